@@ -1,12 +1,9 @@
 //! The `bigint` command, for the end-to-end tests, whose memory ends where they say.
 
-mod failing;
-
 use std::process::ExitCode;
 
 use bigint_cpu::program::Memory;
-
-use crate::failing::Failing;
+use bigint_testing::Failing;
 
 #[global_allocator]
 static MEMORY: Memory<Failing> = Memory(Failing);

@@ -139,7 +139,7 @@ fn layout(name: &str) -> Result<Layout, String> {
         .ok_or_else(|| "expected contiguous or interleaved".to_owned())
 }
 
-/// Widths that are asked for by one word.
+/// The widths that one word of `--widths` names.
 #[derive(Clone, Copy, Debug)]
 enum Widths {
     /// One, in bits.
@@ -210,7 +210,7 @@ struct Row {
     back_end: String,
     bits: usize,
     count: usize,
-    /// On how many threads, and what a copy does on them; where that was asked for.
+    /// On how many threads, with `--threads`, and what a copy does on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,7 +277,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     measured
 }
 
-/// Refuses what would be measured as if it had not been asked for.
+/// Refuses options that would make no difference to what is measured.
 fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
     let forces_lanes = arguments.level.is_some() || arguments.lanes.is_some();
     if back_end == BackEnd::Cpu && forces_lanes {
@@ -295,7 +295,7 @@ fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every row that was asked for.
+/// Measures every row of the arguments.
 fn measure_all(
     engine: &Engine,
     arguments: &Arguments,
@@ -370,7 +370,7 @@ impl Subject {
         Ok((operand(true)?, operand(false)?))
     }
 
-    /// The sizes of batches to measure: as asked for, by number or by the work on one
+    /// The sizes of batches to measure: as `--count` or `--work` say, by number or by the work on one
     /// thread, else as many as there is time for, and the `most` of them.
     fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
         if let Some(count) = arguments.count {

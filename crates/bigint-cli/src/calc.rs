@@ -17,7 +17,7 @@ use crate::backend::{BackendName, algorithm_parser};
 use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::LineReader;
 use crate::number::{Format, Number, Unread};
 use crate::on_error::OnError;
@@ -156,8 +156,8 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
 
 /// What a name is bound to, opened.
 enum Source {
-    Constant(Integers, Place),
-    Lines(LineReader),
+    Constant(Integers, SourcePlace),
+    Lines(Box<LineReader>),
 }
 
 /// The files, in the order of the formula's columns.
@@ -355,7 +355,7 @@ fn bind(
         origins.push(match source {
             Source::Constant(number, place) => Origin::Constant(number, place),
             Source::Lines(reader) => {
-                sources.readers.push(reader);
+                sources.readers.push(*reader);
                 Origin::Column(sources.readers.len() - 1)
             }
         });
@@ -398,7 +398,7 @@ impl Sources {
             {
                 return failure;
             }
-            let place = Place {
+            let place = SourcePlace {
                 source: path.clone(),
                 line: 1,
                 column: 1,
@@ -412,11 +412,8 @@ impl Sources {
         } else {
             Input::pipe(file, read, self.ahead)
         };
-        Ok(Source::Lines(LineReader::new(
-            path,
-            input,
-            LEAST_TEXT_BYTES,
-        )))
+        let reader = LineReader::new(path, input, LEAST_TEXT_BYTES);
+        Ok(Source::Lines(Box::new(reader)))
     }
 
     /// Opens a file, or standard input by any of its names.
@@ -445,7 +442,7 @@ impl Sources {
 
 /// Lets a number that is alone in its file stand for all lines.
 ///
-/// Whether a pipe's first number is alone, only its second or its end tells. The only
+/// Only a pipe's second number, or its end, shows whether its first is alone. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
 ///
 /// A line that is no number is one of those that `on_error` is about, where rows go on.
@@ -470,7 +467,7 @@ fn find_single_numbers(
             {
                 let (line, column) = chunk.position(0);
                 let path = reader.path().to_owned();
-                let place = Place {
+                let place = SourcePlace {
                     source: path.clone(),
                     line,
                     column,
@@ -505,7 +502,7 @@ fn find_single_numbers(
 
 /// A number on the command line.
 fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
-    let place = Place {
+    let place = SourcePlace {
         source: source.to_owned(),
         line: 1,
         column: 1,
@@ -514,7 +511,7 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 }
 
 /// One number, met at this place.
-fn constant(text: &[u8], mut place: Place) -> Result<Source, Failure> {
+fn constant(text: &[u8], mut place: SourcePlace) -> Result<Source, Failure> {
     match read_column(1, |_| text) {
         Ok(number) => Ok(Source::Constant(number, place)),
         Err(Unread::Memory(error)) => Err(error.into()),

@@ -20,7 +20,7 @@ pub fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 /// Reads `count` numbers.
 ///
 /// # Errors
-/// [`Unread::Bad`] tells of any that is none, not of the first.
+/// [`Unread::Bad`] names one that is none, which need not be the first.
 pub fn read_column<'a>(
     count: usize,
     text: impl Fn(usize) -> &'a [u8] + Sync,
@@ -29,17 +29,14 @@ pub fn read_column<'a>(
     let average = bytes / count.max(1) + 1;
     let tasks = parts(count, (BYTES_PER_TASK / average).max(1));
     let read = map(tasks, threads(), |rows| {
-        let (mut column, mut decimals) = (Integers::new(), Decimals::default());
-        let mut limbs = Vec::new();
-        for row in rows {
-            let number = Number::scan(text(row)).map_err(Unread::Bad)?;
-            let more = number.width().saturating_sub(limbs.len());
-            bigint_cpu::reserve(&mut limbs, more)?;
-            limbs.resize(number.width(), 0);
-            number.write(&mut limbs, &mut decimals)?;
-            column.push(number.negative, &limbs)?;
-        }
-        Ok(column)
+        let mut decimals = Decimals::default();
+        let number = |row: usize| Number::scan(text(rows.start + row));
+        let width = |row| number(row).map_or(0, |number| number.width());
+        Integers::try_from_fn(rows.len(), width, |row, limbs| {
+            let number = number(row).map_err(Unread::Bad)?;
+            number.write(limbs, &mut decimals)?;
+            Ok(number.negative)
+        })
     });
     let mut columns = read.into_iter().collect::<Result<Vec<_>, Unread>>()?;
     match columns.len() {

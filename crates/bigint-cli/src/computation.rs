@@ -1,6 +1,6 @@
 //! What `calc` computes of a window: its formulas, one after another.
 //!
-//! The library computes many rows at once, and tells of one that it does not take. Which
+//! The library computes many rows at once, and names one that it does not take. Which
 //! row of the input is the first that has no value, and which others have none, is found by
 //! halves: no formula fails for a part whose rows all have values. So it does not depend on
 //! how rows were cut into windows and groups, nor on who computes them.
@@ -12,7 +12,7 @@ use bigint_host::expression::{Formulas, Function};
 use bigint_host::plan::{Blame, Tallies};
 use bigint_host::{Engine, Error, Evaluation, Integers, Syntax};
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::on_error::{OnError, Valueless};
 use crate::operands::{Operands, Origin};
 use crate::window::{Results, Text, Window};
@@ -256,8 +256,8 @@ impl<'a> Computation<'a> {
         Ok(computed)
     }
 
-    /// An error of a formula, told with the places of all of a line's numbers, that of the one
-    /// to blame first; `blame` comes with the values of the line's columns.
+    /// The failure that an error of a formula is, with the places of all of a line's numbers, that
+    /// of the one to blame first; `blame` comes with the values of the line's columns.
     fn told(
         &self,
         error: &Error,
@@ -267,7 +267,7 @@ impl<'a> Computation<'a> {
         line: usize,
     ) -> Failure {
         let columns = 0..self.paths.len();
-        let mut places: Vec<Place> = columns
+        let mut places: Vec<SourcePlace> = columns
             .filter_map(|column| text.place(column, line, &self.paths))
             .collect();
         let origins = &self.operands.origins;
@@ -292,7 +292,7 @@ impl<'a> Computation<'a> {
             first = told.or(inputs.next()).and_then(|&input| place(input));
         }
         let first = first.or_else(|| places.first().cloned());
-        let first = first.unwrap_or_else(|| Place {
+        let first = first.unwrap_or_else(|| SourcePlace {
             source: self.names[formula].clone(),
             line: 1,
             column: 1,
@@ -300,7 +300,7 @@ impl<'a> Computation<'a> {
         places.retain(|place| *place != first);
         let mut what = in_words(error, blame.as_ref().map(|(blame, _)| blame));
         if !places.is_empty() {
-            let places: Vec<String> = places.iter().map(Place::to_string).collect();
+            let places: Vec<String> = places.iter().map(SourcePlace::to_string).collect();
             what = format!("{what} (with {})", places.join(", "));
         }
         match is_input {

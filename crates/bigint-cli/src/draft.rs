@@ -106,7 +106,7 @@ impl Draft {
     ///
     /// # Errors
     /// Where it cannot get the target's name: the error says what it is called instead.
-    /// Where it cannot be copied, which is told, the target is left incomplete.
+    /// Where it cannot be copied, the target is left incomplete, and the error says so.
     pub fn finish(self) -> io::Result<()> {
         let Draft {
             file,

@@ -16,7 +16,7 @@ use std::ops::Range;
 use bigint_host::Syntax;
 use bigint_host::expression::{Formula, Function, Misplaced, Part, Terms};
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 
 /// Parentheses that may be open at one time: each takes a few stack frames of the parser.
 pub const MAX_DEPTH: usize = 1000;
@@ -64,7 +64,7 @@ pub struct Expressions {
     /// Distinct operands, in order of first appearance: the inputs.
     pub operands: Vec<Operand>,
     /// For each operand, the place of its first appearance.
-    places: Vec<Place>,
+    places: Vec<SourcePlace>,
 }
 
 impl Expressions {
@@ -112,7 +112,7 @@ impl Expressions {
     }
 
     /// The place of an operand's first appearance.
-    pub fn place(&self, operand: usize) -> Place {
+    pub fn place(&self, operand: usize) -> SourcePlace {
         self.places[operand].clone()
     }
 }
@@ -144,7 +144,7 @@ struct Parser<'a> {
     span: Range<usize>,
     terms: Terms,
     operands: Vec<Operand>,
-    places: Vec<Place>,
+    places: Vec<SourcePlace>,
 }
 
 /// The longest operator that `text` begins with.
@@ -340,8 +340,8 @@ impl Parser<'_> {
         Failure::Input(self.place(byte), what.into())
     }
 
-    fn place(&self, byte: usize) -> Place {
-        Place {
+    fn place(&self, byte: usize) -> SourcePlace {
+        SourcePlace {
             source: self.source.clone(),
             line: 1,
             column: self.text[..byte].chars().count() as u64 + 1,

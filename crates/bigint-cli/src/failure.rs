@@ -5,7 +5,7 @@ use std::fmt;
 /// A spot in an input: a file, a literal given on the command line, or the
 /// expression itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// The file's path as the user wrote it, or what stands for it.
     pub source: String,
     /// Counted from 1.
@@ -14,7 +14,7 @@ pub struct Place {
     pub column: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.source, self.line, self.column)
     }
@@ -26,7 +26,7 @@ pub enum Failure {
     /// The user asked for something that has no meaning. Exit code 2.
     Usage(String),
     /// The input is wrong at this place. Exit code 2.
-    Input(Place, String),
+    Input(SourcePlace, String),
     /// The work itself failed: no device, no space left. Exit code 1.
     Running(String),
     /// Whoever read our output has stopped reading, as `head` does. Not an

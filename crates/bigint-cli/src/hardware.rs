@@ -15,14 +15,14 @@ pub struct Hardware {
     pub silent: Vec<Silent>,
     /// Why there is none.
     pub no_cuda: Option<String>,
-    /// The version of NVIDIA's driver, where the system tells it.
+    /// The version of NVIDIA's driver, where the system knows it.
     pub driver: Option<String>,
 }
 
 /// A processor, as the CPU back end uses it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Processor {
-    /// Its name, where the system tells it.
+    /// Its name, where the system knows it.
     pub name: Option<String>,
     /// The set of instructions that is used.
     pub path: &'static str,
@@ -98,7 +98,7 @@ impl From<DeviceDescription> for Device {
     }
 }
 
-/// The processor's name, where the system tells it.
+/// The processor's name, where the system knows it.
 pub fn processor_name() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::number::{MAX_TEXT, Number};
 use crate::source::{Input, Stop};
 
@@ -82,7 +82,7 @@ pub struct LineReader {
     /// Where in `buffer` the line at `pending` was cut, because a comment began.
     comment: Option<usize>,
     ended: bool,
-    /// Why there is no more to read, which is told when all before it is taken.
+    /// Why there is no more to read; it is reported when all numbers before it are taken.
     failed: Option<Failure>,
     /// Whether a line that can be no number is handed on nonetheless, cut short.
     goes_on: bool,
@@ -166,7 +166,7 @@ impl LineReader {
     ///
     /// # Errors
     /// As reading.
-    pub fn end_of_nothing(&mut self) -> Result<Option<Place>, Failure> {
+    pub fn end_of_nothing(&mut self) -> Result<Option<SourcePlace>, Failure> {
         self.fill(1)?;
         Ok(self.numbers.is_empty().then(|| self.end()))
     }
@@ -256,7 +256,7 @@ impl LineReader {
                 self.comment = Some(self.buffer.len());
             }
             Some((offset, what)) => {
-                let place = Place {
+                let place = SourcePlace {
                     source: self.path.clone(),
                     line: self.pending_line,
                     column: offset as u64 + 1,
@@ -347,10 +347,10 @@ impl LineReader {
     }
 
     /// Where the file ends, once everything before is taken.
-    fn end(&self) -> Place {
+    fn end(&self) -> SourcePlace {
         let text = &self.buffer[..self.taken];
         let last = memchr::memrchr(b'\n', text).map_or(text, |feed| &text[feed + 1..]);
-        Place {
+        SourcePlace {
             source: self.path.clone(),
             line: self.line,
             column: last.len() as u64 + 1,
@@ -367,7 +367,7 @@ pub fn cannot_read(path: &str, error: &std::io::Error) -> Failure {
         | ErrorKind::InvalidData
         | ErrorKind::UnexpectedEof => {
             let source = path.to_owned();
-            let place = Place {
+            let place = SourcePlace {
                 source,
                 line: 1,
                 column: 1,

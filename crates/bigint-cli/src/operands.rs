@@ -3,13 +3,13 @@
 use bigint_host::Integers;
 use bigint_host::expression::Formulas;
 
-use crate::failure::Place;
+use crate::failure::SourcePlace;
 
 /// What an input is.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// One number that stands for all, and where it is written.
-    Constant(Integers, Place),
+    Constant(Integers, SourcePlace),
     /// One number for each line: file number `.0`.
     Column(usize),
 }

@@ -10,7 +10,7 @@
 //! written, so that the command answers line by line behind a pipe.
 //!
 //! Errors travel with the pieces, in order: the first wrong line is the one
-//! that is told, whichever stage met it.
+//! that is reported, whichever stage met it.
 
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};

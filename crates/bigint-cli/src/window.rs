@@ -11,7 +11,7 @@ use bigint_host::expression::Formulas;
 use bigint_host::{Error, Integers};
 
 use crate::column::{parts, read_column};
-use crate::failure::{Failure, Place};
+use crate::failure::{Failure, SourcePlace};
 use crate::lines::Chunk;
 use crate::number::{Format, Formatter, Number, Unread};
 use crate::on_error::OnError;
@@ -75,10 +75,10 @@ impl Text {
     }
 
     /// Where a line's number stands, of the file of this column.
-    pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<Place> {
+    pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<SourcePlace> {
         let (chunk, path) = (self.chunks.get(column)?, paths.get(column)?);
         let (line, column) = chunk.position(self.lines.start + line);
-        Some(Place {
+        Some(SourcePlace {
             source: path.clone(),
             line,
             column,
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// What windows are made for.
+/// What windows are made for, and how large they may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// What is computed of them.
@@ -129,8 +129,8 @@ pub struct Wanted<'a> {
 /// Reads chunks, one of each file and equally long, window by window.
 ///
 /// # Errors
-/// The first number, line by line, that is none, after windows of the lines before it; where it is
-/// not to stop there, windows tell of it.
+/// The first line with a number that is none, after windows of the lines before it; where that is no
+/// reason to stop, such lines are [`Window::unread`].
 pub fn read(
     chunks: Vec<Chunk>,
     wanted: Wanted<'_>,

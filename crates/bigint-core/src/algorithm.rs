@@ -23,30 +23,29 @@ pub enum Algorithm {
     /// Addition, subtraction: limb after limb, the carry handed on.
     Ripple,
     /// Addition, subtraction: all limbs at once; which limbs generate and which
-    /// propagate a carry decides every carry in one step (Langer, Bringgaard).
+    /// propagate a carry decides every carry in one step [Langer 2015], [Bringgaard 2024].
     CarryLookahead,
     /// Every limb of the result by itself, from few limbs of the operands: what no carry
     /// runs through.
     Limbwise,
-    /// What is told of numbers by one pass over them: limb after limb, or lanes at a time
-    /// whose findings meet at the end.
+    /// What one pass over numbers finds out: limb after limb, or lanes at a time whose findings
+    /// meet at the end.
     Scan,
     /// Multiplication by rows: one limb of `b` times all of `a`, added to the
-    /// result (Langer, Carlessi-Kashani). Division by rows: one limb of the quotient
+    /// result [Langer 2015], [Carlessi and Kashani 2013]. Division by rows: one limb of the quotient
     /// times all of `b`, taken from what is left of `a` (Knuth).
     School,
     /// Multiplication by columns: all products of one weight summed before the
-    /// column is written, once (Honda).
+    /// column is written, once [Honda 2015].
     Comba,
     /// Euclid's algorithm with the quotients of the numbers' top digits, many at a time.
     Lehmer,
-    /// Inverses by division steps, in constant time (Bernstein and Yang).
+    /// Inverses by division steps, in constant time [Bernstein and Yang 2019].
     Divsteps,
-    /// Multiplication by three products of half the width (Honda,
-    /// Carlessi-Kashani).
+    /// Multiplication by three products of half the width [Honda 2015], [Carlessi and Kashani 2013].
     Karatsuba,
     /// Montgomery's product: a limb of `a` times `b` and a multiple of the modulus, in turns
-    /// (coarsely integrated operand scanning; Koç, Acar and Kaliski).
+    /// (coarsely integrated operand scanning, [Koç 1996]).
     Cios,
     /// Powers by windows of the exponent, in constant time: every window costs the same
     /// squares and a product with an entry of a table, all of which is read.
@@ -54,7 +53,7 @@ pub enum Algorithm {
     /// Powers by windows of the exponent, in time that depends on it.
     WindowVartime,
     /// Multiplication by a transform over the complex numbers in FP64, of digits so narrow
-    /// that the rounded result is proved exact (Thall).
+    /// that the rounded result is proved exact [Thall 2011].
     Fft,
     /// Multiplication by a transform over integers modulo three primes, of whole limbs.
     Ntt,

@@ -56,13 +56,13 @@ impl Step {
         Step((kind as u32) << 28 | (input as u32) << 24 | width as u32)
     }
 
-    /// What it does: a [`StepKind`].
+    /// The kind of the step: a [`StepKind`].
     #[inline(always)]
     pub const fn kind(self) -> u32 {
         self.0 >> 28
     }
 
-    /// Which input.
+    /// The index of the step's input.
     #[inline(always)]
     pub const fn input(self) -> u32 {
         self.0 >> 24 & 15
@@ -94,7 +94,7 @@ pub struct FusedInput {
 }
 
 impl FusedInput {
-    /// The same as an operand of any kernel.
+    /// The input as an operand of any kernel.
     #[inline(always)]
     pub const fn matrix(self) -> MatrixArgument {
         MatrixArgument {
@@ -116,7 +116,7 @@ pub struct FusedArguments {
     pub inputs: [FusedInput; MOST_INPUTS],
     /// The steps.
     pub steps: [Step; MOST_STEPS],
-    /// How many steps there are.
+    /// The number of steps.
     pub step_count: u64,
     /// Numbers in the batch.
     pub count: u64,
@@ -222,7 +222,7 @@ impl FusedKernel {
         lanes.or(wide).map(FusedKernel::Steps)
     }
 
-    /// What is launched.
+    /// The entry point that is launched.
     pub const fn entry_point(self) -> EntryPoint {
         EntryPoint {
             name: match self {

@@ -6,7 +6,7 @@ use crate::kernel::{BLOCK, EntryPoint, Launch, MatrixArgument};
 /// The module of these kernels.
 pub const GATHER_MODULE: &str = "gather";
 
-/// Both batches contiguous.
+/// The kernel for two contiguous batches.
 pub const GATHER_CONTIGUOUS: EntryPoint = EntryPoint {
     name: "gather_contiguous",
     module: GATHER_MODULE,
@@ -28,7 +28,7 @@ const STRETCH: u64 = 1 << 10;
 pub struct GatherArguments {
     /// The result; no part of it overlaps anything else.
     pub r: MatrixArgument,
-    /// Where the numbers are.
+    /// The batch that numbers are taken from.
     pub a: MatrixArgument,
     /// Device address of as many indices as there are numbers in `r`, a limb each, all below
     /// `numbers`; zero where number `i` of `r` is number `i` of `a`.
@@ -42,7 +42,7 @@ pub struct GatherArguments {
 }
 
 impl GatherArguments {
-    /// Which of the two is launched.
+    /// The entry point of the two that is launched.
     pub const fn entry_point(&self) -> EntryPoint {
         match self.r.limb_stride == 1 && self.a.limb_stride == 1 {
             true => GATHER_CONTIGUOUS,
@@ -50,7 +50,7 @@ impl GatherArguments {
         }
     }
 
-    /// What is launched for them, whose `workers` it sets.
+    /// The launch for these arguments, whose `workers` it sets.
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
     pub const fn launch(&mut self) -> Launch {

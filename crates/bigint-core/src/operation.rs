@@ -54,8 +54,8 @@ macro_rules! for_each_operation {
         $callback! {
             /// `a + b`.
             ///
-            /// Exact: one limb wider than the wider operand. Cost: linear (Langer,
-            /// Bringgaard).
+            /// Exact: one limb wider than the wider operand. Cost: linear
+            /// [Langer 2015], [Bringgaard 2024].
             Add add(a, b) -> (r) {
                 exact: [Widest(1)],
                 flag: Carry,
@@ -85,7 +85,8 @@ macro_rules! for_each_operation {
             /// `a * b`.
             ///
             /// Exact: as wide as both operands together. Cost: `n m` multiply-adds below
-            /// Karatsuba's and the transform's sizes (Langer, Honda, Carlessi-Kashani).
+            /// Karatsuba's and the transform's sizes [Langer 2015], [Honda 2015],
+            /// [Carlessi and Kashani 2013].
             Mul mul(a, b) -> (r) {
                 exact: [Total(0)],
                 flag: None,
@@ -160,8 +161,8 @@ macro_rules! for_each_operation {
             /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
             ///
             /// Exact: the quotient as wide as `a`, the remainder as the narrower operand. Cost:
-            /// `(n - m + 1) m` multiply-adds below the CPU's recursive division (Knuth;
-            /// Moller and Granlund).
+            /// `(n - m + 1) m` multiply-adds below the CPU's recursive division ([Knuth 1997],
+            /// [Möller and Granlund 2011]).
             DivRem div_rem(a, b) -> (q, r) {
                 exact: [First(0), Narrowest(0)],
                 flag: ZeroDivisor,
@@ -252,7 +253,7 @@ macro_rules! for_each_operation {
             /// depends on `a` or `m`, but on their widths. Modulo an even `m` there is none.
             ///
             /// As wide as `m`. Cost: `33 n^2` multiply-adds: ten for each digit of 30 bits in each round
-            /// of 30 steps, of which each bit takes 2.9 (Bernstein and Yang).
+            /// of 30 steps, of which each bit takes 2.9 [Bernstein and Yang 2019].
             InvOddMod inv_odd_mod(a, m) -> (r) {
                 exact: [Last(0)],
                 flag: NotInvertible,
@@ -268,7 +269,7 @@ macro_rules! for_each_operation {
             ///
             /// Exact: the root half as wide as `a`, the remainder a limb wider than the root.
             /// Cost: `n^2 / 4` multiply-adds on a device, of a few divisions on the CPU
-            /// (Zimmermann).
+            /// [Zimmermann 1999].
             Isqrt isqrt(a) -> (root, remainder) {
                 exact: [Half(0), Half(1)],
                 flag: None,
@@ -530,7 +531,7 @@ macro_rules! for_each_operation {
             /// bit `i` of limb `3 k + 2` where `b` has ended: its limb counts as 0, whatever it is.
             ///
             /// What a segment carries or borrows is dropped. As wide as `a`. Cost: linear, one
-            /// pass whatever the segments are (Langer, Bringgaard).
+            /// pass whatever the segments are [Langer 2015], [Bringgaard 2024].
             AddSegments add_segments(a, b, marks) -> (r) {
                 exact: [Cut(0)],
                 flag: None,
@@ -616,7 +617,7 @@ macro_rules! for_each_operation {
             /// below `m`.
             ///
             /// As wide as `m`. Cost: `2 n^2 + n` multiply-adds; no branch depends on limbs
-            /// (Montgomery; Koç, Acar and Kaliski). `Residues` are what it is for.
+            /// ([Montgomery 1985], [Koç 1996]). `Residues` are what it is for.
             MontMul mont_mul(a, b, m) -> (r) {
                 exact: [Last(0)],
                 flag: None,
@@ -653,7 +654,7 @@ macro_rules! for_each_operation {
             }
             /// `a0^e0 a1^e1` modulo an odd `m`: two bases, the lower half of `a` (of an odd width a
             /// limb longer) and the upper, and two exponents in `e`; as `Engine::pow_mod`, with the
-            /// squares of one power (Straus). `Residues::multi_exponentiate` takes it.
+            /// squares of one power [Straus 1964]. `Residues::multi_exponentiate` takes it.
             PowPair pow_pair(a, e, m) -> (r) {
                 exact: [Last(0)],
                 flag: None,

@@ -80,9 +80,9 @@ pub struct TrialArguments {
     pub candidates: u64,
     /// The class of the first segment.
     pub first: u32,
-    /// How many classes there are.
+    /// The number of classes.
     pub class_count: u32,
-    /// How many primes there are.
+    /// The number of primes.
     pub prime_count: u32,
     /// Primes among them that are below [`WIDE`].
     pub wide_count: u32,
@@ -120,7 +120,8 @@ pub struct Powers {
 }
 
 impl Powers {
-    /// Those for `p`, an odd prime, and `R` of so many bits, 64 or more.
+    /// The squares and doublings that lead to `2^p`, `p` an odd prime, with `R` of so many bits, 64
+    /// or more.
     pub const fn new(p: u32, bits: u32) -> Self {
         // `ceil((p + w) / 2^i)` is `(p + w - 1) / 2^i + 1`, odd where bit 0 of the quotient is 0.
         let less = p as u64 + bits as u64 - 1;
@@ -151,7 +152,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Those for an odd prime `p`; `None` where the range is empty, has 1, goes above
+    /// The candidates for an odd prime `p`; `None` where the range is empty, has 1, goes above
     /// [`MOST_BITS`], or has `2^64` segments.
     pub const fn new(p: u32, from: u32, to: u32) -> Option<Self> {
         let candidates = Candidates { p, from, to };

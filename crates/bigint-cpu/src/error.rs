@@ -8,7 +8,7 @@ use crate::Path;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A batch's memory is not as long as its shape says.
+    /// The memory of a batch is not as long as its shape says.
     #[error(
         "{} numbers of {} limbs ({}) do not take {found} limbs of memory",
         shape.count, shape.width, shape.layout.name()
@@ -19,7 +19,7 @@ pub enum Error {
         /// The limbs that were given.
         found: usize,
     },
-    /// An operand has neither one number nor as many as the result.
+    /// An operand has neither one number nor as many as the result has.
     #[error("an operand of {operand} numbers does not fit a result of {result}")]
     Count {
         /// Numbers in the operand.
@@ -35,7 +35,7 @@ pub enum Error {
         /// Words given.
         found: usize,
     },
-    /// Not as many operands or results as the operation has.
+    /// The caller gave other numbers of operands or results than the operation has.
     #[error("{} has other operands or results than these", operation.name())]
     Operands {
         /// What was to be computed.
@@ -46,34 +46,34 @@ pub enum Error {
     Algorithm {
         /// What was to be computed.
         operation: Operation,
-        /// The algorithm asked for.
+        /// The algorithm that does not compute it.
         algorithm: Algorithm,
     },
-    /// Memory that the machine has not.
+    /// The machine does not have so much memory.
     #[error("out of memory: {bytes} bytes cannot be had")]
     OutOfMemory {
-        /// The bytes asked for.
+        /// The bytes that were needed.
         bytes: usize,
     },
-    /// [`Cpu::PATH_VARIABLE`](crate::Cpu::PATH_VARIABLE) names what is no path.
+    /// [`Cpu::PATH_VARIABLE`](crate::Cpu::PATH_VARIABLE) does not name a path.
     #[error(
         "{name:?} is no path; there are {}",
         Path::ALL.map(Path::name).join(", ")
     )]
     NoSuchPath {
-        /// The name it has.
+        /// The value of the variable.
         name: String,
     },
-    /// A byte of a decimal number that is no digit.
+    /// A byte of a decimal number is not a digit.
     #[error("byte {position} is not a decimal digit")]
     NotADigit {
-        /// Where it stands, from 0.
+        /// The byte's place in the text, from 0.
         position: usize,
     },
     /// The machine lacks the instructions of the path.
     #[error("this machine cannot run the path {}", path.name())]
     Path {
-        /// The path asked for.
+        /// The path whose instructions the machine lacks.
         path: Path,
     },
 }

@@ -11,7 +11,11 @@
 
 #![allow(unsafe_code)] // the `asm!`
 
-/// The same word, which may be any as far as the compiler knows.
+use std::ops::BitOrAssign;
+
+use bytemuck::Zeroable;
+
+/// `word`, of which the compiler no longer knows anything.
 #[inline(always)]
 pub(crate) fn opaque(word: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -45,6 +49,26 @@ pub(crate) fn of_equal(x: usize, y: usize) -> u64 {
     let apart = (x ^ y) as u64;
     // Of any word but 0, it or its negative has the top bit.
     !of_bit((apart | apart.wrapping_neg()) >> 63)
+}
+
+/// A word of a number that a mask keeps or clears.
+pub(crate) trait Masked: Copy + Zeroable + BitOrAssign {
+    /// The word itself by a mask of all ones, zero by a mask of zeros.
+    fn masked(self, mask: u64) -> Self;
+}
+
+impl Masked for u32 {
+    #[inline(always)]
+    fn masked(self, mask: u64) -> Self {
+        self & mask as u32
+    }
+}
+
+impl Masked for u64 {
+    #[inline(always)]
+    fn masked(self, mask: u64) -> Self {
+        self & mask
+    }
 }
 
 #[cfg(test)]

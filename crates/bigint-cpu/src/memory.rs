@@ -3,7 +3,7 @@
 //! Scratch is taken deep inside recursions and on threads of the pool, where a result
 //! to hand up through every level would cost the short products. A thread that cannot
 //! have its scratch unwinds instead, without a message, to the function that the user
-//! called ([`or_out_of_memory`]), and that answers with an error.
+//! called ([`or_out_of_memory`]), and that returns an error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,11 +13,12 @@ use crate::Error;
 use crate::fast::pages;
 use crate::program::fallible;
 
-/// Bytes of an allocation from which on some must be left behind it.
+/// The size of an allocation, in bytes, from which on [`LEFT`] bytes must be left behind it.
 const LARGE: usize = 1 << 17;
 
-/// Bytes that are left: for the stacks of a few threads that a program starts, and for the many small
-/// things that every thread allocates, and that end the process where they cannot be had.
+/// Bytes that a large allocation leaves: for the stacks of a few threads that a program starts,
+/// and for the many small things that every thread allocates, and that end the process where
+/// they cannot be had.
 pub(crate) const LEFT: usize = 1 << 24;
 
 /// `length` zeros: fresh pages where there are many, which nobody has touched, and large
@@ -67,7 +68,7 @@ pub fn collect<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Err
     Ok(vector)
 }
 
-/// Makes room for `more` elements, and no more.
+/// Makes room for `more` elements, and no more, on large pages where [`zeroed`] takes them.
 ///
 /// # Errors
 ///
@@ -78,6 +79,7 @@ pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     }
     let reserved = fallible(|| vector.try_reserve_exact(more));
     reserved.map_err(|_| out_of_memory::<T>(more))?;
+    pages::enlarge(vector.spare_capacity_mut());
     leave_some::<T>(more)
 }
 
@@ -87,7 +89,7 @@ fn out_of_memory<T>(length: usize) -> Error {
     }
 }
 
-/// An error where, behind `length` elements, there is next to nothing left.
+/// An error where next to nothing is left behind `length` elements.
 fn leave_some<T>(length: usize) -> Result<(), Error> {
     if length.saturating_mul(size_of::<T>()) >= LARGE && !pages::can_be_had(LEFT) {
         return Err(out_of_memory::<T>(length));
@@ -122,7 +124,7 @@ pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {
     }
 }
 
-/// What `work` answers, if it and the threads that worked for it had their scratch: without
+/// What `work` returns, if it and the threads that worked for it had their scratch: without
 /// it they unwind to here, without a message.
 ///
 /// # Errors

@@ -28,8 +28,8 @@ pub struct Results<'a> {
     pub r: NumbersMut<'a>,
     /// The second result, of operations that have two: as many numbers as the first.
     pub s: Option<NumbersMut<'a>>,
-    /// One word for each number that takes its flag (0 or 1), where anyone asks:
-    /// operations without a flag leave them alone.
+    /// One word for each number that takes its flag (0 or 1), if the caller wants
+    /// it. Operations without a flag leave the words alone.
     pub flags: Option<&'a mut [Limb]>,
 }
 
@@ -66,19 +66,19 @@ impl<'a> Numbers<'a> {
         self.shape
     }
 
-    /// Whether both are the same numbers in the same memory.
+    /// Whether both batches are the same numbers in the same memory.
     #[inline]
     pub(crate) fn same(&self, other: &Numbers<'_>) -> bool {
         std::ptr::eq(self.limbs, other.limbs) && self.shape == other.shape
     }
 
-    /// Whether number 0 stands for all.
+    /// Whether number 0 stands for every number of the result.
     #[inline]
     pub(crate) fn is_broadcast(&self) -> bool {
         self.shape.count == 1
     }
 
-    /// Refuses a batch that does not fit a result of `count` numbers.
+    /// Refuses a batch that has neither one number nor `count` of them.
     #[inline]
     pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
         if self.shape.count == count || self.shape.count == 1 {

@@ -70,7 +70,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Writes the carry of number `i`, if anyone asked for it.
+    /// Writes the carry of number `i`, if the caller wants carries.
     pub fn store_carry(&mut self, i: usize, carry: Limb) {
         if let Some(words) = &mut self.carry {
             words[i] = carry;

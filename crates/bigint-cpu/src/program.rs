@@ -1,7 +1,7 @@
 //! What a program that uses the library has in place for the end of memory.
 //!
-//! The library asks for memory in two ways. What grows with the numbers can be refused: the
-//! caller is told, or takes smaller pieces. The many small things beside it cannot, and Rust
+//! The library allocates memory in two ways. What grows with the numbers can be refused: the
+//! caller gets an error, or takes smaller pieces. The many small things beside it cannot, and Rust
 //! ends a process by SIGABRT where one of them is not to be had. A library has no say in that;
 //! a program whose allocator is [`Memory`] ends with a word and the exit code 1.
 
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// Whether this thread goes on where the memory that it asks for cannot be had.
+    /// Whether this thread goes on when one of its allocations fails.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ thread_local! {
 static LAST: OnceLock<fn()> = OnceLock::new();
 
 /// An allocator that ends the program where `A` has no memory, unless the request is
-/// [`fallible`]. On Linux; elsewhere it is `A`.
+/// [`fallible`]. On systems other than Linux it is `A`.
 ///
 /// ```
 /// use bigint_cpu::program::Memory;
@@ -33,7 +33,7 @@ static LAST: OnceLock<fn()> = OnceLock::new();
 #[derive(Debug)]
 pub struct Memory<A>(pub A);
 
-// SAFETY: every request is handed to `A` as it is, and what `A` answers is handed back, or
+// SAFETY: every request is handed to `A` as it is, and what `A` returns is handed back, or
 // nothing is: the program ends.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -65,8 +65,8 @@ pub fn fallible<R>(request: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Says what is still to be done when the program ends for want of memory, once: it must
-/// neither ask for memory nor wait for a lock.
+/// Registers what is still to be done, once, when the program ends for want of memory: `last`
+/// must neither ask for memory nor wait for a lock.
 pub fn at_end(last: fn()) {
     // Whoever comes first.
     let _ = LAST.set(last);
@@ -89,8 +89,8 @@ pub fn start() {
         // SAFETY: the limit is written to a place of its own, and settings of the allocator are
         // allowed at any time.
         unsafe {
-            let told = libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) == 0;
-            if told && limit.rlim_cur != libc::RLIM_INFINITY {
+            let is_known = libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) == 0;
+            if is_known && limit.rlim_cur != libc::RLIM_INFINITY {
                 libc::mallopt(libc::M_ARENA_MAX, 1);
                 libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
             }
@@ -98,7 +98,7 @@ pub fn start() {
     }
 }
 
-/// `pointer`, or the end where it is null and nobody can go on.
+/// `pointer`; the end of the program where it is null and the thread cannot go on.
 fn had(pointer: *mut u8, bytes: usize) -> *mut u8 {
     #[cfg(target_os = "linux")]
     if pointer.is_null() && !MAY_FAIL.get() {
@@ -108,7 +108,7 @@ fn had(pointer: *mut u8, bytes: usize) -> *mut u8 {
     pointer
 }
 
-/// Ends the program, with nothing that asks for memory.
+/// Ends the program without an allocation.
 #[cfg(target_os = "linux")]
 #[cold]
 fn end(bytes: usize) -> ! {
@@ -116,7 +116,7 @@ fn end(bytes: usize) -> ! {
     use std::sync::atomic::{AtomicI32, Ordering};
 
     static ENDING: AtomicI32 = AtomicI32::new(0);
-    // SAFETY: no thread but asks for its own number.
+    // SAFETY: a thread only reads its own number.
     let me = unsafe { libc::gettid() };
     match ENDING.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => {
@@ -131,7 +131,7 @@ fn end(bytes: usize) -> ! {
                 last();
             }
         }
-        // What was still to be done asks for memory.
+        // What was still to be done allocates memory.
         Err(thread) if thread == me => {}
         // Another thread ends the program.
         Err(_) => loop {

@@ -67,7 +67,7 @@ impl Sharing {
     pub fn cut(&self, count: usize, work: usize, most: usize, granule: usize) -> Cut {
         let total = count.saturating_mul(work);
         let wanted = total / self.thread.max(1);
-        // Asking for the threads there are takes longer than a short product.
+        // Counting the threads that there are takes longer than a short product.
         let threads = match wanted {
             0..WORTH_WAKING => 1,
             _ => wanted.min(crate::threads()),

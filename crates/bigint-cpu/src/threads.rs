@@ -1,7 +1,7 @@
-//! Threads: as many as can be had, down to the caller's alone. Nothing else here asks
-//! rayon for any.
+//! Threads: as many as can be had, down to the caller's alone. No other
+//! file takes threads from rayon.
 //!
-//! rayon's own pool has the threads that it asked for or panics when it is used. Here
+//! rayon's own pool has all threads that it wants, or panics when it is used. Here
 //! threads are started first, as many as the system gives, and become that pool; where it
 //! gives none, nobody touches the pool.
 //!
@@ -40,18 +40,18 @@ pub fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
 
-/// Who works for a caller that is no thread of a pool.
+/// The pool that works for a caller that is no thread of a pool.
 #[derive(Clone, Copy)]
 struct Outside {
     /// The process that these threads are of.
     process: u32,
     threads: usize,
-    /// Their pool; none for rayon's own.
+    /// The pool, unless it is rayon's own.
     pool: Option<&'static ThreadPool>,
 }
 
 impl Outside {
-    /// Those of this process, which are started when first asked for.
+    /// The threads of this process, which are started when they are first needed.
     fn here() -> Self {
         static FIRST: OnceLock<Outside> = OnceLock::new();
         static FORKED: Mutex<Option<Outside>> = Mutex::new(None);
@@ -103,7 +103,7 @@ impl Outside {
         }
     }
 
-    /// The pool to name, if rayon would not find it by itself.
+    /// The pool to name, where rayon would not find it by itself.
     fn pool() -> Option<&'static ThreadPool> {
         match is_in_pool() {
             true => None,
@@ -120,7 +120,7 @@ pub(crate) fn scope<'s, R>(work: impl FnOnce(&Scope<'s>) -> R) -> R {
     }
 }
 
-/// Both results, at the same time where there are threads.
+/// What both functions return; they run at the same time where there are threads.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
@@ -142,7 +142,7 @@ pub(crate) fn inside(stages: impl FnOnce() + Send) {
     }
 }
 
-/// A thread, where there is memory for it.
+/// Starts a thread, where there is memory for it.
 fn spawn(work: Work) -> io::Result<()> {
     match pages::can_be_had(LEFT) {
         true => thread::Builder::new().spawn(work).map(drop),
@@ -158,15 +158,25 @@ fn start() -> usize {
     let pool = ThreadPoolBuilder::new().num_threads(threads.len());
     match pool.spawn_handler(employ(threads)).build_global() {
         Ok(()) => rayon::current_num_threads(),
-        // The program has asked for the pool before, and may have been refused.
+        // The program has used the pool before, which may have failed.
         Err(_) => catch_unwind(rayon::current_num_threads).unwrap_or(1),
     }
 }
 
-/// How many threads to start: none where there would be one, as the caller is one.
+/// The number of threads that the program wants, if it has said so.
+static WANTED: OnceLock<usize> = OnceLock::new();
+
+/// Sets the number of threads that the library starts, in place of `RAYON_NUM_THREADS`. It has no
+/// effect once they are started.
+pub fn set_threads(threads: usize) {
+    // The first call counts.
+    let _ = WANTED.set(threads);
+}
+
+/// How many threads to start: none where one would be enough, as the caller is one.
 fn wanted() -> usize {
-    let named = env::var("RAYON_NUM_THREADS").ok();
-    let named = named.and_then(|number| number.parse().ok());
+    let named = || env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    let named = WANTED.get().copied().or_else(named);
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let wanted = named.filter(|&number| number > 0);
     match wanted.unwrap_or_else(cores).min(rayon::max_num_threads()) {
@@ -175,20 +185,20 @@ fn wanted() -> usize {
     }
 }
 
-/// Threads that wait to be told what they are, `wanted` or fewer. The pool takes a
-/// number of threads and has no use for fewer: they must be there before it is.
+/// Starts `wanted` threads, or fewer, each of which waits for its part in the pool. They must
+/// be there before the pool is, which takes a number of threads and has no use for fewer.
 fn waiting(
     wanted: usize,
     mut spawn: impl FnMut(Work) -> io::Result<()>,
 ) -> Vec<SyncSender<ThreadBuilder>> {
     let thread = || {
-        let (tell, told) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         let work = move || {
-            if let Ok(thread) = told.recv() {
+            if let Ok(thread) = receiver.recv() {
                 ThreadBuilder::run(thread);
             }
         };
-        spawn(Box::new(work)).ok().map(|()| tell)
+        spawn(Box::new(work)).ok().map(|()| sender)
     };
     iter::repeat_with(thread)
         .take(wanted)

@@ -3,7 +3,7 @@
 mod oracle;
 
 use bigint_core::{Algorithm, Layout, Operation, Shape};
-use bigint_cpu::{Error, Numbers, NumbersMut, Results, reference};
+use bigint_cpu::{Cpu, Error, Numbers, NumbersMut, Results, reference};
 use oracle::{COUNTS, Case, Random};
 
 const ADDING: [Algorithm; 2] = [Algorithm::Ripple, Algorithm::CarryLookahead];
@@ -93,7 +93,7 @@ fn what_does_not_fit_is_refused() {
     let two = Numbers::new(&limbs[..4], shape).unwrap();
     let mut memory = [1; 4];
     let mut r = |carry: Option<&mut [u32]>, a, b, algorithm| {
-        bigint_cpu::add(
+        Cpu::current().add(
             NumbersMut::new(&mut memory, shape).unwrap(),
             a,
             b,

@@ -1,4 +1,4 @@
-//! Columns of products, four at a time: what the algorithms by columns (Comba; Honda) share
+//! Columns of products, four at a time: what the algorithms by columns (Comba; [Honda 2015]) share
 //! at both levels.
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Limbs come in
@@ -60,7 +60,7 @@ impl Columns {
         }
     }
 
-    /// The same for the half of `a a` that is doubled: each two limbs of `a` once.
+    /// Adds the half of `a a` that is doubled: each two limbs of `a` once.
     #[inline(always)]
     pub fn add_pairs(&mut self, k: u32, a: Number<impl Stride>) {
         let mut i = (k + 1).saturating_sub(fours(a));
@@ -118,7 +118,7 @@ impl Columns {
 pub struct Sum {
     /// The limbs of the four itself.
     pub low: [Limb; STEP],
-    /// Those of the four above.
+    /// The columns of the four above.
     pub high: [Limb; STEP],
     /// The lowest limb of the four above that.
     pub top: Limb,

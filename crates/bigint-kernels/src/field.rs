@@ -1,6 +1,6 @@
 //! A prime field in a thread's registers: what a kernel of one's own computes with.
 //!
-//! [`Field`] is the field of the numbers modulo an odd prime `m` of `LIMBS` limbs, told at
+//! [`Field`] is the field of the numbers modulo an odd prime `m` of `LIMBS` limbs, known at
 //! compile time ([`Field::constant`]: the compiler has all of its limbs) or at run time
 //! ([`Field::new`]); an [`Element`] is one of its numbers, in Montgomery's form
 //! ([`crate::montgomery`] has the maths: `x R mod m` stands for `x`, `R` = `B^LIMBS`).

@@ -1,4 +1,4 @@
-//! Arithmetic modulo `m` in Montgomery's form (Montgomery; Koç, Acar and Kaliski's CIOS), in
+//! Arithmetic modulo `m` in Montgomery's form ([Montgomery 1985], CIOS of [Koç 1996]), in
 //! the registers of the lanes that share a number: of a thread by itself, or of a group.
 //!
 //! With `B` = 2^32 and `R` = `B^k`, a residue `x` stands as `x R mod m`, `m` odd. The product
@@ -71,7 +71,7 @@ impl<const X: usize> Modulus<1, X> {
         }
     }
 
-    /// Its limbs.
+    /// The modulus's limbs.
     #[inline(always)]
     pub const fn limbs(self) -> [Limb; X] {
         self.limbs
@@ -269,7 +269,7 @@ where
         window.slide([carry, 0]);
     }
 
-    /// What the windows of all lanes hold, less than `2 m`, modulo `m`.
+    /// The number that the windows of all lanes hold, less than `2 m`, modulo `m`.
     #[inline(always)]
     fn reduced(self, window: Window<X>) -> [Limb; X] {
         let (limbs, over) = window.sum();

@@ -22,7 +22,7 @@
 //! 4. Windows: `w` squares, and a product with an entry of the table.
 //! 5. A product with 1, which leaves Montgomery's form.
 //!
-//! Of two bases (Straus; Shamir's trick), the second and the third stage come twice, and after the
+//! Of two bases ([Straus 1964], Shamir's trick), the second and the third stage come twice, and after the
 //! squares of a window a product for each: `a^x b^y` takes the squares of one power. Of a base whose
 //! table of all windows, `g^(d 2^(w i))`, is an operand, only products are left, from 1 on. Its
 //! entries are in the form of `B^n`, `n` limbs in `m`, and are moved up where `R` is more. Where the
@@ -51,7 +51,7 @@ use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
 
-/// What the chain of products is at.
+/// The stages of the chain of products, as the head of this file numbers them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Radix,
@@ -61,16 +61,51 @@ enum Stage {
     Plain,
 }
 
+/// How far a chain of products has come.
+struct Chain<const X: usize> {
+    x: [Limb; X],
+    stage: Stage,
+    /// Which of two bases, or of their exponents, is next.
+    base: u32,
+    /// The chunks of a base, the entries of a table or the windows that are left.
+    left: u32,
+    /// The squares before the next product.
+    squares: u32,
+}
+
+/// A power to find: what stays the same all along the chain.
+#[derive(Clone, Copy)]
+struct Power<const LANES: u32, const X: usize, S> {
+    group: Group<LANES>,
+    team: Team<BLOCK>,
+    modulus: Modulus<LANES, X>,
+    scan: bool,
+    is_pair: bool,
+    is_fixed: bool,
+    /// The base, both of a pair, or a base's table.
+    a: Number<S>,
+    /// The exponent, or both of a pair.
+    e: Number<S>,
+    /// The modulus's limbs.
+    limbs: u32,
+    /// Bits of a window: of a base's table, of one; of a table that is read whole, of half of one.
+    window: u32,
+    table: Table,
+}
+
+/// Bits of a window of a base's table.
+const WHOLE: u32 = TABLE_WINDOW as u32;
+
 /// `r = a^e mod m`, cut or zero-extended to the width of `r`, where `m` is odd; returns
 /// whether it is. Where the host knows so, it is of two bases and two exponents, or of a table in place
 /// of a base.
 #[inline(always)]
-pub fn power<const LANES: u32, const X: usize>(
+pub fn power<const LANES: u32, const X: usize, S: Stride>(
     group: Group<LANES>,
     team: Team<BLOCK>,
     scan: bool,
     r: Number<impl Stride>,
-    [a, e, m]: [Number<impl Stride>; 3],
+    [a, e, m]: [Number<S>; 3],
     scratch: Fours,
 ) -> bool
 where
@@ -78,170 +113,261 @@ where
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
     let (is_pair, is_fixed) = (bases() == Bases::Two, bases() == Bases::Table);
-    // Warps that go through long code by themselves want all of it at all times, and there is no room
-    // for it near the processor: before each window those of a block wait for one another.
-    let in_step = X == 32 && !is_fixed;
-    let all = |is_so| match in_step {
-        true => team.all(is_so),
-        false => group.all(is_so),
-    };
     // Two tables are to take no more memory than one.
     let widest = widest_window(m.width() as usize, scan, is_pair);
-    // A window of a base's table, or of what is read whole each half of one.
-    let whole = TABLE_WINDOW as u32;
-    let window = match is_fixed {
-        true if scan => whole / 2,
-        true => whole,
-        false => power_window(half(is_pair, e, 0).width() as usize, widest) as u32,
+    let power = Power {
+        group,
+        team,
+        modulus,
+        scan,
+        is_pair,
+        is_fixed,
+        a,
+        e,
+        limbs: m.width(),
+        window: match is_fixed {
+            true if scan => WHOLE / 2,
+            true => WHOLE,
+            false => power_window(half(is_pair, e, 0).width() as usize, widest) as u32,
+        },
+        table: Table(scratch),
     };
-    let table = Table(scratch);
-    let entries = 1 << window;
-    let radix = if is_pair { 2 * entries } else { entries };
-    let limbs_of_r = modulus.limbs_of_r();
-    // Entry `digit` of window `i` of the table that is an operand.
-    let fixed = |i: u32, digit: u32| {
-        let at = i * window;
-        let entry = (at / whole << whole) + (digit << (at % whole));
-        let entry = a.part(m.width() * entry, m.width() * (entry + 1));
-        let own = thread::here(modulus.own());
-        match limbs_of_r - m.width() {
-            0 if entry.in_fours() => entry.fours::<X, true>(own),
-            missing => load_up(entry, own, missing),
-        }
-    };
-
-    let one = modulus.one();
-    let mut x = one;
-    let mut stage = Stage::Windows;
-    // The base, bits of the exponent of `R`, chunks of a base, entries or windows that are left.
-    let mut base = 0;
-    let mut left = (a.width() / m.width().max(1)) >> whole << u32::from(scan);
-    // Squares before the next product, or before the next bit of the exponent of `R`.
-    let mut squares = 0;
-    if !is_fixed {
-        table.set(0, one);
-        if is_pair {
-            table.set(entries, one);
-        }
-        // `R = 2^(times 2^squares)`: the form of `2^times` by sums, which cost less than squares.
-        let bits = BITS * limbs_of_r;
-        squares = bits.trailing_zeros().min(limbs_of_r.ilog2() + 1);
-        let mut times = bits >> squares;
-        while times > 0 {
-            x = modulus.sum(x, x);
-            times -= 1;
-        }
-        stage = Stage::Radix;
-    } else if left == 0 {
-        stage = Stage::Plain;
-    }
+    let mut chain = power.begin();
     loop {
         if LANES == 1 {
-            while squares > 0 {
-                squares -= 1;
-                x = modulus.square(x);
+            while chain.squares > 0 {
+                chain.squares -= 1;
+                chain.x = modulus.square(chain.x);
             }
         } else if modulus.lanes_square() {
-            while squares > 0 {
-                squares -= 1;
-                x = modulus.square_by_lanes(x);
+            while chain.squares > 0 {
+                chain.squares -= 1;
+                chain.x = modulus.square_by_lanes(chain.x);
             }
         }
-        if stage == Stage::Radix && squares == 0 {
-            table.set(radix, x);
-            x = [0; X];
-            let width = half(is_pair, a, 0).width();
-            (stage, left) = (Stage::Base, width.div_ceil(limbs_of_r));
+        if chain.stage == Stage::Radix && chain.squares == 0 {
+            power.begin_bases(&mut chain);
         }
-        let is_square = squares > 0;
+        let is_square = chain.squares > 0;
         let mut is_one = false;
-        let mut factor = x;
+        let mut factor = chain.x;
         if is_square {
-            squares -= 1;
+            chain.squares -= 1;
         } else {
-            // Both bases have the same window.
-            if stage != Stage::Windows || base == 0 {
-                left = left.wrapping_sub(1);
-            }
-            factor = match stage {
-                Stage::Base => {
-                    let chunk =
-                        half(is_pair, a, base).part(limbs_of_r * left, limbs_of_r * (left + 1));
-                    x = modulus.sum(x, load(chunk, thread::here(modulus.own())));
-                    table.get(radix)
-                }
-                Stage::Table => table.get(entries * base + 1),
-                Stage::Windows => {
-                    if scan && in_step {
-                        team.sync();
-                    }
-                    let digit = digit(half(is_pair, e, base), left, window);
-                    is_one = !scan && all(digit == 0);
-                    match is_fixed {
-                        true => chosen(scan, digit, entries, |k| fixed(left, k)),
-                        false => chosen(scan, digit, entries, |k| table.get(entries * base + k)),
-                    }
-                }
-                _ => {
-                    let mut plain = [0; X];
-                    plain[0] = Limb::from(group.lane() == 0);
-                    plain
-                }
-            };
+            (factor, is_one) = power.factor(&mut chain);
         }
         if !is_one {
-            x = modulus.product(x, factor);
+            chain.x = modulus.product(chain.x, factor);
         }
         if is_square {
             continue;
         }
-        match stage {
-            Stage::Base if left == 0 => {
-                table.set(entries * base + 1, x);
-                (stage, left) = (Stage::Table, entries - 2);
-            }
-            Stage::Table => {
-                table.set(entries * (base + 1) - 1 - left, x);
-                if left == 0 && is_pair && base == 0 {
-                    x = [0; X];
-                    (stage, base) = (Stage::Base, 1);
-                    left = half(is_pair, a, 1).width().div_ceil(limbs_of_r).max(1);
-                } else if left == 0 {
-                    // Of the highest window as of the others: a product, here with 1.
-                    x = table.get(0);
-                    left = (BITS * half(is_pair, e, 0).width()).div_ceil(window);
-                    (stage, base) = (Stage::Windows, 0);
-                    // Blocks that begin together would all read their tables at the same times, and
-                    // nothing between: some square 1 before.
-                    if scan && in_step {
-                        squares = scattered(thread::block_index()) % window;
-                    }
-                    let is_zero = |left| {
-                        let digit = |base| digit(half(is_pair, e, base), left, window);
-                        all(digit(0) | digit(1) == 0)
-                    };
-                    while !scan && left > 1 && is_zero(left - 1) {
-                        left -= 1;
-                    }
-                    continue;
-                }
-            }
-            Stage::Plain => break,
-            _ => {}
-        }
-        if stage == Stage::Windows {
-            base = Limb::from(is_pair) - base;
-            if base == 0 {
-                match left {
-                    0 => stage = Stage::Plain,
-                    _ if is_fixed => {}
-                    _ => squares = window,
-                }
-            }
+        if !power.goes_on(&mut chain) {
+            break;
         }
     }
-    modulus.store(r, x);
+    modulus.store(r, chain.x);
     modulus.is_odd()
+}
+
+impl<const LANES: u32, const X: usize, S: Stride> Power<LANES, X, S>
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+{
+    /// Before the first product: of a base's table 1, else the form of `2^d`, from which the form of
+    /// `R` = `2^(d 2^s)` comes by `s` squares.
+    #[inline(always)]
+    fn begin(self) -> Chain<X> {
+        let one = self.modulus.one();
+        if self.is_fixed {
+            let left = (self.a.width() / self.limbs.max(1)) >> WHOLE << u32::from(self.scan);
+            return Chain {
+                x: one,
+                stage: match left {
+                    0 => Stage::Plain,
+                    _ => Stage::Windows,
+                },
+                base: 0,
+                left,
+                squares: 0,
+            };
+        }
+        self.table.set(0, one);
+        if self.is_pair {
+            self.table.set(self.entries(), one);
+        }
+        let limbs = self.modulus.limbs_of_r();
+        let bits = BITS * limbs;
+        let squares = bits.trailing_zeros().min(limbs.ilog2() + 1);
+        let mut x = one;
+        let mut times = bits >> squares;
+        while times > 0 {
+            x = self.modulus.sum(x, x);
+            times -= 1;
+        }
+        Chain {
+            x,
+            stage: Stage::Radix,
+            base: 0,
+            left: 0,
+            squares,
+        }
+    }
+
+    /// From the form of `R` on to the first base.
+    #[inline(always)]
+    fn begin_bases(self, chain: &mut Chain<X>) {
+        self.table.set(self.radix(), chain.x);
+        chain.x = [0; X];
+        let width = half(self.is_pair, self.a, 0).width();
+        chain.stage = Stage::Base;
+        chain.left = width.div_ceil(self.modulus.limbs_of_r());
+    }
+
+    /// What the chain is multiplied by next, and whether that is known to be 1.
+    #[inline(always)]
+    fn factor(self, chain: &mut Chain<X>) -> ([Limb; X], bool) {
+        let (entries, base) = (self.entries(), chain.base);
+        // Both bases have the same window.
+        if chain.stage != Stage::Windows || base == 0 {
+            chain.left = chain.left.wrapping_sub(1);
+        }
+        let left = chain.left;
+        let mut is_one = false;
+        let factor = match chain.stage {
+            Stage::Base => {
+                let limbs = self.modulus.limbs_of_r();
+                let chunk = half(self.is_pair, self.a, base).part(limbs * left, limbs * (left + 1));
+                let chunk = load(chunk, thread::here(self.modulus.own()));
+                chain.x = self.modulus.sum(chain.x, chunk);
+                self.table.get(self.radix())
+            }
+            Stage::Table => self.table.get(entries * base + 1),
+            Stage::Windows => {
+                if self.scan && self.in_step() {
+                    self.team.sync();
+                }
+                let digit = self.digit(base, left);
+                is_one = !self.scan && self.all(digit == 0);
+                match self.is_fixed {
+                    true => chosen(self.scan, digit, entries, |k| self.fixed(left, k)),
+                    false => chosen(self.scan, digit, entries, |k| {
+                        self.table.get(entries * base + k)
+                    }),
+                }
+            }
+            _ => {
+                let mut plain = [0; X];
+                plain[0] = Limb::from(self.group.lane() == 0);
+                plain
+            }
+        };
+        (factor, is_one)
+    }
+
+    /// Goes on to what follows a product, if it was not the last.
+    #[inline(always)]
+    fn goes_on(self, chain: &mut Chain<X>) -> bool {
+        let (entries, base) = (self.entries(), chain.base);
+        match chain.stage {
+            Stage::Base if chain.left == 0 => {
+                self.table.set(entries * base + 1, chain.x);
+                (chain.stage, chain.left) = (Stage::Table, entries - 2);
+            }
+            Stage::Table => {
+                self.table
+                    .set(entries * (base + 1) - 1 - chain.left, chain.x);
+                if chain.left == 0 && self.is_pair && base == 0 {
+                    chain.x = [0; X];
+                    (chain.stage, chain.base) = (Stage::Base, 1);
+                    let width = half(self.is_pair, self.a, 1).width();
+                    chain.left = width.div_ceil(self.modulus.limbs_of_r()).max(1);
+                } else if chain.left == 0 {
+                    self.begin_windows(chain);
+                    return true;
+                }
+            }
+            Stage::Plain => return false,
+            _ => {}
+        }
+        if chain.stage == Stage::Windows {
+            chain.base = Limb::from(self.is_pair) - base;
+            if chain.base == 0 {
+                match chain.left {
+                    0 => chain.stage = Stage::Plain,
+                    _ if self.is_fixed => {}
+                    _ => chain.squares = self.window,
+                }
+            }
+        }
+        true
+    }
+
+    /// From the tables on to the windows of the exponent.
+    #[inline(always)]
+    fn begin_windows(self, chain: &mut Chain<X>) {
+        // Of the highest window as of the others: a product, here with 1.
+        chain.x = self.table.get(0);
+        let mut left = (BITS * half(self.is_pair, self.e, 0).width()).div_ceil(self.window);
+        // Blocks that begin together would all read their tables at the same times, and
+        // nothing between: some square 1 before.
+        if self.scan && self.in_step() {
+            chain.squares = scattered(thread::block_index()) % self.window;
+        }
+        let is_zero = |i| self.all(self.digit(0, i) | self.digit(1, i) == 0);
+        while !self.scan && left > 1 && is_zero(left - 1) {
+            left -= 1;
+        }
+        (chain.stage, chain.base, chain.left) = (Stage::Windows, 0, left);
+    }
+
+    /// Whether warps go in step with the others of their block. Those that go through long code by
+    /// themselves want all of it at all times, and there is no room for it near the processor: so
+    /// they wait for one another before each window.
+    #[inline(always)]
+    fn in_step(self) -> bool {
+        X == 32 && !self.is_fixed
+    }
+
+    /// Whether `is_so` holds for all numbers that go together.
+    #[inline(always)]
+    fn all(self, is_so: bool) -> bool {
+        match self.in_step() {
+            true => self.team.all(is_so),
+            false => self.group.all(is_so),
+        }
+    }
+
+    /// The entries of a table.
+    #[inline(always)]
+    fn entries(self) -> u32 {
+        1 << self.window
+    }
+
+    /// Where the form of `R` stands, behind the tables.
+    #[inline(always)]
+    fn radix(self) -> u32 {
+        self.entries() << u32::from(self.is_pair)
+    }
+
+    /// Window `i` of an exponent.
+    #[inline(always)]
+    fn digit(self, base: u32, i: u32) -> u32 {
+        digit(half(self.is_pair, self.e, base), i, self.window)
+    }
+
+    /// Entry `digit` of window `i` of the table that is an operand.
+    #[inline(always)]
+    fn fixed(self, i: u32, digit: u32) -> [Limb; X] {
+        let at = i * self.window;
+        let entry = (at / WHOLE << WHOLE) + (digit << (at % WHOLE));
+        let entry = self.a.part(self.limbs * entry, self.limbs * (entry + 1));
+        let own = thread::here(self.modulus.own());
+        match self.modulus.limbs_of_r() - self.limbs {
+            0 if entry.in_fours() => entry.fours::<X, true>(own),
+            missing => load_up(entry, own, missing),
+        }
+    }
 }
 
 /// A number of 16 bits that has little to do with those of `i`'s neighbours.

@@ -7,6 +7,7 @@
 //! walk through lists made of the boundaries ([`trial`]). Equal seeds give equal
 //! cases on every machine.
 
+mod failing;
 pub mod operands;
 pub mod oracle;
 mod suite;
@@ -34,4 +35,5 @@ pub fn failing_requests(all: u64, first: u64, rest: u64) -> BTreeSet<u64> {
     sweep(short, long.collect())
 }
 
+pub use failing::Failing;
 pub use suite::{Extent, Failure, Mismatch, Oracle, Report, Tally, run, run_against};

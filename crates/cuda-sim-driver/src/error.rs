@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code(pub u32);
 
-/// What an entry point's body answers.
+/// The result of an entry point's body.
 pub type Result<T = (), E = Code> = std::result::Result<T, E>;
 
 /// One row of the table of codes.

@@ -3,12 +3,12 @@
 //! from crates.io. They take some 200 MB, into the target folder and once, so they run
 //! where `CUDA_SIM_CLIENTS=fetch` asks for it, as `.ci/run` does.
 
-mod support;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+use sim::driver::library;
 
 /// Numba with all it needs to compile kernels to PTX: NVVM, and the runtime's version.
 const NUMBA: [&str; 4] = [
@@ -51,7 +51,7 @@ fn the_example_of_the_readme_computes_on_plain_python() {
     }
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/saxpy.py");
     let mut python = Command::new("python3");
-    python.arg(example).arg(support::library());
+    python.arg(example).arg(library());
     assert_eq!(
         run(python.env("CUDA_SIM_LEAKS", "fail")),
         "1000 numbers, 0 wrong\n"
@@ -75,7 +75,7 @@ fn numba_computes_what_numpy_does() {
         link(&nvidia.join(from), &cuda.join(to));
     }
     let drivers = folder.join("driver");
-    link(support::library(), &drivers.join("libcuda.so.1"));
+    link(library(), &drivers.join("libcuda.so.1"));
     for schedule in ["submission", "adversarial"] {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_numba.py");
         let mut python = Command::new("python3");
@@ -127,7 +127,7 @@ fn a_program_of_cudarc_finds_every_function() {
     if !may_fetch("cudarc") {
         return;
     }
-    let folder = support::library().with_file_name("cudarc");
+    let folder = library().with_file_name("cudarc");
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/on_cudarc/Cargo.toml");
     let mut cargo = Command::new(env!("CARGO"));
     cargo
@@ -137,7 +137,7 @@ fn a_program_of_cudarc_finds_every_function() {
         .arg(&folder);
     run(&mut cargo);
     let drivers = folder.join("driver");
-    link(support::library(), &drivers.join("libcuda.so"));
+    link(library(), &drivers.join("libcuda.so"));
     let mut program = Command::new(folder.join("debug/on-cudarc"));
     program
         .env("LD_LIBRARY_PATH", &drivers)
@@ -181,7 +181,7 @@ fn nvcc_folder() -> Option<&'static Path> {
             &theirs.join("libcudart.so.13"),
             &theirs.join("libcudart.so"),
         );
-        link(support::library(), &folder.join("runtime/libcudart.so.13"));
+        link(library(), &folder.join("runtime/libcudart.so.13"));
         Some(folder)
     };
     FOLDER.get_or_init(fetch).as_deref()
@@ -214,7 +214,7 @@ fn fetched(name: &str, packages: &[&str]) -> Option<PathBuf> {
     if !may_fetch(name) {
         return None;
     }
-    let folder = support::library().with_file_name(name);
+    let folder = library().with_file_name(name);
     let whole = folder.join("whole");
     if !whole.exists() {
         // What an earlier run did not finish is begun again.

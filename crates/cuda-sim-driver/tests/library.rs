@@ -1,9 +1,8 @@
 //! The library as a loader of the CUDA driver sees it.
 #![allow(unsafe_code)] // Calls functions that it looks up by name.
 
-mod support;
-
 use libloading::{Library, Symbol};
+use sim::driver::library;
 
 /// Every function that `cust` 0.3 refers to.
 const NEEDED: &str = include_str!("cust_functions.txt");
@@ -24,7 +23,7 @@ fn has(library: &Library, name: &str) -> bool {
 #[test]
 fn the_library_has_every_function_of_cuda() {
     // SAFETY: the library runs no code when it is loaded.
-    let library = unsafe { Library::new(support::library()) }.expect("it loads");
+    let library = unsafe { Library::new(library()) }.expect("it loads");
     for line in LISTS.iter().flat_map(|list| list.lines()) {
         let mut words = line.split(' ');
         let name = words.next().expect("a name");
@@ -37,7 +36,7 @@ fn the_library_has_every_function_of_cuda() {
 
 #[test]
 fn the_library_has_what_cust_looks_up() {
-    let path = support::library();
+    let path = library();
     // SAFETY: the library runs no code when it is loaded.
     let library = unsafe { Library::new(path) }.expect("it loads");
     assert_eq!(NEEDED.lines().count(), 105);

@@ -124,13 +124,13 @@ pub struct Counts {
     pub multiply_lows: u64,
     /// 32-byte sectors of global memory touched by loads and atomics.
     pub load_sectors: u64,
-    /// Of these, those that the first-level cache does not have.
+    /// Load sectors that the first-level cache does not have.
     pub load_sectors_moved: u64,
     /// The fewest sectors that could have held the bytes loaded.
     pub load_sectors_fewest: u64,
     /// 32-byte sectors of global memory touched by stores.
     pub store_sectors: u64,
-    /// Of these, those that the second-level cache does not have from earlier stores.
+    /// Store sectors that the second-level cache does not have from earlier stores.
     pub store_sectors_moved: u64,
     /// The fewest sectors that could have held the bytes stored.
     pub store_sectors_fewest: u64,
@@ -140,7 +140,7 @@ pub struct Counts {
     pub shared_wavefronts_fewest: u64,
     /// Conditional branches issued by warps.
     pub branches: u64,
-    /// Those at which the lanes of the warp parted.
+    /// Branches at which the lanes of the warp parted.
     pub divergent_branches: u64,
     /// Block-wide barriers completed.
     pub barriers: u64,

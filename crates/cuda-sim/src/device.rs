@@ -31,8 +31,8 @@ pub struct DeviceConfig {
     pub instruction_budget: Option<u64>,
     /// In which order blocks and warps have their turns.
     pub schedule: Schedule,
-    /// Its number among the devices of a process, below 16: no address of one
-    /// device is another's too.
+    /// The device's number among those of a process, below 16: no address of one device is
+    /// another's too.
     pub ordinal: u32,
 }
 
@@ -76,7 +76,7 @@ pub enum LoadError {
         /// The number of the device's architecture.
         device: u32,
     },
-    /// Its variables do not fit.
+    /// The module's variables do not fit.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
     /// A variable's initial value, or an instruction, names a variable that the
@@ -90,7 +90,7 @@ pub enum LoadError {
 pub struct LoadedModule {
     module: Arc<Module>,
     addresses: HashMap<String, u64>,
-    /// The same addresses in the order of the module's variables.
+    /// The addresses in the order of the module's variables.
     globals: Vec<u64>,
 }
 
@@ -120,7 +120,7 @@ pub struct Device {
     memory: RwLock<Memory>,
     /// Held by a launch; the last epoch that was given out.
     epoch: Mutex<u32>,
-    /// What kernels have printed since it was last taken.
+    /// The text that kernels have printed since it was last taken.
     printed: Mutex<String>,
 }
 
@@ -139,7 +139,7 @@ impl Device {
         }
     }
 
-    /// What the device was made from.
+    /// The configuration that the device was made from.
     pub fn config(&self) -> &DeviceConfig {
         &self.config
     }

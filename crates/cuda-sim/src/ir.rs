@@ -191,7 +191,7 @@ pub(crate) enum Wait {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transit {
-    /// Of any block of the cluster.
+    /// To shared memory of any block of the cluster.
     ToShared,
     ToGlobal,
     /// From the block's shared memory to that of any block of the cluster.
@@ -296,7 +296,7 @@ pub(crate) struct Rows {
     pub space: Space,
     pub stores: bool,
     pub transposed: bool,
-    /// One word a matrix.
+    /// The words of the matrices, one each.
     pub words: Box<[W]>,
     pub address: Address,
 }
@@ -389,7 +389,7 @@ pub(crate) enum Op {
     Load {
         space: Space,
         element: Element,
-        /// One per element of the vector; nothing where the value is dropped.
+        /// The registers for the elements of the vector; nothing where a value is dropped.
         d: Box<[Option<Reg>]>,
         address: Address,
         order: Order,
@@ -437,9 +437,9 @@ pub(crate) enum Op {
     System(Box<System>),
     ActiveMask(W),
     Clock(Reg),
-    /// What changes no value.
+    /// An instruction that changes no value.
     Fence,
-    /// What the block's threads did before, other blocks may see (`membar.gl`).
+    /// A release: what the block's threads did before, other blocks may see (`membar.gl`).
     Release,
     Warp(WarpOp, W),
     Barrier {
@@ -458,7 +458,7 @@ pub(crate) enum Op {
     Return,
     Exit,
     Trap,
-    /// What the simulator does not know, and why.
+    /// An instruction that the simulator does not know, and why.
     Unknown(Box<str>),
 }
 
@@ -517,7 +517,7 @@ pub(crate) enum Special {
     GridId,
     DynamicShared,
     TotalShared,
-    /// Of the block: its place in its cluster, and its cluster's in the grid.
+    /// The block's place in its cluster, and its cluster's in the grid.
     ClusterBlock(u8),
     Cluster(u8),
     ClusterRank,
@@ -534,7 +534,7 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    /// Whether it differs from block to block.
+    /// Whether the value differs from block to block.
     pub fn is_of_block(self) -> bool {
         matches!(
             self,

@@ -7,6 +7,7 @@ mod check;
 pub mod count;
 mod decode;
 mod device;
+pub mod driver;
 mod exec;
 mod grid;
 mod ir;

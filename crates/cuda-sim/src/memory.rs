@@ -49,7 +49,7 @@ pub(crate) const fn in_window(address: u64, window: u64) -> bool {
 /// rest belongs to the race check (see `exec::global`).
 pub(crate) const INITIALISED: u64 = 0xf;
 
-/// What is known of a word, side by side: whoever needs one needs the other.
+/// The checks' notes on a word, side by side: whoever needs one needs the other.
 pub(crate) type Shadow = [AtomicU64; 2];
 
 /// A piece of global memory.
@@ -59,8 +59,8 @@ pub(crate) struct Allocation {
     /// Whether kernels may write it.
     pub writable: bool,
     words: Box<[AtomicU32]>,
-    /// Of each word of the store, its shadow and the threads of a block that touched
-    /// it last (see `exec::threads`); empty where no check wants it.
+    /// For each word of the store, its shadow and the threads of a block that touched it last (see
+    /// `exec::threads`); empty where no check wants it.
     shadow: Box<[Shadow]>,
     /// Held while several words change as one.
     several: Mutex<()>,
@@ -305,7 +305,8 @@ impl Memory {
         (address - allocation.start < allocation.len.max(1)).then_some(allocation)
     }
 
-    /// What lies around an address that belongs to nothing, as the end of a sentence.
+    /// A description of the surroundings of an address that belongs to nothing, as the end of a
+    /// sentence.
     pub fn near(&self, address: u64) -> String {
         let before = |map: &BTreeMap<u64, u64>| {
             map.range(..=address)

@@ -17,7 +17,7 @@ const MOST_PARAMS: u32 = 1 << 30;
 pub struct Param {
     /// The name in the source.
     pub name: String,
-    /// Where it begins, in bytes.
+    /// The parameter's offset in bytes.
     pub offset: u32,
     /// Bytes.
     pub size: u32,
@@ -65,7 +65,7 @@ pub struct Global {
     pub size: u64,
     /// Alignment in bytes, a power of two.
     pub align: u64,
-    /// Whether it lies in constant memory, which kernels cannot write.
+    /// Whether the variable lies in constant memory, which kernels cannot write.
     pub constant: bool,
     /// The initial bytes, zero where the source gives none.
     pub initial: Vec<u8>,
@@ -138,7 +138,7 @@ impl Module {
         })
     }
 
-    /// What is executed.
+    /// The decoded module, which is what runs.
     pub(crate) fn decoded(&self) -> &Decoded {
         &self.decoded
     }

@@ -1,4 +1,4 @@
-//! What squares modulo a number: the CPU, by either arithmetic, or a GPU.
+//! Machines that square modulo a number: the CPU, by either arithmetic, and a GPU.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
 use crate::{Error, Number, Residue, Runner, Tries};
 
-/// A residue that is fetched when it is wanted.
+/// A function that fetches a residue from a machine.
 pub type Later = Box<dyn FnOnce() -> Result<Residue, Error> + Send>;
 
 /// A residue on some machine that is squared again and again.
 pub trait Squaring {
-    /// Takes this residue.
+    /// Sets the residue.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -28,8 +28,8 @@ pub trait Squaring {
     /// Where the machine fails.
     fn residue(&self) -> Result<Residue, Error>;
 
-    /// The residue as it is now, for another thread to fetch while this machine goes on; `None`
-    /// where fetching it takes what squares.
+    /// The present residue, for another thread to fetch while this machine squares on; `None` where
+    /// the machine itself is needed to fetch it.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -37,41 +37,41 @@ pub trait Squaring {
         Ok(None)
     }
 
-    /// Replaces `x` by `by x^2 - minus`, so many times; `by` is up to 3.
+    /// Replaces the residue `x` by `by x^2 - minus`, `times` times; `by` is at most 3.
     ///
     /// # Errors
     /// Where the machine fails.
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
 
-    /// The greatest rounding error of all squares so far: distances of words from integers, 0
-    /// where nothing is rounded.
+    /// The greatest distance of a word from an integer in all squares so far; 0 where nothing is
+    /// rounded.
     ///
     /// # Errors
     /// Where the machine fails.
     fn error(&self) -> Result<f64, Error>;
 
-    /// Words of the transform; `None` where nothing is rounded.
+    /// The words of the transform; `None` where nothing is rounded.
     fn words(&self) -> Option<usize>;
 }
 
 /// A machine that squares.
 pub trait Backend {
-    /// The machine, in a word.
+    /// The machine's name.
     fn name(&self) -> &str;
 
-    /// Squares modulo this number: by what suits it best, or by the next longer transform
-    /// than one of `longer_than` words. Transforms there are for `2^p - 1`; all other
-    /// numbers have the CPU's exact products.
+    /// A machine that squares modulo this number, by the arithmetic that suits it best, or by a
+    /// transform of more than `longer_than` words. Only `2^p - 1` has transforms; any other number
+    /// is squared by the CPU's exact products.
     ///
     /// # Errors
-    /// [`Error::TooLong`] where there is none.
+    /// [`Error::TooLong`] where no transform is long enough.
     fn squaring(
         &self,
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error>;
 
-    /// Tries these candidates for factors: on all cores, where it has nothing faster.
+    /// A machine that tries these candidates for factors: all cores, unless there is a faster one.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -79,17 +79,17 @@ pub trait Backend {
         Ok(Box::new(trial.clone()))
     }
 
-    /// Whether [`squaring`](Self::squaring) and [`tries`](Self::tries) have another machine to offer after this
-    /// failure.
+    /// Whether [`squaring`](Self::squaring) and [`tries`](Self::tries) return another machine after
+    /// this failure.
     fn falls_back(&self, _: &Error) -> bool {
         false
     }
 }
 
-/// How the CPU squares.
+/// The arithmetic by which the CPU squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// Whichever is faster for the exponent.
+    /// The one that is faster for the exponent.
     #[default]
     Auto,
     /// The engine's exact product, folded modulo `2^p - 1`.
@@ -98,14 +98,14 @@ pub enum Arithmetic {
     Fp64,
 }
 
-/// The CPU, with all threads.
+/// The CPU, with all its threads.
 #[derive(Clone, Debug)]
 pub struct Cpu {
-    /// How it squares.
+    /// The arithmetic.
     pub arithmetic: Arithmetic,
     /// The instructions it uses.
     pub path: Path,
-    /// Lengths in words to choose from; any where there are none.
+    /// The lengths of transforms to choose from, in words; empty for all.
     pub lengths: Vec<usize>,
 }
 
@@ -166,7 +166,7 @@ impl Backend for Cpu {
     }
 }
 
-/// The engine's product, folded.
+/// Squares by the engine's exact product, folded modulo the number.
 struct Exact(Residue);
 
 impl Exact {
@@ -201,7 +201,7 @@ impl Squaring for Exact {
     }
 }
 
-/// The weighted transform.
+/// Squares by the weighted transform.
 struct Transformed {
     p: u32,
     weighted: Weighted,
@@ -239,17 +239,17 @@ impl Squaring for Transformed {
     }
 }
 
-/// A CUDA device: transforms of the words that [`Engine::mersenne_words`] says.
+/// A CUDA device, whose transforms [`Engine::mersenne_transform`] chooses.
 #[derive(Debug)]
 pub struct Cuda {
     engine: Engine,
 }
 
 impl Cuda {
-    /// Device `ordinal`.
+    /// Opens device `ordinal`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none that can be used.
+    /// [`Error::Device`] where that cannot be used.
     pub fn open(ordinal: usize) -> Result<Self, Error> {
         let engine = Engine::cuda(ordinal)?;
         Ok(Cuda { engine })
@@ -298,7 +298,7 @@ impl Tries for TrialFactors {
     }
 }
 
-/// The weighted transform of a device.
+/// Squares by the weighted transform of a device.
 struct OnDevice {
     p: u32,
     squares: MersenneSquares,
@@ -334,22 +334,22 @@ impl Squaring for OnDevice {
     }
 }
 
-/// A device for what is long enough, and the CPU for the rest, and for everything once the
-/// device has failed.
+/// A device for long exponents, and the CPU for short ones, and for all once the device has
+/// failed.
 #[derive(Debug)]
 pub struct Auto {
     cuda: Option<Cuda>,
     cpu: Cpu,
     has_failed: Cell<bool>,
-    /// Exponents from which on the device is taken: below, its launches take longer than a
-    /// CPU's iteration.
+    /// The least exponent for the device: below, its launches take longer than an iteration of the
+    /// CPU.
     pub device_from: u32,
-    /// Likewise for candidates of trial factoring.
+    /// The least number of candidates of trial factoring for the device.
     pub device_from_candidates: u128,
 }
 
 impl Auto {
-    /// Device `ordinal` where it can be used, and this CPU.
+    /// Device `ordinal`, if it can be used, and this CPU.
     pub fn new(ordinal: usize, cpu: Cpu) -> Self {
         Auto {
             cuda: Cuda::open(ordinal).ok(),

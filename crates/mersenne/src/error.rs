@@ -9,7 +9,7 @@ use crate::lock::Holder;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no transform long enough.
+    /// No transform is long enough for the exponent.
     #[error(
         "no transform is long enough for 2^{p} - 1 with rounding errors below {limit}; \
          `--arithmetic exact` needs none"
@@ -17,10 +17,10 @@ pub enum Error {
     TooLong {
         /// The exponent.
         p: u32,
-        /// The greatest error that is let pass.
+        /// The rounding error above which a transform is too short.
         limit: f64,
     },
-    /// The same stretch failed its check again and again.
+    /// The same iterations failed their check again and again.
     #[error(
         "the Gerbicz check failed {times} times between iterations {from} and {to}: \
          this machine does not compute reliably"
@@ -33,10 +33,10 @@ pub enum Error {
         /// Where the check failed.
         to: u32,
     },
-    /// A device is not there, or failed.
+    /// A device is missing, or failed.
     #[error(transparent)]
     Device(#[from] bigint_host::Error),
-    /// The host has not the memory. What was at work is to be taken up from its save file.
+    /// The host lacks memory. The test can be taken up from its save file.
     #[error(transparent)]
     Memory(#[from] bigint_cpu::Error),
     /// A file cannot be read or written.
@@ -44,10 +44,10 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A save file is not one, or is damaged.
+    /// A file is damaged, or is not a save file.
     #[error("{}: {what}", path.display())]
     Save {
         /// The file.
@@ -55,21 +55,19 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// Another process has what is asked for.
-    #[error(
-        "{}: {holder} is at work on this", path.display()
-    )]
+    /// Another process is at work on the same test.
+    #[error("{}: {holder} is at work on this", path.display())]
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// Who has it.
+        /// The process that holds it.
         holder: Holder,
     },
 }
 
-/// What `work` answers, if it and the threads that worked for it had their memory.
+/// The result of `work`, or [`Error::Memory`] where it or a thread of it lacked memory.
 pub(crate) fn or_out_of_memory<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    // What `work` leaves half done is of no use to the caller, whom the error tells.
+    // The caller gets an error, and makes no use of what `work` left half done.
     let done = catch_unwind(AssertUnwindSafe(work));
     done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
         Ok(error) => Err(Error::Memory(*error)),

@@ -1,6 +1,6 @@
-//! Which exponents are worth a test, and which are known.
+//! Exponents: those of the known Mersenne primes, and those that are worth a test.
 
-/// Exponents of the known Mersenne primes.
+/// The exponents of the known Mersenne primes.
 pub const KNOWN_PRIMES: [u32; 52] = [
     2,
     3,
@@ -56,7 +56,7 @@ pub const KNOWN_PRIMES: [u32; 52] = [
     136_279_841,
 ];
 
-/// Whether `n` is prime, by trial division: `2^n - 1` is composite where it is not.
+/// Whether `n` is prime, by trial division. If it is not, `2^n - 1` is composite.
 ///
 /// ```
 /// assert!(mersenne::is_prime(136_279_841) && !mersenne::is_prime(136_279_843));

@@ -1,247 +1,212 @@
 //! The folder that tests are saved in.
 //!
-//! A file is written beside (`.new`), brought to the disk, and renamed; the one before stays
-//! (`.old`). Whatever moment the program is killed at, one of the three is whole; of those that
-//! are, the furthest is taken up.
+//! A save is written to a file beside the last one (`.new`), brought to the disk, and renamed; the
+//! save before it stays (`.old`), and more of them if they are wanted (`.old2`). Whatever moment the
+//! program is killed at, one file is whole; a test is taken up from the furthest of those that are.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Lock, Proof, Residue, Saved, TrialFactoring};
+use crate::{Error, Lock, Proof, Residue};
 
-/// Where a test's files are.
+/// What a [`Folder`] saves: a test, or trial factoring.
+pub trait Save: Sized {
+    /// What its progress is counted in.
+    const UNIT: &'static str;
+
+    /// The name of its save file. No two tests have the same.
+    fn name(&self) -> String;
+
+    /// The units that are done.
+    fn done(&self) -> u64;
+
+    /// The low 64 bits of its residue, if it has one.
+    fn res64(&self) -> Option<u64>;
+
+    /// The bytes of its save file.
+    fn to_bytes(&self) -> Vec<u8>;
+
+    /// The test of a save file, which begins as `start`; `None` where the file is whole and of no
+    /// use to it.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes, in words.
+    fn from_bytes(bytes: &[u8], start: &Self) -> Result<Option<Self>, String>;
+}
+
+/// A folder with the files of tests.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    backups: usize,
 }
 
 impl Folder {
-    /// This folder, which exists.
+    /// The most saves that stay beside the last one.
+    pub const MOST_BACKUPS: usize = 9;
+
+    /// The folder at this path, which exists.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Folder { path: path.into() }
+        let path = path.into();
+        Folder { path, backups: 1 }
     }
 
-    /// A file in it.
+    /// The folder, where `backups` saves stay beside the last one, in place of one.
+    ///
+    /// # Panics
+    /// If they are none, or more than [`Folder::MOST_BACKUPS`].
+    #[must_use]
+    pub fn with_backups(self, backups: usize) -> Self {
+        assert!(
+            (1..=Self::MOST_BACKUPS).contains(&backups),
+            "1 to 9 backups"
+        );
+        Folder { backups, ..self }
+    }
+
+    /// The path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Takes the lock of this name (`NAME.lck`), as long as which nobody else has it.
+    /// Takes the lock of this name (`NAME.lck`). Nobody else has it until it is dropped.
     ///
     /// # Errors
     /// [`Error::Locked`] where another process has it; [`Error::File`] where it cannot be made.
     pub fn lock(&self, name: &str) -> Result<Lock, Error> {
         let path = self.file(name);
-        match Lock::try_of(&path) {
+        let lock = Lock::try_of(&path);
+        let path = Lock::path(&path);
+        match lock {
             Ok(Ok(lock)) => Ok(lock),
-            Ok(Err(holder)) => Err(Error::Locked {
-                path: Lock::path(&path),
-                holder,
-            }),
-            Err(source) => Err(Error::File {
-                path: Lock::path(&path),
-                source,
-            }),
+            Ok(Err(holder)) => Err(Error::Locked { path, holder }),
+            Err(source) => Err(Error::File { path, source }),
         }
     }
 
-    /// The lock of a test's save files.
-    ///
-    /// # Errors
-    /// As [`lock`](Self::lock).
-    pub fn lock_test(&self, test: &Saved) -> Result<Lock, Error> {
-        self.lock(&Self::stem(test))
+    /// The names that the save files of a test may have: the new one's, the last one's, and those of
+    /// the saves before it, the latest first.
+    pub fn saves(name: &str) -> Vec<String> {
+        let older = (2..=Self::MOST_BACKUPS).map(|age| format!("{name}.old{age}"));
+        let first = [".new", "", ".old"].map(|end| format!("{name}{end}"));
+        first.into_iter().chain(older).collect()
     }
 
-    /// The lock of trial factoring's.
-    ///
-    /// # Errors
-    /// As [`lock`](Self::lock).
-    pub fn lock_trial(&self, trial: &TrialFactoring) -> Result<Lock, Error> {
-        self.lock(&Self::stem_of_trial(trial))
-    }
-
-    /// The stem of a test's save file. Each bound of P-1 has its own.
-    fn stem(test: &Saved) -> String {
-        let number = test.number();
-        match (test.worktype(), test.bound(), number.exponent()) {
-            ("LL", _, Some(p)) => format!("m{p}.ll"),
-            ("Cert", _, Some(p)) => format!("m{p}.certification"),
-            (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
-            (_, _, Some(p)) => format!("m{p}.prp"),
-            (_, _, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
-        }
-    }
-
-    /// That of trial factoring: each range has its own.
-    fn stem_of_trial(trial: &TrialFactoring) -> String {
-        let [from, to] = trial.bits();
-        format!("m{}.{from}-{to}.tf", trial.p())
-    }
-
-    /// A save file and those beside it.
-    fn files(&self, stem: &str) -> [PathBuf; 3] {
-        ["", ".new", ".old"].map(|end| self.file(&format!("{stem}{end}")))
-    }
-
-    /// Saves a test, so that a kill at any moment leaves this or the one before whole.
+    /// Saves a test, so that a kill at any moment leaves this save or the one before it whole.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
-    pub fn save(&self, test: &Saved) -> Result<(), Error> {
-        self.write(&Self::stem(test), &test.to_bytes())
-    }
-
-    /// Saves trial factoring, as [`save`](Self::save) does a test.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn save_trial(&self, trial: &TrialFactoring) -> Result<(), Error> {
-        self.write(&Self::stem_of_trial(trial), &trial.to_bytes())
-    }
-
-    fn write(&self, stem: &str, bytes: &[u8]) -> Result<(), Error> {
-        let [name, new, old] = self.files(stem);
-        let written = write_whole(&new, bytes)
-            .and_then(|()| match fs::rename(&name, &old) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            })
-            .and_then(|()| fs::rename(&new, &name))
+    pub fn save(&self, test: &impl Save) -> Result<(), Error> {
+        let names = Self::saves(&test.name());
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.file(name)).collect();
+        let age = |pair: &[PathBuf]| if_there(fs::rename(&pair[0], &pair[1]));
+        let mut older = paths[1..=self.backups + 1].windows(2).rev();
+        let written = write_whole(&paths[0], &test.to_bytes())
+            .and_then(|()| older.try_for_each(age))
+            .and_then(|()| fs::rename(&paths[0], &paths[1]))
             .and_then(|()| sync_folder(&self.path));
-        written.map_err(|source| Error::File { path: name, source })
+        let path = self.file(&test.name());
+        written.map_err(|source| Error::File { path, source })
     }
 
     /// The test that begins as `start`, as far as the furthest of its files has it, and what is
-    /// wrong with those that were passed over.
+    /// wrong with the files that were passed over.
     ///
     /// # Errors
-    /// [`Error::Save`] where there are files and none of them is whole, but the first save cut
-    /// short is none; [`Error::File`] where one cannot be read that might be.
-    pub fn load(&self, start: &Saved) -> Result<(Option<Saved>, Vec<Error>), Error> {
-        let parse = |bytes: &[u8]| {
-            let test = Saved::from_bytes(bytes, start)?;
-            // Another certification's of the same number is of no use.
-            let is_same = test.certification() == start.certification();
-            Ok(is_same.then(|| (u64::from(test.progress().0), test)))
-        };
-        self.read(&Self::stem(start), parse)
-    }
-
-    /// Trial factoring, likewise.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_trial(
-        &self,
-        start: &TrialFactoring,
-    ) -> Result<(Option<TrialFactoring>, Vec<Error>), Error> {
-        let parse = |bytes: &[u8]| {
-            let trial = TrialFactoring::from_bytes(bytes, start)?;
-            Ok(Some((trial.progress().0, trial)))
-        };
-        self.read(&Self::stem_of_trial(start), parse)
-    }
-
-    /// What `parse` makes of the files, where it has come furthest.
-    fn read<T>(
-        &self,
-        stem: &str,
-        parse: impl Fn(&[u8]) -> Result<Option<(u64, T)>, String>,
-    ) -> Result<(Option<T>, Vec<Error>), Error> {
+    /// [`Error::Save`] where there are files and none of them is whole, unless the only one is a
+    /// first save that was cut short; [`Error::File`] where one cannot be read that might be whole.
+    pub fn load<T: Save>(&self, start: &T) -> Result<(Option<T>, Vec<Error>), Error> {
         let mut wrong = Vec::new();
-        let mut found: Option<(u64, T)> = None;
-        let files = self.files(stem);
-        let was_saved = files[0].exists() || files[2].exists();
-        for path in files {
-            let read = match fs::read(&path) {
-                Ok(bytes) => parse(&bytes),
+        let mut found: Option<T> = None;
+        let names = Self::saves(&start.name());
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.file(name)).collect();
+        let was_saved = paths[1..].iter().any(|path| path.exists());
+        for path in paths {
+            let test = match fs::read(&path) {
+                Ok(bytes) => T::from_bytes(&bytes, start),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(source) => {
                     wrong.push(Error::File { path, source });
                     continue;
                 }
             };
-            match read {
-                Ok(Some((progress, _)))
-                    if found.as_ref().is_some_and(|best| best.0 >= progress) => {}
-                Ok(better) => found = better.or(found),
+            match test {
+                Ok(test) => {
+                    let further = test.filter(|test| {
+                        let best = found.as_ref();
+                        best.is_none_or(|best| best.done() < test.done())
+                    });
+                    found = further.or(found);
+                }
                 Err(what) => wrong.push(Error::Save { path, what }),
             }
         }
-        let unread = wrong
-            .iter()
-            .position(|error| matches!(error, Error::File { .. }));
+        let is_unread = |error: &Error| matches!(error, Error::File { .. });
+        let unread = wrong.iter().position(is_unread);
         match unread.or(wrong.len().checked_sub(1)) {
             Some(worst) if found.is_none() && was_saved => Err(wrong.swap_remove(worst)),
-            _ => Ok((found.map(|(_, found)| found), wrong)),
+            _ => Ok((found, wrong)),
         }
     }
 
-    /// Has the save files of a test, all of which are damaged, out of its way: under their names
-    /// with `.damaged` behind.
+    /// Renames the save files of a test that are damaged, so that it can begin anew.
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be renamed.
-    pub fn set_aside(&self, test: &Saved) -> Result<(), Error> {
-        self.set_files_aside(&Self::stem(test))
-    }
-
-    /// Those of trial factoring.
-    ///
-    /// # Errors
-    /// As [`set_aside`](Self::set_aside).
-    pub fn set_trial_aside(&self, trial: &TrialFactoring) -> Result<(), Error> {
-        self.set_files_aside(&Self::stem_of_trial(trial))
-    }
-
-    fn set_files_aside(&self, stem: &str) -> Result<(), Error> {
-        for path in self.files(stem) {
-            let mut aside = path.as_os_str().to_owned();
-            aside.push(".damaged");
-            let renamed = fs::rename(&path, aside);
-            gone(path, renamed)?;
+    pub fn set_aside(&self, test: &impl Save) -> Result<(), Error> {
+        for name in Self::saves(&test.name()) {
+            let (path, aside) = (self.file(&name), self.file(&format!("{name}.damaged")));
+            let renamed = if_there(fs::rename(&path, aside));
+            renamed.map_err(|source| Error::File { path, source })?;
         }
         Ok(())
     }
 
-    /// Where the residues of a test are that a proof will be made of.
-    pub fn residues(&self, p: u32) -> PathBuf {
-        self.file(&format!("m{p}.residues"))
+    /// Removes the file or folder of this name, if it is there.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        let path = self.file(name);
+        let removed = match path.is_dir() {
+            true => fs::remove_dir_all(&path),
+            false => fs::remove_file(&path),
+        };
+        if_there(removed).map_err(|source| Error::File { path, source })
     }
 
-    /// What a certification of `2^p - 1` starts from, in the file that AutoPrimeNet leaves:
-    /// `M{p}.cert`, the residue's bytes.
+    /// The name of the folder in which a test of `2^p - 1` keeps residues for its proof.
+    pub fn residues(p: u32) -> String {
+        format!("m{p}.residues")
+    }
+
+    /// The name of the file from which a certification of `2^p - 1` starts, as AutoPrimeNet leaves
+    /// it: the residue's bytes.
+    pub fn start(p: u32) -> String {
+        format!("M{p}.cert")
+    }
+
+    /// The residue in [`Folder::start`].
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is no residue.
     pub fn load_start(&self, p: u32) -> Result<Residue, Error> {
-        let path = self.file(&format!("M{p}.cert"));
-        match fs::read(&path) {
-            Err(source) => Err(Error::File { path, source }),
+        let path = self.file(&Self::start(p));
+        let what = match fs::read(&path) {
+            Err(source) => return Err(Error::File { path, source }),
             Ok(bytes) if bytes.len() == p.div_ceil(8) as usize => {
-                let start = Residue::unit_from_bytes(p, &bytes);
-                start.ok_or_else(|| {
-                    let what = format!("it is 0, or not below 2^{p} - 1: nothing can be certified");
-                    Error::Save { path, what }
-                })
+                match Residue::unit_from_bytes(p, &bytes) {
+                    Some(start) => return Ok(start),
+                    None => format!("it is 0, or not below 2^{p} - 1: nothing can be certified"),
+                }
             }
             Ok(bytes) => {
                 let (found, wanted) = (bytes.len(), p.div_ceil(8));
-                let what = format!("it has {found} bytes, and a residue has {wanted}");
-                Err(Error::Save { path, what })
+                format!("it has {found} bytes, and a residue has {wanted}")
             }
-        }
-    }
-
-    /// Removes that file.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be removed.
-    pub fn remove_start(&self, p: u32) -> Result<(), Error> {
-        let path = self.file(&format!("M{p}.cert"));
-        fs::remove_file(&path).map_err(|source| Error::File { path, source })
+        };
+        Err(Error::Save { path, what })
     }
 
     /// Keeps the residue of an iteration for a proof.
@@ -249,7 +214,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_residue(&self, iteration: u32, residue: &Residue) -> Result<(), Error> {
-        let folder = self.residues(residue.number().n());
+        let folder = self.file(&Self::residues(residue.number().n()));
         let path = folder.join(iteration.to_string());
         let mut bytes = residue.to_bytes();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -263,7 +228,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is damaged.
     pub fn load_residue(&self, p: u32, iteration: u32) -> Result<Residue, Error> {
-        let path = self.residues(p).join(iteration.to_string());
+        let path = self.file(&Self::residues(p)).join(iteration.to_string());
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(source) => return Err(Error::File { path, source }),
@@ -282,68 +247,50 @@ impl Folder {
         }
     }
 
-    /// Writes a proof into the folder, and answers with its path.
+    /// Writes a proof into the folder `proof`, from which AutoPrimeNet uploads it, and returns its
+    /// path.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_proof(&self, proof: &Proof) -> Result<PathBuf, Error> {
-        let path = self.file(&format!("{}-{}.proof", proof.p(), proof.power()));
-        match replace(&path, &proof.to_bytes()) {
+        let folder = self.file("proof");
+        let path = folder.join(format!("{}-{}.proof", proof.p(), proof.power()));
+        let made = fs::create_dir_all(&folder);
+        match made.and_then(|()| replace(&path, &proof.to_bytes())) {
             Ok(()) => Ok(path),
             Err(source) => Err(Error::File { path, source }),
         }
     }
+}
 
-    /// Removes the save files of a test that is done.
-    ///
-    /// # Errors
-    /// [`Error::File`] where one cannot be removed.
-    pub fn remove(&self, test: &Saved) -> Result<(), Error> {
-        self.remove_files(&Self::stem(test))
-    }
-
-    /// Removes the residues that were kept for the proof of a test of `2^p - 1`.
-    ///
-    /// # Errors
-    /// As [`remove`](Self::remove).
-    pub fn remove_residues(&self, p: u32) -> Result<(), Error> {
-        let residues = self.residues(p);
-        let removed = fs::remove_dir_all(&residues);
-        gone(residues, removed)
-    }
-
-    /// Removes those of trial factoring.
-    ///
-    /// # Errors
-    /// As [`remove`](Self::remove).
-    pub fn remove_trial(&self, trial: &TrialFactoring) -> Result<(), Error> {
-        self.remove_files(&Self::stem_of_trial(trial))
-    }
-
-    fn remove_files(&self, stem: &str) -> Result<(), Error> {
-        for path in self.files(stem) {
-            let removed = fs::remove_file(&path);
-            gone(path, removed)?;
-        }
-        Ok(())
+/// Success where what a file was removed or renamed for is so: it was not there.
+fn if_there(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
-/// What was to be removed, if it was there.
-fn gone(path: PathBuf, removed: io::Result<()>) -> Result<(), Error> {
-    match removed {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Error::File { path, source })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes a file beside, and lets it take the place of the one before.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The file beside the one at `path` that is to take its place.
+fn beside(path: &Path) -> PathBuf {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    write_whole(new.as_ref(), bytes)?;
+    PathBuf::from(new)
+}
+
+/// Removes what a kill left of a call of [`replace`] for `path`, and the lock of that file, unless
+/// somebody holds it.
+pub(crate) fn clear(path: &Path) {
+    if let Ok(Ok(_lock)) = Lock::try_of(path) {
+        // Where it stays it is in nobody's way.
+        let _ = fs::remove_file(beside(path));
+    }
+}
+
+/// Writes a file beside the one at `path`, and has it take that one's place.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = beside(path);
+    write_whole(&new, bytes)?;
     fs::rename(&new, path)?;
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }
@@ -358,12 +305,8 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Has the names in a folder brought to the disk.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
-    let path = if path.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        path
-    };
-    File::open(path)?.sync_all()
+    let is_here = path.as_os_str().is_empty();
+    File::open(if is_here { Path::new(".") } else { path })?.sync_all()
 }
 
 #[cfg(not(unix))]

@@ -20,7 +20,7 @@ mod trial_factoring;
 pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Later, Squaring};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
-pub use folder::Folder;
+pub use folder::{Folder, Save};
 pub use lock::{Holder, Lock, Wait};
 pub use lucas_lehmer::LucasLehmer;
 pub use number::Number;
@@ -40,15 +40,15 @@ pub struct Outcome {
     /// The low 64 bits of the last residue: of the Lucas-Lehmer sequence's, of
     /// `3^(M - 1) mod M`, `M = 2^p - 1` (PRP, type 1), or of Proth's power.
     pub res64: u64,
-    /// Errors that were caught on the way, and undone.
+    /// Errors that were caught and undone on the way.
     pub errors: u32,
 }
 
 /// Whether a test goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It has come further.
+    /// The test has come further, and goes on.
     Going,
-    /// This is what it found.
+    /// The test is done, and found this.
     Done(Outcome),
 }

@@ -1,12 +1,12 @@
-//! Locks: files that are there as long as somebody works on something.
+//! Locks: files that exist as long as a program works on what they are named after.
 //!
-//! AutoPrimeNet makes `worktodo.txt.lck` when it begins with `worktodo.txt`, which may take it
-//! minutes of network calls, and removes it when it is done; it waits where the file is there
-//! already. What it makes is empty. A lock of this program has a line in it, `mersenne PID`, and is
-//! held by the system too (`flock`), which lets it go when the process ends, however that ends.
+//! AutoPrimeNet makes an empty `worktodo.txt.lck` before it works on `worktodo.txt`, which may take
+//! minutes of network calls, and removes it afterwards; where the file exists, it waits. A lock of this
+//! program has a line in it, `mersenne PID`, and is locked by the system too (`flock`), which unlocks it
+//! when the process ends, however that ends.
 //!
-//! So a lock of this program that the system does not hold was left by a kill, and is taken at once.
-//! An empty one says nothing: it is waited for, and was left by a kill if it is hours old.
+//! So a lock of this program that the system has unlocked was left by a kill, and is taken at once.
+//! An empty one may be held: it is waited for, unless it is hours old.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,25 +14,25 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// From which age on an empty lock was left by a kill.
+/// The age from which on an empty lock counts as left by a kill.
 const ABANDONED: Duration = Duration::from_secs(6 * 3600);
 
-/// Time from one look at a lock to the next.
+/// The time between two looks at a lock.
 const LOOK: Duration = Duration::from_millis(50);
 
 const NAME: &str = "mersenne";
 
-/// A lock that this process holds, until it is dropped.
+/// A lock that this process holds until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
     _file: File,
 }
 
-/// Who holds a lock.
+/// The process that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The number of this program's process that does; another program's is not known.
+    /// Its number, if it runs this program; another program's is not known.
     pub process: Option<u32>,
 }
 
@@ -66,10 +66,10 @@ impl Lock {
                 },
                 file => file?,
             };
-            // Where the system has no such locks nobody can tell, and it counts as held.
+            // Where the system has no such locks, any counts as held.
             let held = file.try_lock().is_err();
             if !held && !is_at(&file, &path)? {
-                // It was let go since it was opened.
+                // It was removed since it was opened.
                 continue;
             }
             let holder = Self::holder(&mut file);
@@ -83,8 +83,17 @@ impl Lock {
         }
     }
 
-    /// A lock file that was not there, held, and with this process's line in it from the first
-    /// moment on: a kill leaves none that is empty.
+    /// The process that holds a file's lock, if one does.
+    pub(crate) fn holder_of(path: &Path) -> Option<Holder> {
+        let mut file = File::open(Self::path(path)).ok()?;
+        // Those who only look do not stand in each other's way.
+        file.try_lock_shared()
+            .is_err()
+            .then(|| Self::holder(&mut file))
+    }
+
+    /// Makes a lock file that is locked, and has this process's line in it, from the first moment
+    /// on: a kill leaves no empty one.
     fn made(path: &Path) -> io::Result<File> {
         clear(path);
         let mut own = path.as_os_str().to_owned();
@@ -106,14 +115,14 @@ impl Lock {
         Ok(file)
     }
 
-    /// Has this process's line first in it: at no moment there is none.
+    /// Writes this process's line over the first one: at no moment the file is empty.
     fn sign(file: &mut File) -> io::Result<()> {
         let line = format!("{NAME} {}\n", std::process::id());
         file.rewind()?;
         file.write_all(line.as_bytes())
     }
 
-    /// What the first line in it says.
+    /// The process that the first line names.
     fn holder(file: &mut File) -> Holder {
         let mut line = Vec::new();
         // What cannot be read is not this program's.
@@ -125,9 +134,10 @@ impl Lock {
         }
     }
 
-    /// Takes a file's lock, once nobody else has it, and as long as `wait` agrees.
+    /// Takes a file's lock, once nobody else has it.
     ///
-    /// An error of the kind `Interrupted` says that it did not.
+    /// # Errors
+    /// Of the kind `Interrupted` where `wait` says no.
     pub(crate) fn of(path: &Path, wait: Wait<'_>) -> io::Result<Self> {
         loop {
             match Self::try_of(path)? {
@@ -139,7 +149,7 @@ impl Lock {
     }
 }
 
-/// Removes what kills left of locks in the making: `NAME.lck.PID`, which nobody holds.
+/// Removes locks that kills left half made: `NAME.lck.PID`, which nobody holds.
 fn clear(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return;
@@ -153,13 +163,13 @@ fn clear(path: &Path) {
     };
     for other in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_left(&other.path()) {
-            // Where it stays it is in nobody's way.
+            // One that cannot be removed does no harm.
             let _ = fs::remove_file(other.path());
         }
     }
 }
 
-/// Whether this is the file at `path`.
+/// Whether `file` is the one at `path`.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -171,18 +181,18 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// As above: a file that is open keeps its name.
+/// Whether `file` is the one at `path`: an open file keeps its name.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Asked again and again while a lock is held, with its file: whether to wait on.
+/// Called again and again while a lock is held, with its file and holder: whether to go on waiting.
 pub type Wait<'a> = &'a mut dyn FnMut(&Path, Holder) -> bool;
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The system lets it go after that.
+        // The system unlocks it afterwards.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -14,20 +14,20 @@
 
 use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
-/// A Lucas-Lehmer test at some iteration.
+/// A Lucas-Lehmer test, or Riesel's, at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LucasLehmer {
-    /// Steps done, of two less than the number's exponent.
+    /// The steps that are done.
     pub iteration: u32,
-    /// What they led to.
+    /// The residue after them.
     pub residue: Residue,
 }
 
 impl LucasLehmer {
-    /// What each step takes off.
+    /// What each step subtracts from the square.
     pub const MINUS: u32 = 2;
 
-    /// At the beginning.
+    /// The test at its beginning.
     ///
     /// # Panics
     /// If the number is not `k 2^n - 1` with `n` of 3 at least and `k < 2^n`.
@@ -37,8 +37,8 @@ impl LucasLehmer {
         assert!(n >= 3 && number.c() < 0, "the test is for k 2^n - 1, n > 2");
         assert!(u64::from(k) >> n.min(32) == 0, "the test is for k < 2^n");
         let suits = |p: &u32| number.jacobi(p - 2) == 1 && number.jacobi(p + 2) == -1;
-        // Where there is none the number is composite, as 15 and 735 are, and any finds
-        // that: s = 0 lets no prime below 2^n - 1 divide the number.
+        // Where no P suits, the number is composite, as 15 and 735 are, and any P shows that:
+        // s = 0 lets no prime below 2^n - 1 divide the number.
         let p = [4].into_iter().chain(3..1 << 16).find(suits).unwrap_or(4);
         let p = Residue::from_u64(number, p.into());
         LucasLehmer {
@@ -47,7 +47,7 @@ impl LucasLehmer {
         }
     }
 
-    /// Up to so many iterations from where the test is, which `runner` has been set to.
+    /// Runs up to `times` steps. `runner` is where the test is.
     ///
     /// # Errors
     /// As [`Runner::square`].
@@ -69,12 +69,12 @@ impl LucasLehmer {
         }))
     }
 
-    /// Steps of the whole test.
+    /// The steps of the whole test: two less than the number's exponent.
     pub fn iterations(&self) -> u32 {
         self.residue.number().n() - 2
     }
 
-    /// Has the residue brought here, to be saved.
+    /// Reads the residue, so that the test can be saved.
     ///
     /// # Errors
     /// As [`Runner::residue`].

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// `k 2^n - 1` or `k 2^n + 1`, with odd `k`; `2^p - 1` is of an exponent alone:
+/// A number `k 2^n - 1` or `k 2^n + 1`, with odd `k`. An exponent alone stands for `2^p - 1`:
 ///
 /// ```
 /// use mersenne::Number;
@@ -18,7 +18,7 @@ pub struct Number {
 }
 
 impl From<u32> for Number {
-    /// `2^p - 1`.
+    /// The number `2^p - 1`.
     fn from(p: u32) -> Self {
         assert!(p > 0, "2^0 - 1 is no modulus");
         Number {
@@ -30,49 +30,49 @@ impl From<u32> for Number {
 }
 
 impl Number {
-    /// `k 2^n + 1` or, not `is_plus`, `k 2^n - 1`, if `k` is odd and `n` is not 0.
+    /// `k 2^n + 1`, or `k 2^n - 1` if not `is_plus`; `None` if `k` is even or `n` is 0.
     pub fn new(k: u32, n: u32, is_plus: bool) -> Option<Self> {
         (k % 2 == 1 && n > 0).then_some(Number { k, n, is_plus })
     }
 
-    /// What multiplies the power of two.
+    /// The `k` of `k 2^n + c`.
     pub fn k(self) -> u32 {
         self.k
     }
 
-    /// The power of two's exponent.
+    /// The `n` of `k 2^n + c`.
     pub fn n(self) -> u32 {
         self.n
     }
 
-    /// 1 or -1.
+    /// The `c` of `k 2^n + c`: 1 or -1.
     pub fn c(self) -> i32 {
         if self.is_plus { 1 } else { -1 }
     }
 
-    /// `p` of `2^p - 1`.
+    /// The `p` of `2^p - 1`; `None` for any other number.
     pub fn exponent(self) -> Option<u32> {
         (self.k == 1 && !self.is_plus).then_some(self.n)
     }
 
-    /// Bits of the numbers below it.
+    /// The bits of the numbers below it.
     pub fn bits(self) -> u64 {
-        // k 2^n is below it, or no number of its own length.
+        // The greatest number below is k 2^n, or (k - 1) 2^n + 2^n - 2.
         let k = if self.is_plus { self.k } else { self.k - 1 };
         u64::from(self.n) + u64::from(u32::BITS - k.leading_zeros())
     }
 
-    /// Limbs of 64 bits that these take.
+    /// The limbs of 64 bits that these numbers take.
     pub fn limbs(self) -> usize {
         self.bits().div_ceil(64) as usize
     }
 
-    /// Bytes that these take.
+    /// The bytes that these numbers take.
     pub fn bytes(self) -> usize {
         self.bits().div_ceil(8) as usize
     }
 
-    /// What is left of it by division by a small number.
+    /// The remainder of its division by a small number.
     pub fn modulo(self, m: u32) -> u32 {
         let m = u64::from(m);
         let power = (0..u32::BITS).rev().fold(1 % m, |power, bit| {
@@ -85,7 +85,7 @@ impl Number {
 
     /// The Jacobi symbol `(a / self)`, for `n` of 3 at least: by the law of reciprocity.
     pub fn jacobi(self, a: u32) -> i32 {
-        // Modulo 8 it is 1 or 7, of both of which 2 is a square.
+        // It is 1 or 7 modulo 8, so 2 is a square.
         let Some(a) = a.checked_shr(a.trailing_zeros()) else {
             return 0;
         };

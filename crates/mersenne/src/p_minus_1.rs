@@ -1,4 +1,4 @@
-//! The first stage of Pollard's P-1, for factors of `2^p - 1`.
+//! The first stage of Pollard's P-1, which finds factors of `2^p - 1`.
 //!
 //! **Maths** [Pollard 1974]. A prime factor
 //! `q` of `2^p - 1`, `p` an odd prime, is `2 k p + 1`. Where no prime power that divides `k` is
@@ -7,11 +7,12 @@
 //!
 //! Example, `p = 67`: `193,707,721 = 2 k 67 + 1` with `k = 2^2 3^3 5 2677`, which `B1 = 2677` finds.
 //!
-//! The power is by squares, from the exponent's highest bit down. Where a bit is set, the
-//! square is multiplied by 3, in the pass that rounds and carries it: that takes no time.
+//! The power is computed by squares, from the exponent's highest bit down. Where a bit is set, the
+//! square is multiplied by 3 in the pass that rounds and carries it, which takes no time.
 //! **Cost**: `1.44 B1` squarings and one gcd, on the CPU.
 //!
-//! Nothing but the rounding error is checked: an error may hide a factor. What is found is one.
+//! Nothing but the rounding error is checked: an error may hide a factor. A factor that is found
+//! divides.
 
 use std::sync::Arc;
 
@@ -19,26 +20,26 @@ use bigint_host::{BigUint, Engine, Layout, Limb, Shape};
 
 use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
-/// P-1 of `2^p - 1` at some squaring.
+/// The first stage of P-1 at some squaring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PMinus1 {
     bound: u32,
-    /// `E`.
+    /// The exponent `E`.
     exponent: Arc<[Limb]>,
-    /// Squarings done.
+    /// The squarings that are done.
     pub(crate) iteration: u32,
-    /// What they led to.
+    /// The residue after them.
     pub(crate) residue: Residue,
 }
 
 impl PMinus1 {
-    /// The greatest `B1`: its exponent has `1.44 10^9` bits.
+    /// The greatest bound `B1`: its exponent has `1.44 10^9` bits.
     pub const GREATEST_BOUND: u32 = 1_000_000_000;
 
-    /// At the beginning, with a bound `B1` from 2 on.
+    /// The stage at its beginning, with the bound `B1`.
     ///
     /// # Errors
-    /// Where the host has not the memory for the exponent.
+    /// Where the host lacks memory for the exponent.
     ///
     /// # Panics
     /// If `p` is even, or the bound below 2 or above [`Self::GREATEST_BOUND`].
@@ -71,24 +72,24 @@ impl PMinus1 {
         })
     }
 
-    /// `B1`.
+    /// The bound `B1`.
     pub fn bound(&self) -> u32 {
         self.bound
     }
 
-    /// Squarings done.
+    /// The squarings that are done.
     pub fn iteration(&self) -> u32 {
         self.iteration
     }
 
-    /// Squarings of the whole stage: one for each bit of the exponent but its highest.
+    /// The squarings of the whole stage: one for each bit of the exponent but its highest.
     pub fn iterations(&self) -> u32 {
         let top = self.exponent.iter().rposition(|&limb| limb != 0);
         let top = top.expect("no factor of the exponent is 0");
         top as u32 * Limb::BITS + self.exponent[top].ilog2()
     }
 
-    /// Up to so many squarings from where the stage is, which `runner` has been set to.
+    /// Runs up to `times` squarings. `runner` is where the stage is.
     ///
     /// # Errors
     /// As [`Runner::square`].
@@ -111,7 +112,7 @@ impl PMinus1 {
         }))
     }
 
-    /// Has the residue brought here, to be saved.
+    /// Reads the residue, so that the stage can be saved.
     ///
     /// # Errors
     /// As [`Runner::residue`].
@@ -121,17 +122,17 @@ impl PMinus1 {
     }
 
     /// The greatest common divisor of `2^p - 1` and the residue less 1, once the stage is done:
-    /// 1 where no factor was found, `2^p - 1` itself where all of them were. Takes as long as
+    /// 1 where no factor was found, `2^p - 1` itself where all of them were. It takes as long as
     /// some thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host has not the memory.
+    /// Where the host lacks memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         let one = Residue::from_u64(self.residue.number(), 1);
         self.residue.clone().minus(&one).divisor()
     }
 
-    /// The number whose factors are looked for.
+    /// The number whose factors it finds.
     pub fn number(&self) -> Number {
         self.residue.number()
     }
@@ -140,19 +141,19 @@ impl PMinus1 {
 /// The primes up to a bound, by the sieve of Eratosthenes over the odd numbers.
 fn primes(bound: u32) -> Result<Vec<u32>, Error> {
     let bound = bound as usize;
-    // Place i is for 2 i + 1.
+    // Entry i is for 2 i + 1.
     let mut is_composite: Vec<bool> = bigint_cpu::zeroed(bound.div_ceil(2))?;
     for r in (3..).step_by(2).take_while(|&r| r * r <= bound) {
         if !is_composite[r / 2] {
             let multiples = is_composite.iter_mut().skip(r * r / 2).step_by(r);
-            multiples.for_each(|place| *place = true);
+            multiples.for_each(|is_composite| *is_composite = true);
         }
     }
-    // Place 0, for 1, stands for 2.
+    // Entry 0, for 1, stands for 2.
     let count = is_composite.iter().filter(|&&is_composite| !is_composite);
     let mut primes = bigint_cpu::with_capacity(count.count())?;
-    let places = is_composite.iter().enumerate().skip(1);
-    let odd = places.filter(|&(_, &is_composite)| !is_composite);
+    let entries = is_composite.iter().enumerate().skip(1);
+    let odd = entries.filter(|&(_, &is_composite)| !is_composite);
     primes.extend(std::iter::once(2).chain(odd.map(|(i, _)| 2 * i as u32 + 1)));
     Ok(primes)
 }

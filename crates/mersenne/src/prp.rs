@@ -22,8 +22,8 @@
 //!
 //! A [`Certification`], which is squarings of any residue, is checked in the same way.
 //!
-//! A device goes on with its squarings while the CPU fetches `x[t b]` and multiplies, so `d` is a
-//! block behind until the test rests.
+//! A device squares on while the CPU fetches `x[t b]` and multiplies, so `d` is a block behind until
+//! the test is to be saved.
 //!
 //! **Cost**: a product for each block and a block for each check: with blocks of 10,000
 //! and a check every 200, less than a hundredth of the time.
@@ -32,35 +32,35 @@ use sha3::{Digest, Sha3_256};
 
 use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
-/// What a server asks for that has been sent a proof: a residue, squared so many times. The
-/// answer is [`Prp::hash`] of the last residue, which the server knows and does not tell.
+/// The check of a proof, which its server gives to others: squarings of a residue. The result is
+/// [`Prp::hash`] of the last residue, which only the server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certification {
     /// The residue that is squared.
     pub start: Residue,
-    /// How often, at least once.
+    /// The number of squarings, at least 1.
     pub squarings: u32,
 }
 
 /// A PRP test at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prp {
-    /// What is squared, and how often, where that is not the test of a number.
+    /// The certification, if it is one and not the test of a number.
     pub(crate) certification: Option<Box<Certification>>,
-    /// Squarings in a block.
+    /// The squarings in a block.
     pub(crate) block: u32,
     pub(crate) now: Point,
-    /// Where the check last held.
+    /// The point where the check last held.
     pub(crate) verified: Point,
-    /// The last residue, once it is there; it counts when the check after it has held.
+    /// The last residue, once it is known; it counts when the check after it has held.
     pub(crate) last: Option<Residue>,
-    /// Checks that failed.
+    /// The checks that failed.
     pub(crate) errors: u32,
-    /// Failures since the check last held.
+    /// The checks that failed since one held.
     failures: u32,
 }
 
-/// Squarings done, their residue, and the product of the residues at all blocks' ends.
+/// The squarings that are done, their residue, and the product of the residues at all blocks' ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) iteration: u32,
@@ -69,20 +69,21 @@ pub(crate) struct Point {
 }
 
 impl Prp {
-    /// What each squaring takes off.
+    /// What each squaring subtracts.
     pub const MINUS: u32 = 0;
 
-    /// Blocks from one check to the next, at most.
+    /// The most blocks from one check to the next.
     const BLOCKS: u32 = 200;
 
-    /// Squarings in a block, at most.
+    /// The most squarings in a block.
     pub(crate) const MOST_BLOCK: u32 = 10_000;
 
-    /// Failures of one stretch before the test is given up, and from which on a longer
+    /// Failures of the same blocks after which the test is given up, and those after which a longer
     /// transform is tried.
     const FAILURES: [u32; 2] = [6, 2];
 
-    /// At the beginning, with blocks of about the root of the number of squarings, up to 10,000.
+    /// The test at its beginning, with blocks of about the root of the number of squarings, up to
+    /// 10,000.
     ///
     /// # Panics
     /// If the number is not `2^p - 1`, `p` odd (3 divides it for even `p`), nor `k 2^n + 1` with `n`
@@ -93,10 +94,10 @@ impl Prp {
         Prp::of(base, squarings, None)
     }
 
-    /// The squarings of a certification, at the beginning.
+    /// A certification at its beginning.
     ///
     /// # Panics
-    /// If there are none.
+    /// If it has no squarings.
     pub fn certifying(certification: Certification) -> Self {
         let Certification { start, squarings } = &certification;
         assert!(*squarings > 0, "nothing is squared");
@@ -134,17 +135,17 @@ impl Prp {
         }
     }
 
-    /// Squarings done. The test ends with the block that the last of them lies in.
+    /// The squarings that are done. The test ends with the block in which the last one is.
     pub fn iteration(&self) -> u32 {
         self.now.iteration
     }
 
-    /// Squarings of the whole test.
+    /// The squarings of the whole test.
     pub fn iterations(&self) -> u32 {
         self.squarings().next_multiple_of(self.block)
     }
 
-    /// Squarings to the last residue.
+    /// The squarings to the last residue.
     pub(crate) fn squarings(&self) -> u32 {
         match &self.certification {
             Some(certification) => certification.squarings,
@@ -152,7 +153,7 @@ impl Prp {
         }
     }
 
-    /// What is squared.
+    /// The residue that the squarings start from.
     fn base(&self) -> Residue {
         match &self.certification {
             Some(certification) => certification.start.clone(),
@@ -160,41 +161,39 @@ impl Prp {
         }
     }
 
-    /// The certification, where this is one.
+    /// The certification, if it is one.
     pub fn certification(&self) -> Option<&Certification> {
         self.certification.as_deref()
     }
 
-    /// SHA3-256 of the last residue's bytes, in hexadecimal digits, once it is there: as a number
-    /// whose lowest byte is the hash's first, so from the last byte to the first. So do mprime and
-    /// PRPLL write it, and the server compares it.
+    /// The SHA3-256 of the last residue's bytes, once that is known, in hexadecimal digits from the
+    /// hash's last byte to its first, as mprime and PRPLL write it.
     pub fn hash(&self) -> Option<String> {
         Some(digits(&self.last.as_ref()?.to_bytes()))
     }
 
-    /// The residue as it was when the test last rested.
+    /// The residue when it was last read.
     pub fn residue(&self) -> &Residue {
         &self.now.x
     }
 
-    /// The last squaring that the check vouches for.
+    /// The last squaring that a check has covered.
     pub fn verified(&self) -> u32 {
         self.verified.iteration
     }
 
-    /// Checks that failed, and whose stretch was done again.
+    /// The checks that failed, and whose squarings were repeated.
     pub fn errors(&self) -> u32 {
         self.errors
     }
 
-    /// Up to so many squarings from where the test is, which `runner` has been set to;
-    /// at most to the end of a block.
+    /// Runs up to `times` squarings, at most to the end of a block. `runner` is where the test is.
     ///
     /// # Errors
-    /// [`Error::Unstable`] where a stretch fails its check again and again; as
+    /// [`Error::Unstable`] where the same blocks fail their check again and again; as
     /// [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
-        // It was saved when it was done.
+        // A test that was saved at its end.
         if let Some(outcome) = self.outcome() {
             return Ok(Step::Done(outcome));
         }
@@ -228,15 +227,13 @@ impl Prp {
         Ok(self.outcome().map_or(Step::Going, Step::Done))
     }
 
-    /// What was found, once the check at the end has held.
+    /// The outcome, once the check at the end has held.
     fn outcome(&self) -> Option<Outcome> {
-        let is_done = self.verified.iteration == self.iterations();
-        let last = self.last.as_ref().filter(|_| is_done)?;
-        let number = last.number();
+        let (residue, number) = (self.result()?, self.now.x.number());
         let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
-        let (residue, of_primes) = match (number.exponent(), &self.certification) {
-            (Some(_), None) => (last.divided_by_9(), one),
-            _ => (last.clone(), zero.minus(&one)),
+        let of_primes = match number.exponent() {
+            Some(_) => one,
+            None => zero.minus(&one),
         };
         Some(Outcome {
             is_prime: self.certification.is_none() && residue == of_primes,
@@ -245,8 +242,27 @@ impl Prp {
         })
     }
 
-    /// Gerbicz' check of what `d` was a block ago; back to the last time it held where it
-    /// fails.
+    /// The residue that is reported, once the check at the end has held: of type 1 for `2^p - 1`.
+    fn result(&self) -> Option<Residue> {
+        let is_done = self.verified.iteration == self.iterations();
+        let last = self.last.as_ref().filter(|_| is_done)?;
+        Some(match (last.number().exponent(), &self.certification) {
+            (Some(_), None) => last.divided_by_9(),
+            _ => last.clone(),
+        })
+    }
+
+    /// The low 2048 bits of the residue of a test of `2^p - 1`, once it is done, in 512 hexadecimal
+    /// digits.
+    pub fn res2048(&self) -> Option<String> {
+        let residue = self.result().filter(|_| self.certification.is_none())?;
+        residue.number().exponent()?;
+        let limb = |i| residue.limbs().get(i).copied().unwrap_or(0);
+        Some((0..32).rev().map(|i| format!("{:016x}", limb(i))).collect())
+    }
+
+    /// Gerbicz' check, where `before` is `d` of a block ago. Where it fails, the test goes back to
+    /// where it last held.
     fn check(&mut self, runner: &mut Runner<'_>, before: &Residue) -> Result<(), Error> {
         runner.set(before)?;
         runner.square(self.block)?;
@@ -275,7 +291,7 @@ impl Prp {
         runner.set(&self.now.x)
     }
 
-    /// Has the residue brought here, to be saved.
+    /// Reads the residue, so that the test can be saved.
     ///
     /// # Errors
     /// As [`Runner::residue`].
@@ -285,7 +301,7 @@ impl Prp {
         Ok(())
     }
 
-    /// Waits for what was begun at the last block's end.
+    /// Waits for the product that was begun at the last block's end.
     fn settle(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         if let Some((x, d)) = runner.product()? {
             (self.now.x, self.now.d) = (x, d);
@@ -294,7 +310,7 @@ impl Prp {
     }
 }
 
-/// SHA3-256 as [`Prp::hash`] has it.
+/// The SHA3-256 of bytes, in the digits of [`Prp::hash`].
 fn digits(bytes: &[u8]) -> String {
     let hash = Sha3_256::digest(bytes);
     hash.iter()
@@ -303,7 +319,7 @@ fn digits(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// What is squared: 3, or Proth's `a^k`.
+/// The residue that a test squares: 3, or Proth's `a^k`.
 fn base(number: Number) -> Residue {
     if number.exponent().is_some_and(|p| p % 2 == 1) {
         return Residue::from_u64(number, 3);
@@ -313,12 +329,13 @@ fn base(number: Number) -> Residue {
         n >= 3 && number.c() > 0 && u64::from(k) >> n.min(32) == 0,
         "{number} is neither 2^p - 1 with odd p nor k 2^n + 1 with k < 2^n"
     );
-    // A square has none; any a finds that it is composite, as a^((N - 1) / 2) = -1 proves primes.
+    // A square has no such a; any a shows that it is composite, as only primes have
+    // a^((N - 1) / 2) = -1.
     let a = (3..1 << 16).find(|&a| number.jacobi(a) == -1).unwrap_or(3);
     Residue::from_u64(number, a.into()).pow(k.into())
 }
 
-/// Squarings to the last residue.
+/// The squarings of a test to its last residue.
 fn squarings(number: Number) -> u32 {
     match number.exponent() {
         Some(p) => p,

@@ -1,4 +1,4 @@
-//! Residues modulo `k 2^n - 1` and `k 2^n + 1`, exactly.
+//! Exact residues modulo `k 2^n - 1` and `k 2^n + 1`.
 
 use std::panic::resume_unwind;
 
@@ -8,7 +8,7 @@ use bigint_host::{BigUint, Engine, Layout, Shape};
 
 use crate::{Error, Number};
 
-/// A number below `k 2^n + c`, which stands for its class modulo that.
+/// A residue modulo `k 2^n + c`, as the number below it.
 ///
 /// ```
 /// use mersenne::{Number, Residue};
@@ -32,13 +32,13 @@ impl Residue {
         Self::reduce(number, &[x])
     }
 
-    /// The number with these limbs, least significant first, modulo the number. Linear in
-    /// their number, for up to twice as many as the modulus has.
+    /// The number with these limbs, least significant first, modulo `number`. The time is linear in
+    /// the number of limbs, for up to twice as many as the modulus has.
     pub fn reduce(number: impl Into<Number>, limbs: &[u64]) -> Self {
         Self::reduced(number.into(), limbs.to_vec())
     }
 
-    /// [`Residue::reduce`] in place.
+    /// As [`Residue::reduce`], in place.
     fn reduced(number: Number, mut x: Vec<u64>) -> Self {
         // x = (q k + r) 2^n + low, and k 2^n = -c: x = r 2^n + low - c q.
         let mut is_negative = false;
@@ -81,17 +81,17 @@ impl Residue {
         self.number
     }
 
-    /// The limbs, as many as the number's.
+    /// The limbs, as many as the modulus has.
     pub fn limbs(&self) -> &[u64] {
         &self.limbs
     }
 
-    /// The low 64 bits: what hunters compare.
+    /// The low 64 bits, which hunters compare.
     pub fn res64(&self) -> u64 {
         self.limbs[0]
     }
 
-    /// The product, by the engine's exact multiplication on all cores.
+    /// The product with `other`, by the engine's exact multiplication on all cores.
     #[must_use]
     pub fn mul(&self, other: &Residue) -> Residue {
         let mut product = zeros(2 * self.limbs.len());
@@ -111,7 +111,7 @@ impl Residue {
         square.minus(&Self::from_u64(self.number, minus.into()))
     }
 
-    /// The difference.
+    /// The difference `self - other`.
     #[must_use]
     pub fn minus(mut self, other: &Residue) -> Residue {
         self.limbs.push(0);
@@ -122,7 +122,7 @@ impl Residue {
         self
     }
 
-    /// The power, with an exponent that is not 0.
+    /// The power with an exponent that is not 0.
     #[must_use]
     pub fn pow(&self, exponent: u64) -> Residue {
         let mut power = self.clone();
@@ -135,7 +135,7 @@ impl Residue {
         power
     }
 
-    /// `self / 9`, modulo a number that 3 does not divide.
+    /// The quotient by 9, modulo a number that 3 does not divide.
     ///
     /// # Panics
     /// If 3 divides it, as it does `2^p - 1` for even `p`.
@@ -164,7 +164,7 @@ impl Residue {
         }
     }
 
-    /// Little-endian bytes, as many as the number's bits need: how files hold it.
+    /// The little-endian bytes, as many as the modulus has: the form in files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.limbs.iter().flat_map(|limb| limb.to_le_bytes());
         bytes.take(self.number.bytes()).collect()
@@ -181,19 +181,19 @@ impl Residue {
         Self::reduced(number.into(), limbs)
     }
 
-    /// The residue with these little-endian bytes, as many as the number's, if they are the
-    /// canonical ones of a residue that is not 0: those of a number below the modulus.
+    /// The residue with these little-endian bytes, if they are as many as the modulus has and those of
+    /// a number below it that is not 0.
     pub fn unit_from_bytes(number: impl Into<Number>, bytes: &[u8]) -> Option<Self> {
         let residue = Self::from_bytes(number, bytes);
         let is_zero = residue.limbs.iter().all(|&limb| limb == 0);
         (!is_zero && residue.to_bytes() == bytes).then_some(residue)
     }
 
-    /// The greatest common divisor with the modulus, which is the divisor of 0. Takes as long as
-    /// some thousands of squarings, on the CPU.
+    /// The greatest common divisor of the residue and the modulus; the modulus itself for 0. It takes
+    /// as long as some thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host has not the memory.
+    /// Where the host lacks memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         let engine = Engine::cpu();
         let row = |x: &[u64]| {
@@ -213,8 +213,8 @@ impl Residue {
         Ok(divisor.to_biguints()?.swap_remove(0))
     }
 
-    /// The same residue with one bit of its limbs the other way: what a fault of memory
-    /// does, for tests of what catches it.
+    /// The residue with one bit of its limbs flipped, as a fault of memory does: for tests of the
+    /// checks.
     #[must_use]
     pub fn with_flipped_bit(&self, bit: u32) -> Residue {
         let mut limbs = self.limbs.clone();
@@ -223,12 +223,12 @@ impl Residue {
     }
 }
 
-/// So many zeros, or what [`or_out_of_memory`](crate::error::or_out_of_memory) makes an error of.
+/// Zeros, or a panic that [`or_out_of_memory`](crate::error::or_out_of_memory) makes an error of.
 fn zeros(length: usize) -> Vec<u64> {
     bigint_cpu::zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
-/// The modulus itself, whose bits may be one more than those of the numbers below it.
+/// The modulus itself. It may have one bit more than the numbers below it.
 pub(crate) fn modulus(number: Number) -> Vec<u64> {
     let mut limbs = shifted(number.k(), number.n());
     limbs.resize(number.limbs() + 1, 0);
@@ -240,7 +240,7 @@ pub(crate) fn modulus(number: Number) -> Vec<u64> {
     limbs
 }
 
-/// `x 2^n`.
+/// The limbs of `x 2^n`.
 fn shifted(x: u32, n: u32) -> Vec<u64> {
     let mut limbs = vec![0; n as usize / 64];
     let x = u128::from(x) << (n % 64);
@@ -257,7 +257,7 @@ fn trim(x: &mut Vec<u64>) {
     x.truncate(length);
 }
 
-/// Takes the bits from `n` on off `x`.
+/// Removes the bits from `n` on from `x`, and returns them.
 fn take_above(x: &mut Vec<u64>, n: u32) -> Vec<u64> {
     let (at, shift) = (n as usize / 64, n % 64);
     if x.len() <= at {
@@ -275,7 +275,7 @@ fn take_above(x: &mut Vec<u64>, n: u32) -> Vec<u64> {
     above
 }
 
-/// `x = x / k`; answers with what is left.
+/// Replaces `x` by `x / k`, and returns the remainder.
 fn divide(x: &mut [u64], k: u32) -> u32 {
     if k == 1 {
         return 0;
@@ -291,7 +291,7 @@ fn divide(x: &mut [u64], k: u32) -> u32 {
     left as u32
 }
 
-/// `x = k x`.
+/// Replaces `x` by `k x`.
 fn multiply(x: &mut Vec<u64>, k: u32) {
     let mut carry = 0;
     for limb in x.iter_mut() {
@@ -300,7 +300,7 @@ fn multiply(x: &mut Vec<u64>, k: u32) {
     x.push(carry);
 }
 
-/// `x = x + y`, which fits.
+/// Replaces `x` by `x + y`, which fits.
 fn add(x: &mut [u64], y: &[u64]) {
     let mut carry = false;
     for (i, limb) in x.iter_mut().enumerate() {
@@ -311,7 +311,8 @@ fn add(x: &mut [u64], y: &[u64]) {
     }
 }
 
-/// `x = x - y`, modulo a power of 2 where it answers that `x < y`. `y` is no longer than `x`.
+/// Replaces `x` by `x - y`, and returns whether `x < y`; then the result is modulo a power of 2. `y`
+/// is no longer than `x`.
 fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     let mut borrow = false;
     for (i, limb) in x.iter_mut().enumerate() {
@@ -323,7 +324,7 @@ fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     borrow
 }
 
-/// `x = -x` modulo a power of 2.
+/// Replaces `x` by `-x` modulo a power of 2.
 fn negate(x: &mut [u64]) {
     for limb in x.iter_mut() {
         *limb = !*limb;

@@ -1,19 +1,18 @@
-//! Iterations that are known to have been rounded safely.
+//! Iterations whose rounding was safe.
 
 use std::panic::resume_unwind;
 use std::thread::{Builder, JoinHandle};
 
 use crate::{Backend, Error, Later, Number, Residue, Squaring};
 
-/// A residue and the machine that squares it, with the way back when a rounding error
-/// grows too large: the iterations since the residue was last read are done again by a
-/// longer transform.
+/// A residue and the machine that squares it. Where a rounding error is too large, the iterations
+/// since the residue was last read are repeated with a longer transform.
 pub struct Runner<'a> {
     number: Number,
     backend: &'a dyn Backend,
     squaring: Box<dyn Squaring + 'a>,
-    /// The residue as it was last read or set, and the iterations since: so many, by what
-    /// multiplies the square.
+    /// The residue as it was last read or set, and the iterations since: how many, and the factor
+    /// of their squares.
     base: Residue,
     since: Vec<(u32, u32)>,
     minus: u32,
@@ -27,20 +26,20 @@ pub struct Runner<'a> {
 struct Product {
     thread: JoinHandle<Result<(Residue, Residue), Error>>,
     factor: Residue,
-    /// What the residue comes from: the runner's `base` and `since` when it was asked for.
+    /// The runner's `base` and `since` when the product was begun.
     base: Residue,
     since: Vec<(u32, u32)>,
-    /// Whether the runner has read its residue or taken another since.
+    /// Whether the runner has read its residue or set another since.
     is_old: bool,
-    /// Whether it has taken another machine since.
+    /// Whether the runner has changed its machine since.
     is_lost: bool,
 }
 
 impl<'a> Runner<'a> {
-    /// The rounding error from which on a longer transform is taken.
+    /// The rounding error above which a longer transform is used.
     pub const LIMIT: f64 = 0.4;
 
-    /// Zero modulo the number on this machine; every iteration takes off `minus`.
+    /// The residue 0 on this machine; every iteration subtracts `minus`.
     ///
     /// # Errors
     /// As [`Backend::squaring`].
@@ -64,7 +63,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Takes this residue.
+    /// Sets the residue.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -77,7 +76,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The residue. Takes as long as some iterations.
+    /// The residue. Reading it takes as long as some iterations.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -95,7 +94,7 @@ impl<'a> Runner<'a> {
         Ok(self.base.clone())
     }
 
-    /// Nothing is to be done again to be where the base is.
+    /// Forgets the iterations: `base` is the residue.
     fn forget(&mut self) {
         self.since.clear();
         if let Some(product) = &mut self.product {
@@ -103,8 +102,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Begins the product of this factor with the residue as it is now, beside what the machine
-    /// does next. False where the machine cannot do that.
+    /// Begins the product of the present residue and `factor`, on a thread of its own, beside the
+    /// machine's next iterations. False where the machine cannot do that.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -137,8 +136,8 @@ impl<'a> Runner<'a> {
         Ok(self.product.is_some())
     }
 
-    /// The residue when the last product began, and that product, if one was begun; waits for
-    /// it.
+    /// The residue at the time the last product began, and the product, if one was begun; waits for
+    /// both.
     ///
     /// # Errors
     /// Where the machine fails.
@@ -181,7 +180,8 @@ impl<'a> Runner<'a> {
         self.square_by([(times, 1)])
     }
 
-    /// So many iterations each, whose squares are multiplied by the second of each pair.
+    /// Iterations in stretches: of each pair, the first is their number, and the second the factor
+    /// of their squares.
     ///
     /// # Errors
     /// As [`square`](Self::square).
@@ -197,7 +197,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The iterations from entry `from` on, and the greatest error of all.
+    /// Runs the iterations from entry `from` of `since` on, and returns the greatest error of all.
     fn again(&mut self, from: usize) -> Result<f64, Error> {
         for &(times, by) in &self.since[from..] {
             self.squaring.square(times, by, self.minus)?;
@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
         self.squaring.error()
     }
 
-    /// Lets this rounding error of the last iterations pass, or does them again.
+    /// Accepts this rounding error, or repeats the iterations with longer transforms.
     fn judge(&mut self, error: f64) -> Result<(), Error> {
         let mut error = error;
         while error > Self::LIMIT {
@@ -216,8 +216,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Does the iterations since the residue was last read on another machine, if there is
-    /// one.
+    /// Repeats the iterations since the residue was last read on another machine, if there is one.
     fn fall_back(&mut self, error: Error) -> Result<(), Error> {
         if !self.backend.falls_back(&error) {
             return Err(error);
@@ -231,22 +230,22 @@ impl<'a> Runner<'a> {
         self.restart()
     }
 
-    /// All iterations from the residue that was last read.
+    /// Repeats the iterations from the residue that was last read.
     fn restart(&mut self) -> Result<(), Error> {
         self.squaring.set(&self.base)?;
         let error = self.again(0)?;
         self.judge(error)
     }
 
-    /// Why another machine was taken, if one was since this was last asked.
+    /// Why the machine was changed, if it was since the last call.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
 
-    /// Goes on with a longer transform, from the residue last read.
+    /// Takes a longer transform, and goes back to the residue that was last read.
     ///
     /// # Errors
-    /// [`Error::TooLong`] where there is none.
+    /// [`Error::TooLong`] where no transform is longer.
     pub fn lengthen(&mut self) -> Result<(), Error> {
         self.squaring = self.backend.squaring(self.number, self.squaring.words())?;
         self.squaring.set(&self.base)?;
@@ -260,7 +259,7 @@ impl<'a> Runner<'a> {
         self.number
     }
 
-    /// The greatest rounding error since the transform has its length.
+    /// The greatest rounding error of the present transform.
     pub fn greatest_error(&self) -> f64 {
         self.greatest
     }
@@ -270,7 +269,7 @@ impl<'a> Runner<'a> {
         self.squaring.words()
     }
 
-    /// How often a longer transform was taken.
+    /// The number of times that a longer transform was taken.
     pub fn lengthened(&self) -> u32 {
         self.lengthened
     }

@@ -1,4 +1,4 @@
-//! Save files: a test at rest.
+//! Save files of tests.
 //!
 //! ```text
 //! mersenne save 1
@@ -7,21 +7,21 @@
 //! CRC-32 of all that, four little-endian bytes
 //! ```
 //!
-//! Residues are numbers, not words of some transform: any back end takes them up. Trial
-//! factoring has none, and another second line ([`TrialFactoring`](crate::TrialFactoring)).
+//! Residues are numbers, not words of a transform, so any back end takes them up. Trial factoring
+//! has no residues, and another second line ([`TrialFactoring`](crate::TrialFactoring)).
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::or_out_of_memory;
 use crate::prp::Point;
-use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Runner, Step};
+use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Runner, Save, Step};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
 const NO_SAVE: &str = "it is no save file of this program";
 
-/// A file of this second line, and these bytes behind it.
+/// The file with this second line and these bytes behind it.
 pub(crate) fn sealed(header: &impl Serialize, rest: impl IntoIterator<Item = u8>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(serde_json::to_vec(header).expect("numbers and words are JSON"));
@@ -48,11 +48,11 @@ pub(crate) fn opened<H: DeserializeOwned>(bytes: &[u8]) -> Result<(H, &[u8]), St
 /// A test of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// Lucas-Lehmer.
+    /// The Lucas-Lehmer test, or Riesel's.
     LucasLehmer(LucasLehmer),
-    /// PRP with Gerbicz' check.
+    /// The PRP test with Gerbicz' check, Proth's, or a certification.
     Prp(Prp),
-    /// P-1.
+    /// The first stage of P-1.
     PMinus1(PMinus1),
 }
 
@@ -67,7 +67,7 @@ struct Header {
     is_plus: bool,
     worktype: String,
     iteration: u32,
-    /// Of P-1: `B1`.
+    /// The bound `B1` of P-1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,13 +89,13 @@ struct PrpHeader {
     verified: u32,
     errors: u32,
     has_last: bool,
-    /// Of a certification.
+    /// The squarings of a certification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     squarings: Option<u32>,
 }
 
 impl PrpHeader {
-    /// Whether a test that begins as `start` can have come to this, after so many squarings.
+    /// Whether a test that begins as `start` can have come to this after `iteration` squarings.
     fn can_be(&self, iteration: u32, start: &Prp) -> bool {
         let squarings = self.squarings.unwrap_or(start.squarings());
         let has_block = (1..=Prp::MOST_BLOCK).contains(&self.block);
@@ -107,15 +107,15 @@ impl PrpHeader {
         verified.is_multiple_of(self.block)
             && verified <= iteration
             && iteration <= end
-            // The check at the end is made at once.
+            // At the end the check follows at once.
             && (iteration < end || verified == end)
             && self.has_last == (iteration >= squarings)
     }
 }
 
 impl Saved {
-    /// A test of this kind, `LL`, `LLR`, `PRP-3` or `Proth` ([`Saved::worktype`]), at its
-    /// beginning.
+    /// A test at its beginning, by its [`worktype`](Saved::worktype): `LL`, `LLR`, `PRP-3` or
+    /// `Proth`.
     ///
     /// # Panics
     /// As [`LucasLehmer::new`] and [`Prp::new`].
@@ -126,8 +126,8 @@ impl Saved {
         }
     }
 
-    /// The kind of test: `LL` and `PRP-3`, as PrimeNet calls them, of `2^p - 1`; `LLR` of
-    /// `k 2^n - 1`, `Proth` of `k 2^n + 1`; `Cert`, a certification, and `PM1`, P-1.
+    /// The name of the kind of work, PrimeNet's for `2^p - 1`: `LL`, `PRP-3`, `Cert` for a
+    /// certification, `PM1` for P-1; `LLR` for `k 2^n - 1`, `Proth` for `k 2^n + 1`.
     pub fn worktype(&self) -> &'static str {
         match (self, self.number().exponent()) {
             (Saved::LucasLehmer(_), Some(_)) => "LL",
@@ -141,14 +141,19 @@ impl Saved {
 
     /// The number that is tested.
     pub fn number(&self) -> Number {
+        self.residue().number()
+    }
+
+    /// The residue when it was last read.
+    pub fn residue(&self) -> &Residue {
         match self {
-            Saved::LucasLehmer(test) => test.residue.number(),
-            Saved::Prp(test) => test.now.x.number(),
-            Saved::PMinus1(test) => test.number(),
+            Saved::LucasLehmer(test) => &test.residue,
+            Saved::Prp(test) => test.residue(),
+            Saved::PMinus1(test) => &test.residue,
         }
     }
 
-    /// Iterations done, and how many the test takes.
+    /// The iterations that are done, and those of the whole test.
     pub fn progress(&self) -> (u32, u32) {
         match self {
             Saved::LucasLehmer(test) => (test.iteration, test.iterations()),
@@ -157,7 +162,7 @@ impl Saved {
         }
     }
 
-    /// Of P-1: `B1`.
+    /// The bound `B1` of P-1.
     pub(crate) fn bound(&self) -> Option<u32> {
         match self {
             Saved::PMinus1(test) => Some(test.bound()),
@@ -165,7 +170,7 @@ impl Saved {
         }
     }
 
-    /// The certification that this is, if it is one.
+    /// The certification, if it is one.
     pub fn certification(&self) -> Option<&Certification> {
         match self {
             Saved::Prp(test) => test.certification(),
@@ -173,7 +178,15 @@ impl Saved {
         }
     }
 
-    /// [`Prp::hash`].
+    /// The low 2048 bits of a PRP test's residue: [`Prp::res2048`].
+    pub fn res2048(&self) -> Option<String> {
+        match self {
+            Saved::Prp(test) => test.res2048(),
+            _ => None,
+        }
+    }
+
+    /// The hash that answers a certification: [`Prp::hash`].
     pub fn hash(&self) -> Option<String> {
         match self {
             Saved::Prp(test) => test.hash(),
@@ -181,7 +194,7 @@ impl Saved {
         }
     }
 
-    /// Errors that were caught and undone.
+    /// The errors that were caught and undone.
     pub fn errors(&self) -> u32 {
         match self {
             Saved::Prp(test) => test.errors(),
@@ -189,24 +202,24 @@ impl Saved {
         }
     }
 
-    /// A machine set to where the test is.
+    /// A machine at the iteration where the test is.
     ///
     /// # Errors
     /// As [`Runner::new`].
     pub fn runner<'a>(&self, backend: &'a dyn crate::Backend) -> Result<Runner<'a>, Error> {
-        let (minus, x) = match self {
-            Saved::LucasLehmer(test) => (LucasLehmer::MINUS, &test.residue),
-            Saved::Prp(test) => (Prp::MINUS, test.residue()),
-            Saved::PMinus1(test) => (0, &test.residue),
+        let minus = match self {
+            Saved::LucasLehmer(_) => LucasLehmer::MINUS,
+            Saved::Prp(_) => Prp::MINUS,
+            Saved::PMinus1(_) => 0,
         };
         or_out_of_memory(|| {
             let mut runner = Runner::new(self.number(), minus, backend)?;
-            runner.set(x)?;
+            runner.set(self.residue())?;
             Ok(runner)
         })
     }
 
-    /// Up to so many iterations.
+    /// Runs up to `times` iterations.
     ///
     /// # Errors
     /// As [`LucasLehmer::advance`] and [`Prp::advance`]; [`Error::Memory`].
@@ -218,7 +231,7 @@ impl Saved {
         })
     }
 
-    /// Has the residue brought here, to be saved.
+    /// Reads the residue, so that the test can be saved.
     ///
     /// # Errors
     /// As [`Runner::residue`]; [`Error::Memory`].
@@ -229,8 +242,31 @@ impl Saved {
             Saved::PMinus1(test) => test.rest(runner),
         })
     }
+}
 
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+impl Save for Saved {
+    const UNIT: &'static str = "iteration";
+
+    fn name(&self) -> String {
+        let number = self.number();
+        match (self.worktype(), self.bound(), number.exponent()) {
+            ("LL", _, Some(p)) => format!("m{p}.ll"),
+            ("Cert", _, Some(p)) => format!("m{p}.certification"),
+            (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
+            (_, _, Some(p)) => format!("m{p}.prp"),
+            (_, _, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
+        }
+    }
+
+    fn done(&self) -> u64 {
+        self.progress().0.into()
+    }
+
+    fn res64(&self) -> Option<u64> {
+        Some(self.residue().res64())
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
         let mut residues = Vec::new();
         let prp = match self {
             Saved::LucasLehmer(LucasLehmer { residue, .. })
@@ -267,8 +303,7 @@ impl Saved {
         sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
     }
 
-    /// What these bytes say of how far a test is that begins as `start`.
-    pub(crate) fn from_bytes(bytes: &[u8], start: &Saved) -> Result<Self, String> {
+    fn from_bytes(bytes: &[u8], start: &Self) -> Result<Option<Self>, String> {
         let broken = || NO_SAVE.to_owned();
         let (header, mut rest): (Header, _) = opened(bytes)?;
         let number = Number::new(header.k, header.exponent, header.is_plus).ok_or_else(broken)?;
@@ -327,6 +362,12 @@ impl Saved {
             }
             _ => Err(broken()),
         };
-        saved.and_then(|saved: Saved| rest.is_empty().then_some(saved).ok_or_else(broken))
+        let saved: Saved = saved?;
+        // A certification may start from another residue, in an older file.
+        let is_same = saved.certification() == start.certification();
+        match rest.is_empty() {
+            true => Ok(is_same.then_some(saved)),
+            false => Err(broken()),
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Trial factoring: the prime factors of `2^p - 1` in a range.
+//! Trial factoring, which finds the prime factors of `2^p - 1` in a range.
 //!
-//! [`bigint_cpu::fast::trial`] and [`bigint_host::TrialFactors`] try them. Candidates come in segments,
-//! nearly by their size. One that divides may be a product of factors: it is split (Pollard's rho,
-//! [`bigint_cpu::fast::trial::divisor`]), and its primes are what is kept, of whatever size.
+//! [`bigint_cpu::fast::trial`] and [`bigint_host::TrialFactors`] try the candidates, which come in
+//! segments, nearly by their size. One that divides may be a product of factors: it is split by
+//! Pollard's rho ([`bigint_cpu::fast::trial::divisor`]), and its primes are kept, of whatever size.
 //!
 //! Example: `233 1103` is a candidate of `2^29 - 1`, and divides it; 233 and 1103 are found.
 
@@ -13,18 +13,18 @@ use bigint_host::{BigUint, Engine};
 use serde::{Deserialize, Serialize};
 
 use crate::save::{opened, sealed};
-use crate::{Backend, Error};
+use crate::{Backend, Error, Save};
 
-/// What tries the candidates of segments.
+/// A machine that tries the candidates of segments.
 pub trait Tries {
-    /// As [`Trial::divisors`].
+    /// The candidates of these segments that divide, as [`Trial::divisors`] returns them.
     ///
     /// # Errors
     /// Where the machine fails.
     fn divisors(&self, segments: Range<u64>) -> Result<Vec<u128>, Error>;
 }
 
-/// All cores of the CPU.
+// All cores of the CPU.
 impl Tries for Trial {
     fn divisors(&self, segments: Range<u64>) -> Result<Vec<u128>, Error> {
         Ok(Trial::divisors(self, segments))
@@ -35,13 +35,13 @@ impl Tries for Trial {
 #[derive(Clone, Debug)]
 pub struct TrialFactoring {
     trial: Trial,
-    /// Segments done.
+    /// The segments that are done.
     done: u64,
-    /// Primes that were found, ascending.
+    /// The primes that were found, ascending.
     factors: Vec<u128>,
 }
 
-/// The second line of a save file.
+/// The second line of its save file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -54,11 +54,11 @@ struct Header {
 }
 
 impl TrialFactoring {
-    /// The greatest exponent of a range's bound.
+    /// The most bits that a factor may have.
     pub const MOST_BITS: u32 = bigint_cpu::fast::trial::MOST_BITS;
 
-    /// At the beginning of the range from `2^from` to `2^to`, for an odd prime `p`; `None` where it
-    /// is empty, or so long that it would never end.
+    /// Trial factoring at the beginning of the range from `2^from` to `2^to`, for an odd prime `p`;
+    /// `None` where the range is empty, or so long that it would never end.
     ///
     /// ```
     /// use mersenne::{Backend, Cpu, TrialFactoring};
@@ -76,7 +76,7 @@ impl TrialFactoring {
         })
     }
 
-    /// What is tried.
+    /// The candidates.
     pub fn trial(&self) -> &Trial {
         &self.trial
     }
@@ -91,18 +91,18 @@ impl TrialFactoring {
         self.trial.candidates().bits()
     }
 
-    /// Segments done, and how many there are.
+    /// The segments that are done, and all segments.
     pub fn progress(&self) -> (u64, u64) {
         (self.done, self.trial.segments())
     }
 
-    /// The primes that were found so far, ascending.
+    /// The primes that have been found, ascending.
     pub fn factors(&self) -> &[u128] {
         &self.factors
     }
 
-    /// Up to so many segments from where it is; whether that was the last one. Where the machine
-    /// fails it stays where it is.
+    /// Tries up to `segments` segments, and returns whether all are done. Where the machine fails,
+    /// nothing is done.
     ///
     /// # Errors
     /// As [`Tries::divisors`].
@@ -119,15 +119,32 @@ impl TrialFactoring {
         Ok(end == self.trial.segments())
     }
 
-    /// What tries them on this machine.
+    /// What tries the candidates on this machine.
     ///
     /// # Errors
     /// As [`Backend::tries`].
     pub fn tries(&self, backend: &dyn Backend) -> Result<Box<dyn Tries>, Error> {
         backend.tries(&self.trial)
     }
+}
 
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+impl Save for TrialFactoring {
+    const UNIT: &'static str = "segment";
+
+    fn name(&self) -> String {
+        let [from, to] = self.bits();
+        format!("m{}.{from}-{to}.tf", self.p())
+    }
+
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn res64(&self) -> Option<u64> {
+        None
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
         let [from, to] = self.bits();
         let header = Header {
             exponent: self.p(),
@@ -140,8 +157,7 @@ impl TrialFactoring {
         sealed(&header, [])
     }
 
-    /// What these bytes say of how far a range is that begins as `start`.
-    pub(crate) fn from_bytes(bytes: &[u8], start: &Self) -> Result<Self, String> {
+    fn from_bytes(bytes: &[u8], start: &Self) -> Result<Option<Self>, String> {
         let (header, _): (Header, _) = opened(bytes)?;
         let of = (header.exponent, [header.from, header.to]);
         if header.worktype != "TF" || of != (start.p(), start.bits()) {
@@ -150,17 +166,17 @@ impl TrialFactoring {
         let (_, segments) = start.progress();
         let factors = header.factors.iter().map(|factor| factor.parse());
         match factors.collect() {
-            Ok(factors) if header.segment <= segments => Ok(TrialFactoring {
+            Ok(factors) if header.segment <= segments => Ok(Some(TrialFactoring {
                 trial: start.trial.clone(),
                 done: header.segment,
                 factors,
-            }),
+            })),
             _ => Err("its numbers are none of a save file".to_owned()),
         }
     }
 }
 
-/// The primes that make up these numbers.
+/// The prime factors of these numbers.
 fn prime_factors(numbers: Vec<u128>) -> Result<Vec<u128>, Error> {
     let engine = Engine::cpu();
     let (mut open, mut primes) = (numbers, Vec::new());

@@ -4,8 +4,6 @@
 mod common;
 #[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
 mod process;
-#[path = "../../cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 
 use common::outcome;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Squaring, Step};

@@ -2,14 +2,16 @@
 
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/running.rs"]
+mod running;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Output, Stdio};
+use std::process::Output;
 
 use mersenne::{Cpu, Folder, LucasLehmer, Proof, Prp, Residue, Saved, Step};
-use program::{mersenne, run};
+use program::run;
+use running::Running;
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -20,41 +22,6 @@ fn results(folder: &Path) -> Vec<serde_json::Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-/// The program, and what it says until a line has this in it.
-struct Running {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-}
-
-impl Running {
-    fn new(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = mersenne(folder, arguments);
-        let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        Running { child, stderr }
-    }
-
-    fn wait_for(&mut self, word: &str) -> String {
-        let mut all = String::new();
-        while !all.contains(word) {
-            let read = self.stderr.read_line(&mut all).unwrap();
-            assert!(read > 0, "{word} is not in {all}");
-        }
-        all
-    }
-
-    fn signal(&self, name: &str) {
-        let command = format!("kill {name} {}", self.child.id());
-        let mut shell = std::process::Command::new("sh");
-        assert!(shell.args(["-c", &command]).status().unwrap().success());
-    }
-
-    fn code(mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
-    }
 }
 
 #[test]
@@ -236,6 +203,45 @@ fn what_another_program_has_is_waited_for_and_no_test_is_run_twice() {
     assert_eq!(hunt.code(), Some(0));
     assert_eq!(fs::read_to_string(&worktodo).unwrap(), "");
     assert_eq!(results(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_kill_behind_the_end_of_a_test_leaves_the_rest_to_the_next_start() {
+    let id = "0123456789ABCDEF0123456789ABCDEF";
+    for line in [
+        "Pminus1=N/A,1,2,2017,-1,1000,0\n".to_owned(),
+        format!("PRP={id},1,2,1279,-1\n"),
+        "Factor=N/A,29,10,12\n".to_owned(),
+    ] {
+        for is_taken_out in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let [worktodo, lock] =
+                ["worktodo.txt", "worktodo.txt.lck"].map(|name| folder.path().join(name));
+            fs::write(&worktodo, &line).unwrap();
+            File::create(&lock).unwrap();
+            let mut hunt = Running::new(folder.path(), &["work", "--save-every", "0ms"]);
+            hunt.wait_for("waiting");
+            hunt.signal("-KILL");
+            assert_eq!(hunt.code(), None);
+            let names = || fs::read_dir(folder.path()).unwrap().flatten();
+            assert!(names().any(|entry| entry.file_name().to_string_lossy().starts_with('m')));
+            // The kill may come before the line is taken out, or behind that.
+            if is_taken_out {
+                fs::write(&worktodo, "").unwrap();
+            }
+            fs::remove_file(&lock).unwrap();
+            let output = run(folder.path(), &["work"]);
+            assert!(output.status.success() && !said(&output).contains("taken up"));
+            assert_eq!(fs::read_to_string(&worktodo).unwrap(), "");
+            assert_eq!(results(folder.path()).len(), 1);
+            let proofs = usize::from(folder.path().join("proof").exists());
+            let left = names().count() - proofs;
+            assert_eq!(
+                left, 3,
+                "results, worktodo.txt and the log are left of {line}"
+            );
+        }
+    }
 }
 
 #[test]

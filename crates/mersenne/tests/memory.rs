@@ -4,16 +4,13 @@
 //! This is the program itself with an allocator that fails, where it is told to be, and a test that
 //! starts it again and again: `bigint_testing::failing_requests` says for which requests.
 
-#[path = "../../../tests/src/failing.rs"]
-mod failing;
-
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use bigint_cpu::program::Memory;
-use failing::Failing;
+use bigint_testing::Failing;
 
 #[global_allocator]
 static MEMORY: Memory<Failing> = Memory(Failing);
@@ -71,7 +68,7 @@ fn folder() -> tempfile::TempDir {
 fn memory_that_ends_is_told_and_costs_nothing() {
     let made = folder();
     assert!(run(made.path(), &["prp", "31"], None).status.success());
-    let proof = made.path().join("31-2.proof");
+    let proof = made.path().join("proof/31-2.proof");
     let proof = proof.to_str().unwrap();
     let commands: [&[&str]; 13] = [
         &["work"],

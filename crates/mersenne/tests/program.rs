@@ -10,6 +10,7 @@ use std::process::Output;
 
 use killed::run_and_kill;
 use mersenne::{Folder, LucasLehmer, PMinus1, Proof, Prp, Saved, Step};
+use num_bigint::BigUint;
 use program::run;
 use sha3::{Digest, Sha3_256};
 
@@ -73,9 +74,9 @@ fn a_test_that_is_killed_again_and_again_goes_on_and_is_right() {
             .map(|entry| entry.unwrap().file_name())
             .collect();
         names.sort();
-        let proof = folder.path().join("9689-6.proof");
+        let proof = folder.path().join("proof/9689-6.proof");
         if word == "prp" {
-            assert_eq!(names, ["9689-6.proof", "results.json.txt"]);
+            assert_eq!(names, ["proof", "results.json.txt"]);
             assert_eq!(found["proof"]["power"], 6);
             let verified = run(
                 folder.path(),
@@ -185,7 +186,7 @@ fn worktodo_is_worked_off_and_results_are_written_once() {
     )
     .unwrap();
     assert!(
-        run(folder.path(), &["work", "--user", "me"])
+        run(folder.path(), &["work", "--user", "me", "--uid", "gpu0"])
             .status
             .success()
     );
@@ -203,6 +204,10 @@ fn worktodo_is_worked_off_and_results_are_written_once() {
     assert_eq!(lines[0]["errors"]["gerbicz"], 0);
     assert_eq!(lines[0]["program"]["name"], "mersenne");
     assert_eq!(lines[0]["user"], "me");
+    assert_eq!(lines[0]["uid"], "gpu0");
+    let os = &lines[0]["program"]["os"];
+    assert_eq!(os["architecture"], std::env::consts::ARCH);
+    assert!(os["os"].is_string() && os["version"].is_string(), "{os}");
     assert_eq!(lines[1]["worktype"], "LL");
     assert_eq!(lines[1]["shift-count"], 0);
     assert_eq!(lines[1]["error-code"], "00000000");
@@ -279,8 +284,6 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
     for milliseconds in [3, 20, 40, 60] {
         run_and_kill(folder.path(), &arguments, milliseconds);
     }
-    // A kill behind the end of the work, before its saves are removed, leaves them.
-    let is_done = folder.path().join("results.json.txt").exists();
     let output = run(folder.path(), &arguments);
     assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
@@ -291,13 +294,10 @@ fn p_minus_1_that_is_killed_again_and_again_goes_on_and_finds_its_factor() {
         found["factors"],
         serde_json::json!(["28172621009654396903"])
     );
-    let names = fs::read_dir(folder.path()).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let is_left = |name: &String| !(is_done && name.starts_with("m7499.2300."));
     assert_eq!(
-        names.filter(is_left).count(),
-        3,
-        "results, worktodo.txt and the other bound's are left"
+        fs::read_dir(folder.path()).unwrap().count(),
+        4,
+        "results, worktodo.txt, the log and the other bound's are left"
     );
     assert_eq!(files.load(&other).unwrap().0, Some(at_rest));
 }
@@ -308,7 +308,7 @@ fn certification() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), &["prp", "9689", "--proof-power", "1"]);
     assert!(output.status.success());
-    let path = folder.path().join("9689-1.proof");
+    let path = folder.path().join("proof/9689-1.proof");
     let proof = Proof::from_bytes(&fs::read(&path).unwrap()).unwrap();
     let left = proof.certificate().unwrap();
     fs::remove_file(path).unwrap();
@@ -331,12 +331,7 @@ fn a_certification_that_is_killed_again_and_again_ends_with_the_hash_of_what_was
     let arguments = ["work", "--save-every", "1ms"];
     for milliseconds in [3, 10, 20, 30] {
         run_and_kill(folder.path(), &arguments, milliseconds);
-        // Where it was done already, only the result is there.
-        if !folder.path().join("M9689.cert").exists() {
-            break;
-        }
     }
-    let worktodo = fs::read_to_string(folder.path().join("worktodo.txt")).unwrap();
     let output = run(folder.path(), &arguments);
     assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
@@ -349,11 +344,12 @@ fn a_certification_that_is_killed_again_and_again_ends_with_the_hash_of_what_was
     assert_eq!(found["squarings"], 4845);
     assert_eq!(found["error-code"], "00000000");
     assert_eq!(found.get("status"), None);
-    // A kill behind the line's removal leaves what is removed after it.
-    if !worktodo.is_empty() {
-        let names = fs::read_dir(folder.path()).unwrap();
-        assert_eq!(names.count(), 2, "results and worktodo.txt are left");
-    }
+    let names = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(
+        names.count(),
+        4,
+        "results, worktodo.txt, the log and proof/ are left"
+    );
 }
 
 #[test]
@@ -367,6 +363,40 @@ fn a_certification_without_its_residue_is_told() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(what));
         let _ = fs::remove_file(&start);
     }
+}
+
+#[test]
+fn a_prp_test_reports_its_last_2048_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    // 3^2046 mod 2047 = 0x3f5; the other by num-bigint.
+    for p in [11, 2207_u32] {
+        let output = run(folder.path(), &["prp", &p.to_string(), "--json"]);
+        let modulus = (BigUint::from(1u32) << p) - 1u32;
+        let residue = BigUint::from(3u32).modpow(&(&modulus - 1u32), &modulus);
+        let low = residue % (BigUint::from(1u32) << 2048);
+        assert_eq!(last_json(&output)["res2048"], format!("{low:0512x}"), "{p}");
+    }
+}
+
+#[test]
+fn as_many_threads_work_as_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    for threads in [1, 2] {
+        let wanted = threads.to_string();
+        let arguments = [
+            "bench",
+            "127",
+            "--json",
+            "--time",
+            "1us",
+            "--threads",
+            &wanted,
+        ];
+        let measured = last_json(&run(folder.path(), &arguments));
+        assert_eq!(measured["threads"], threads);
+    }
+    let output = run(folder.path(), &["bench", "127", "--threads", "0"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_test_ends_with_a_proof_of_the_power_that_was_asked_for() {
             &["prp", p, "--json", "--proof-power", power],
         ));
         assert_eq!(found["status"], status);
-        let path = folder.path().join(format!("{p}-{power}.proof"));
+        let path = folder.path().join(format!("proof/{p}-{power}.proof"));
         if power == "0" {
             assert_eq!(found.get("proof"), None);
             assert!(!path.exists());
@@ -147,7 +147,7 @@ fn a_test_that_kept_too_few_residues_ends_with_a_shorter_proof() {
     assert_eq!(json(&output)["proof"]["power"], 2);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("it will be of power 2"), "{said}");
-    assert!(folder.path().join("4423-2.proof").exists());
+    assert!(folder.path().join("proof/4423-2.proof").exists());
     assert!(!folder.path().join("m4423.residues").exists());
 }
 

@@ -72,7 +72,7 @@ fn what_cannot_be_printed_makes_the_exit_code_1_and_a_reader_that_left_none() {
         &["bench", "127", "--time", "1ms"],
         &["tune", "--from", "64", "--to", "64", "--time", "1ms"],
     ];
-    let proof = folder.path().join("127-3.proof");
+    let proof = folder.path().join("proof/127-3.proof");
     for command in commands {
         let path = proof.to_str().unwrap();
         let named = command

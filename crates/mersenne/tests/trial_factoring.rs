@@ -6,8 +6,6 @@ mod killed;
 mod process;
 #[path = "common/program.rs"]
 mod program;
-#[path = "../../cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 
 use std::fs;
 
@@ -199,8 +197,8 @@ fn a_range_that_is_killed_again_and_again_goes_on_and_finds_its_factors() {
     assert_eq!(found["factors"], serde_json::json!(right));
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
-        2,
-        "results and worktodo.txt are left"
+        3,
+        "results, worktodo.txt and the log are left"
     );
 }
 
@@ -212,23 +210,23 @@ fn a_range_is_taken_up_where_its_furthest_whole_file_has_it() {
     let mut trial = start.clone();
     let cpu = Cpu::default();
     let tries = start.tries(&cpu).unwrap();
-    assert!(files.load_trial(&start).unwrap().0.is_none());
+    assert!(files.load(&start).unwrap().0.is_none());
     for segments in [300, 200, 100] {
         assert!(!trial.advance(&*tries, segments).unwrap());
-        files.save_trial(&trial).unwrap();
+        files.save(&trial).unwrap();
     }
     let place = |trial: Option<TrialFactoring>| {
         trial.map(|trial| (trial.progress(), trial.factors().to_vec()))
     };
     let loaded = || {
         files
-            .load_trial(&start)
+            .load(&start)
             .map(|(trial, wrong)| (place(trial), wrong.len()))
     };
     assert_eq!(loaded().unwrap(), (place(Some(trial.clone())), 0));
     // Another range has other files.
     let other = TrialFactoring::new(29, 1, 27).unwrap();
-    assert!(files.load_trial(&other).unwrap().0.is_none());
+    assert!(files.load(&other).unwrap().0.is_none());
     let name = folder.path().join("m29.1-28.tf");
     let whole = fs::read(&name).unwrap();
     for at in 0..whole.len() {
@@ -243,6 +241,8 @@ fn a_range_is_taken_up_where_its_furthest_whole_file_has_it() {
     }
     fs::remove_file(folder.path().join("m29.1-28.tf.old")).unwrap();
     assert!(loaded().is_err());
-    files.remove_trial(&start).unwrap();
+    for name in Folder::saves("m29.1-28.tf") {
+        files.remove(&name).unwrap();
+    }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -92,28 +92,31 @@ fn a_driver_that_cannot_be_loaded_is_worth_a_warning_and_no_more() {
 #[test]
 fn verbose_tells_which_back_end_did_what() {
     let place = Workplace::new();
-    place.file("a", "3\n4\n");
-    let ended = place.run(&[
-        "calc",
-        "a*a - a",
-        "--let",
-        "a=a",
-        "--backend",
-        "cpu",
-        "--verbose",
-    ]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "6\n12\n"));
-    let choice = "fused of 1 limbs, 2 numbers\n  cpu: 2 by auto: on ";
-    let why = "who: sums and products in one pass";
+    let arguments = "calc a*a-a --let a=a --backend cpu --verbose";
+    let wide = format!("1{}\n", "0".repeat(400));
+    let square = format!("{}{}\n", "9".repeat(400), "0".repeat(400));
+    let fused = "fused of 42 limbs, 2 numbers\n  cpu: 2 by auto: on ";
+    let one_pass = "who: sums and products in one pass";
     let file = "which `bigint tune` measures";
-    for word in [
-        "parse", "compute", "format", "cpu", "fused", choice, why, file,
+    let stand = "square of 1 limbs, 2 numbers\n  cpu: 2 by auto: on ";
+    let short = "as the numbers are short\nsub of 1 x 1 limbs, 2 numbers";
+    for (numbers, results, choices) in [
+        ("3\n4\n", "6\n12\n", [stand, short, "sub "]),
+        (&wide.repeat(2), &square.repeat(2), [fused, one_pass, file]),
     ] {
-        assert!(
-            ended.stderr.contains(word),
-            "{word} is not in {}",
-            ended.stderr
-        );
+        place.file("a", numbers);
+        let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, results));
+        for word in ["parse", "compute", "format", "cpu"]
+            .into_iter()
+            .chain(choices)
+        {
+            assert!(
+                ended.stderr.contains(word),
+                "{word} is not in {}",
+                ended.stderr
+            );
+        }
     }
 }
 

@@ -24,7 +24,5 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod simulated_gpu;
 mod sources;
-#[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 #[cfg(target_os = "linux")]
 mod threads;

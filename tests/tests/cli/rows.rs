@@ -56,87 +56,90 @@ fn the_first_row_without_a_value_is_told_whatever_chunks_and_threads_there_are()
     }
 }
 
+/// Expressions of the files `a`, `b` and `k` below, what is told of them, and the exit code.
+const REFUSED: &[(&str, &str, i32)] = &[
+    ("isqrt(-1)", "expression:1:8: isqrt(a): a is negative", 2),
+    (
+        "powmod(3, 5, -7)",
+        "expression:1:15: powmod(a, e, m): m is negative",
+        2,
+    ),
+    (
+        "powmod(3, 5, 0)",
+        "expression:1:14: powmod(a, e, m): m is zero",
+        2,
+    ),
+    ("1 << -2", "expression:1:7: a << bits: bits is negative", 2),
+    (
+        "jacobi(3, -7)",
+        "expression:1:12: jacobi(a, n): n is negative",
+        2,
+    ),
+    (
+        "invmod(6, 9)",
+        "expression:1:8: invmod(a, m): a and m have a common divisor",
+        2,
+    ),
+    (
+        "invmod(1, 0)",
+        "expression:1:11: invmod(a, m): m is zero",
+        2,
+    ),
+    (
+        "2 ^ (10^30)",
+        "expression:1:1: the result, or a part of it, is longer",
+        1,
+    ),
+    // The zero is in the input, by way of a product too.
+    ("1 / (a*2)", "a:4:2: division by zero\n", 2),
+    ("b % (a*b)", "a:4:2: division by zero (with b:4:1)\n", 2),
+    ("1 + b / a", "a:4:2: division by zero (with b:4:1)\n", 2),
+    (
+        "b / a + isqrt(b)",
+        "a:4:2: division by zero (with b:4:1)\n",
+        2,
+    ),
+    (
+        "a + isqrt(b)",
+        "b:4:1: isqrt(a): a is negative (with a:4:2)\n",
+        2,
+    ),
+    (
+        "isqrt(2*b) + a",
+        "b:4:1: isqrt(a): a is negative (with a:4:2)\n",
+        2,
+    ),
+    (
+        "a << b",
+        "b:4:1: a << bits: bits is negative (with a:4:2)\n",
+        2,
+    ),
+    ("a ^ k", "k:1:1: a ^ e: e is negative (with a:1:1)\n", 2),
+    (
+        "5 / 0 + a",
+        "expression:1:5: division by zero (with a:1:1)\n",
+        2,
+    ),
+    // No input is what the operation refuses.
+    ("1 / (a - 2)", "a:2:1: division by zero\n", 1),
+    ("b / (a - a)", "a:1:1: division by zero (with b:1:1)\n", 1),
+    ("isqrt(7 - b)", "b:5:1: isqrt(a): a is negative\n", 1),
+    ("a ^ (2 - a)", "a:5:1: a ^ e: e is negative\n", 1),
+    (
+        "1 << (a << 40)",
+        "a:1:1: the result, or a part of it, is longer",
+        1,
+    ),
+    ("1 / sum(a - a)", "expression:1:1: division by zero\n", 1),
+];
+
 #[test]
 fn a_row_is_told_by_the_places_of_all_its_numbers_in_the_words_of_the_command() {
     let place = Workplace::new();
     place.file("a", "1\n2\n\n 0\n4\n");
     place.file("b", "5\n7\n# none\n-9\n8\n");
     place.file("k", "-3 # for all\n");
-    for (text, told, code) in [
-        ("isqrt(-1)", "expression:1:8: isqrt(a): a is negative", 2),
-        (
-            "powmod(3, 5, -7)",
-            "expression:1:15: powmod(a, e, m): m is negative",
-            2,
-        ),
-        (
-            "powmod(3, 5, 0)",
-            "expression:1:14: powmod(a, e, m): m is zero",
-            2,
-        ),
-        ("1 << -2", "expression:1:7: a << bits: bits is negative", 2),
-        (
-            "jacobi(3, -7)",
-            "expression:1:12: jacobi(a, n): n is negative",
-            2,
-        ),
-        (
-            "invmod(6, 9)",
-            "expression:1:8: invmod(a, m): a and m have a common divisor",
-            2,
-        ),
-        (
-            "invmod(1, 0)",
-            "expression:1:11: invmod(a, m): m is zero",
-            2,
-        ),
-        (
-            "2 ^ (10^30)",
-            "expression:1:1: the result, or a part of it, is longer",
-            1,
-        ),
-        // The zero is in the input, by way of a product too.
-        ("1 / (a*2)", "a:4:2: division by zero\n", 2),
-        ("b % (a*b)", "a:4:2: division by zero (with b:4:1)\n", 2),
-        ("1 + b / a", "a:4:2: division by zero (with b:4:1)\n", 2),
-        (
-            "b / a + isqrt(b)",
-            "a:4:2: division by zero (with b:4:1)\n",
-            2,
-        ),
-        (
-            "a + isqrt(b)",
-            "b:4:1: isqrt(a): a is negative (with a:4:2)\n",
-            2,
-        ),
-        (
-            "isqrt(2*b) + a",
-            "b:4:1: isqrt(a): a is negative (with a:4:2)\n",
-            2,
-        ),
-        (
-            "a << b",
-            "b:4:1: a << bits: bits is negative (with a:4:2)\n",
-            2,
-        ),
-        ("a ^ k", "k:1:1: a ^ e: e is negative (with a:1:1)\n", 2),
-        (
-            "5 / 0 + a",
-            "expression:1:5: division by zero (with a:1:1)\n",
-            2,
-        ),
-        // No input is what the operation refuses.
-        ("1 / (a - 2)", "a:2:1: division by zero\n", 1),
-        ("b / (a - a)", "a:1:1: division by zero (with b:1:1)\n", 1),
-        ("isqrt(7 - b)", "b:5:1: isqrt(a): a is negative\n", 1),
-        ("a ^ (2 - a)", "a:5:1: a ^ e: e is negative\n", 1),
-        (
-            "1 << (a << 40)",
-            "a:1:1: the result, or a part of it, is longer",
-            1,
-        ),
-        ("1 / sum(a - a)", "expression:1:1: division by zero\n", 1),
-    ] {
+    for &(text, told, code) in REFUSED {
         let mut arguments = vec!["calc", "--backend", "cpu", text];
         for (name, binding) in [("a", "a=a"), ("b", "b=b"), ("k", "k=k")] {
             let is_named = |word: &str| word == name;

@@ -1,14 +1,14 @@
 //! The command on a GPU: the simulator's `libcuda` in place of the driver's.
 
 use crate::common::{Ended, Workplace, ended};
-use crate::{at_once, rsa_moduli, support};
+use crate::{at_once, rsa_moduli};
 
 /// Runs the command with a simulated GPU, some of whose calls may fail.
 fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     let mut command = place.command();
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
         .env(at_once::VARIABLE, at_once::tuning())
         .env("CUDA_SIM_LOG", "/dev/null")
         .env("CUDA_SIM_LEAKS", "fail")
@@ -106,7 +106,7 @@ fn a_product_of_numbers_by_themselves_is_computed_as_squares() {
     let counts = place.path().join("counts");
     let mut command = place.command();
     command
-        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
         .env("CUDA_SIM_COUNTS", &counts)
         .args(["calc", "a*a", "--let", "a=a", "--backend", "cuda"]);
     let gpu = ended(command.output().expect("the command starts"));
@@ -203,7 +203,7 @@ fn on_three(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
     let mut command = place.command();
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
         .env(at_once::VARIABLE, at_once::tuning())
         .env("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB")
         .env("CUDA_SIM_CHECKS", "none")
@@ -339,7 +339,7 @@ fn a_gpu_is_not_started_for_little_work() {
     for expression in ["a*a", "is_prime(a % 1000003)", "a / 12345678901234567"] {
         let mut command = place.command();
         command
-            .env("BIGINT_CUDA_DRIVER", support::library())
+            .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
             // A driver that is started would say so.
             .env("CUDA_SIM_FAULT", "cuInit:*=304")
             .env("CUDA_SIM_COUNTS", &counts)

@@ -6,8 +6,6 @@ mod answers;
 #[path = "../cli/at_once.rs"]
 mod at_once;
 mod faults;
-#[path = "../../../crates/cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -53,7 +51,7 @@ impl Machine {
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(self.folder.path())
-            .env("BIGINT_CUDA_DRIVER", support::library())
+            .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
             .env(at_once::VARIABLE, at_once::tuning())
             .env("CUDA_SIM_LEAKS", "fail")
             .envs(variables.iter().copied())

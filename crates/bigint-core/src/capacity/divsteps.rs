@@ -1,5 +1,4 @@
-//! Division steps (Bernstein and Yang, *Fast constant-time gcd computation and modular
-//! inversion*, 2019): what inverses in constant time share on every back end.
+//! Division steps [Bernstein and Yang 2019]: what inverses in constant time share on every back end.
 //!
 //! For an odd `f` and any `g`, and a counter `delta` that begins at 1, a step is
 //!

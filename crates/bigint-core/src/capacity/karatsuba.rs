@@ -22,7 +22,7 @@
 //! ```
 //! The recursion's own scratch is `s[2h+1..]` in either case. The differences are
 //! subtracted, not added as in Karatsuba's first form, so that they need no limb
-//! more than their operands (Honda, Carlessi-Kashani).
+//! more than their operands [Honda 2015], [Carlessi and Kashani 2013].
 
 /// How often a product is split at most: Honda's "Karatsuba^2".
 ///
@@ -33,7 +33,7 @@ pub const DEPTH: usize = 2;
 /// linear work of a split costs more than the products that it saves.
 pub const MIN_WIDTH: usize = 16;
 
-/// What becomes of one product at one level of the recursion.
+/// How one product is split at one level of the recursion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// Too short, or split often enough: Comba.

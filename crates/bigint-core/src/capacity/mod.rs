@@ -1,8 +1,11 @@
 //! What workers have room for: how much of a number stands in registers and in shared memory, into
 //! which parts a leaf cuts it, and how much scratch it needs.
 //!
-//! Each file is of one kind of leaf, and is used on both sides: the host reckons launches by it, and
-//! the device goes by the same numbers.
+//! Each file is of one kind of leaf, and both sides call it: the host sizes a launch by it, and a
+//! kernel that is not specialized finds out by the same functions where its numbers are. So these
+//! limits are part of the kernels, as a tile's size is, even where a measurement has suggested them:
+//! another limit is another build of the PTX. What the host alone decides, and what a machine may
+//! answer in another way, is data in `bigint-host/tuning`.
 
 mod divsteps;
 pub mod karatsuba;

@@ -20,7 +20,8 @@ pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
-/// The same of powers, for whose widest digits there is code as well.
+/// Limbs of a power's modulus that each of `lanes` lanes has, as of a [modulus](montgomery_digit),
+/// for whose widest digits there is code as well.
 #[inline(always)]
 pub const fn power_digit(width: usize, lanes: u32) -> usize {
     match montgomery_digit(width, lanes) {
@@ -29,7 +30,7 @@ pub const fn power_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
-/// The same of divisors, for which there is code for 16 and 32.
+/// Limbs of a divisor that each of `lanes` lanes has, for which there is code for 16 and 32.
 #[inline(always)]
 pub const fn divisor_digit(width: usize, lanes: u32) -> usize {
     match power_digit(width, lanes) {

@@ -4,11 +4,11 @@
 /// Limbs of a root, and of what is left of the number, that each of the lanes has which find it.
 pub const ROOT_DIGIT: usize = 16;
 
-/// The narrowest number, in limbs, whose root a thread finds in shared memory: on an H200 roots of 32 and
-/// 64 bits take a tenth longer there.
+/// The narrowest number, in limbs, whose root a thread finds in shared memory. (On an H200 roots of 32 and
+/// 64 bits take a tenth longer there.)
 const NARROWEST_SHARED: usize = 4;
 
-/// The widest.
+/// The widest number, in limbs, whose root a thread finds in shared memory.
 const WIDEST_SHARED: usize = 32;
 
 /// Limbs in which a thread finds the root of a number of `n` limbs: what is left of the number, and twice

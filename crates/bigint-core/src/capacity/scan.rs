@@ -24,8 +24,8 @@ pub const fn strip(width: u32) -> u32 {
     }
 }
 
-/// Numbers of `width` limbs that a thread has in strips: as many as are worth finding out where they
-/// are.
+/// Numbers of `width` limbs that a thread has in strips: of narrow ones two, as where they are takes
+/// as long to find out for two as for one.
 #[inline(always)]
 pub const fn numbers_scanned(width: u32) -> u32 {
     match width {
@@ -34,11 +34,14 @@ pub const fn numbers_scanned(width: u32) -> u32 {
     }
 }
 
-/// Whether strips pay for operands of so many limbs. (Measured on an H200: what asks for limbs once takes
-/// longer by way of shared memory, as its caches have the rest of a sector; so do six limbs, of which
-/// three rows at a time are moved. Lanes, which share what is wider than [`WIDEST_ALONE`], are ahead
-/// where they move four limbs at a time: at 1056 bits they take 1.5 times as long for both of two numbers
-/// in order and 1.4 times for counts of ones, at 1024 bits a tenth less and as long.)
+/// Whether threads have operands of so many limbs in strips. A kernel decides so for itself where it
+/// is not specialized, and the host by the same function how much shared memory it needs.
+///
+/// An operation that reads each limb once takes longer by way of shared memory, as caches have the rest of
+/// a sector; so does one of six limbs, of which three rows at a time are moved. Lanes, which share what is
+/// wider than [`WIDEST_ALONE`], are ahead where they move four limbs at a time: on an H200 at 1056 bits they
+/// take 1.5 times as long for two numbers in order and 1.4 times for counts of ones, at 1024 bits a tenth
+/// less and as long.
 #[inline(always)]
 const fn pay(operation: Operation, width: u32) -> bool {
     match operation {
@@ -59,7 +62,7 @@ const fn pay(operation: Operation, width: u32) -> bool {
     }
 }
 
-/// Where a thread that [scans](crate::Algorithm::Scan) has its numbers.
+/// The place of the numbers of a thread that [scans](crate::Algorithm::Scan).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scanned {
     /// In device memory.
@@ -72,8 +75,8 @@ pub enum Scanned {
     InStrips(u32),
 }
 
-/// Where those have theirs whose operands `[a, b, c]` and results `[r, s]` have these widths and are
-/// as far apart as they are wide, where they are contiguous.
+/// The place of a thread's numbers where operands `[a, b, c]` and results `[r, s]` have these
+/// widths, and contiguous ones follow one another without gaps.
 #[inline(always)]
 pub const fn scanned(
     operation: Operation,

@@ -14,8 +14,8 @@ use crate::transform::Plan;
 /// scratch of all of them stays below this many bytes (or one block's worth).
 pub const SCRATCH_BUDGET: usize = 256 << 20;
 
-/// The same of powers, whose tables are as much of their work as the numbers that they fill a device
-/// with: those of an H200 with windows of seven bits.
+/// The budget of powers, whose tables are as much of their work as the numbers that they fill a
+/// device with: the tables of an H200 with windows of seven bits.
 pub const TABLE_BUDGET: usize = 576 << 20;
 
 /// Limbs of the results that a warp computes at once by a kernel that
@@ -39,8 +39,8 @@ pub(super) const MOST_STRETCHES: u64 = 1 << 10;
 /// Limbs of numbers of which lanes that scan have [several](NUMBERS_SCANNED) one after the other.
 const SCANNED: usize = 32;
 
-/// How many. (On an H200 counts and absolute differences of 1024 bits then take a tenth less
-/// time; wider ones take longer.)
+/// Numbers that such lanes have one after the other. (On an H200 counts and absolute differences of
+/// 1024 bits then take a tenth less time; wider ones take longer.)
 pub(super) const NUMBERS_SCANNED: usize = 4;
 
 /// Numbers of a launch from which on groups of lanes fill any device all the same.
@@ -196,7 +196,7 @@ impl Kernel {
         self.launch_within(count, widths, width, COLUMN_BYTES)
     }
 
-    /// The same on a device that leaves a block so many bytes of shared memory at most: columns
+    /// The launch on a device that leaves a block so many bytes of shared memory at most: columns
     /// of digits for which it has no room stand in scratch.
     pub const fn launch_within(
         &self,

@@ -28,7 +28,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// The operation whose module has that text.
     pub text: Operation,
-    /// What it computes.
+    /// The operation that the kernel computes.
     pub operation: Operation,
     /// By which algorithm.
     pub algorithm: Algorithm,
@@ -40,7 +40,7 @@ pub struct Kernel {
     /// The layout of operands and result. A kernel of the interleaved layout takes
     /// any strides, so it serves operands of different layouts too.
     pub layout: Layout,
-    /// What it can be specialised to.
+    /// The family of what the kernel can be specialised to.
     pub family: Family,
     /// Blocks that a multiprocessor must be able to hold at once, which bounds the registers of a
     /// thread.
@@ -84,7 +84,7 @@ impl Kernel {
         Kernel::find(operation, algorithm, level, lanes, layout) == Some(self)
     }
 
-    /// What is launched.
+    /// The kernel's entry point.
     pub const fn entry_point(&self) -> EntryPoint {
         EntryPoint {
             name: self.name,
@@ -121,14 +121,14 @@ impl Kernel {
         )
     }
 
-    /// Whether it needs the table of roots of unity.
+    /// Whether the kernel needs the table of roots of unity.
     pub const fn takes_roots(&self) -> bool {
         matches!(self.algorithm, Algorithm::Fft)
     }
 
-    /// What the PTX says of a kernel whose launch would else depend on how the driver's
-    /// compiler gives out registers: the threads of a block, and how many blocks a
-    /// multiprocessor should have room for.
+    /// The threads of a block, and the blocks that a multiprocessor should have room for, where the
+    /// launch would else depend on how the driver's compiler gives out registers: the PTX says
+    /// them.
     pub const fn bounds(&self) -> Option<[u32; 2]> {
         match self.blocks {
             _ if self.takes_roots() => Some(Plan::of(self.lanes).bounds()),

@@ -112,7 +112,7 @@ impl Name {
         self
     }
 
-    /// The same with a number, in decimal digits.
+    /// The name with a number behind it, in decimal digits.
     const fn and_number(mut self, number: u32) -> Self {
         if number >= 10 {
             self = self.and_number(number / 10);

@@ -32,7 +32,7 @@ pub enum Width {
     Last(usize),
     /// Half the first operand, rounded up, and so many limbs more.
     Half(usize),
-    /// So many limbs, whatever the operands.
+    /// Results have so many limbs, whatever the operands.
     Limbs(usize),
     /// The first operand, and so many limbs more; what lies above is cut off, also in
     /// the form that is exact for other operations.
@@ -88,7 +88,7 @@ pub enum Flag {
 }
 
 impl Flag {
-    /// Whether it marks numbers that have no value, and not values that are cut.
+    /// Whether the flag marks numbers that have no value, and not values that are cut.
     pub const fn is_of_no_value(self) -> bool {
         matches!(
             self,
@@ -115,9 +115,9 @@ pub enum Syntax {
 pub enum Signs {
     /// Nothing: a negative operand is an error.
     Natural,
-    /// What it is of the magnitudes; signs mean nothing, and the result has none.
+    /// The result is that of the magnitudes: signs mean nothing, and the result has none.
     Magnitudes,
-    /// What it is of the magnitudes, negative where an odd number of operands is.
+    /// The result is that of the magnitudes, negative where an odd number of operands is.
     Product,
     /// The sum: magnitudes are added where signs agree, and subtracted where not, as
     /// `AddSigned` does.
@@ -132,7 +132,7 @@ pub enum Signs {
     Greatest,
     /// -1, 0 or 1 as the first operand is less than, equal to or greater than the second.
     Order,
-    /// What it is of the magnitudes, with the first operand's sign; the second operand must
+    /// The result is that of the magnitudes, with the first operand's sign; the second operand must
     /// not be negative.
     Shifted,
     /// A quotient rounded down, by a second operand that must not be negative, as a number
@@ -144,8 +144,8 @@ pub enum Signs {
     /// A power modulo a number: the base may be negative, and its residue is not; exponent
     /// and modulus must not be.
     Power,
-    /// What it is of the magnitudes, modulo the second operand, which must not be negative;
-    /// where the first operand is, the modulus less that.
+    /// The result is that of the magnitudes modulo the second operand, which must not be negative;
+    /// where the first operand is negative, the modulus less that.
     Residue,
     /// -1, 0 or 1 where it is 0, 1 or 2 of the magnitudes; turned where the first operand is
     /// negative and the second, which must not be, 3 modulo 4.
@@ -169,30 +169,31 @@ pub enum Cost {
     Quotient,
     /// The square of the wider width: Euclid's algorithm.
     Euclid,
-    /// The same, whatever the numbers are: division steps.
+    /// The time is that of division steps: it does not depend on the numbers.
     Divsteps,
     /// The square of the width: a root.
     Root,
     /// The square of the modulus' width: a Montgomery product.
     Residue,
-    /// Such a product for each bit of the exponent.
+    /// The time is that of a product modulo a number for each bit of the exponent.
     Power,
-    /// The same of two bases, whose exponents stand in one number.
+    /// The time is that of one power with two bases, whose exponents stand in one number.
     PairOfPowers,
-    /// Such a product for each window of the exponent, by a table of the base's powers.
+    /// The time is that of a product modulo a number for each window of the exponent, by a table of
+    /// the base's powers.
     PowerByTable,
 }
 
 /// What may hold of an operation beside the rest of its declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Its value depends on how wide operands are, not on the numbers alone: what has no width of
+    /// The value depends on how wide operands are, not on the numbers alone: what has no width of
     /// its own cannot be computed.
     OfWidths,
-    /// It takes or gives numbers of bits, which one limb counts: none of its numbers is wider than
-    /// [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
+    /// The operation takes or gives numbers of bits, which one limb counts: none of its numbers is
+    /// wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     CountsBits,
-    /// Its last operand is a guide: of each number it says one thing, as by how much it is shifted,
+    /// The last operand is a guide: of each number it says one thing, as by how much it is shifted,
     /// which holds for all of the result's limbs.
     Guided,
     /// The last operand is a modulus. The two others must be below it, and the result is.
@@ -217,7 +218,7 @@ pub struct Row {
     pub is_one_text: bool,
     /// The layouts.
     pub layouts: &'static [Layout],
-    /// What they can be specialised to.
+    /// The family of what the kernels can be specialised to.
     pub family: Family,
     /// Blocks that a multiprocessor must be able to hold at once, which bounds the registers of a
     /// thread: without it, the widest numbers that a kernel has code for take so many that too few
@@ -230,26 +231,26 @@ pub struct Row {
 /// What an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its name: of its files, kernels, tests and benches.
+    /// The operation's name: of its files, kernels, tests and benches.
     pub name: &'static str,
-    /// What its operands are called; one to [`MOST_OPERANDS`].
+    /// The operands' names; one to [`MOST_OPERANDS`].
     pub operands: &'static [&'static str],
-    /// What its results are called; one or [`MOST_RESULTS`].
+    /// The results' names; one to [`MOST_RESULTS`].
     pub results: &'static [&'static str],
     /// For each result, the limbs that hold every value.
     pub exact: &'static [Width],
-    /// What stands beside the results.
+    /// The flag that stands beside the results.
     pub flag: Flag,
-    /// Whether it has a form that computes modulo `2^(32 w)`.
+    /// Whether there is a form that computes modulo `2^(32 w)`.
     pub wraps: bool,
     /// How the command writes it.
     pub syntax: Syntax,
-    /// What it is of signed numbers.
+    /// What the operation is of signed numbers.
     pub signs: Signs,
-    /// What its time grows with.
+    /// What the operation's time grows with.
     pub cost: Cost,
-    /// What else holds of it.
+    /// The operation's further properties.
     pub properties: &'static [Property],
-    /// Its kernels.
+    /// The rows of its kernels.
     pub rows: &'static [Row],
 }

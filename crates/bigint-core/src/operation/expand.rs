@@ -68,7 +68,7 @@ macro_rules! operations {
                 }
             }
 
-            /// What the operation is.
+            /// The operation's declaration.
             pub const fn declaration(self) -> &'static Declaration {
                 match self {
                     $(Operation::$variant => const { &Declaration {

@@ -24,7 +24,7 @@ impl Operation {
         Width::Widest(0).limbs(widths)
     }
 
-    /// What its time grows with.
+    /// What the operation's time grows with.
     pub const fn cost(self) -> Cost {
         self.declaration().cost
     }
@@ -66,7 +66,7 @@ impl Operation {
         matches!(self.cost(), Cost::Residue) || self.is_power()
     }
 
-    /// Whether it is a power modulo the last operand.
+    /// Whether the operation is a power modulo its last operand.
     pub const fn is_power(self) -> bool {
         use Cost::{PairOfPowers, Power, PowerByTable};
         matches!(self.cost(), Power | PairOfPowers | PowerByTable)
@@ -92,7 +92,7 @@ impl Operation {
         Some(row.text.map_or(self.name(), |(operation, _)| operation))
     }
 
-    /// Whether it has a PTX module: a row whose text is its own.
+    /// Whether the operation has a PTX module: a row whose text is its own.
     pub const fn has_module(self) -> bool {
         let rows = self.declaration().rows;
         let mut i = 0;

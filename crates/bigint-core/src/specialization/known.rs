@@ -11,7 +11,8 @@ use crate::operation::{Cost, Operation};
 use crate::shape::Layout;
 use crate::transform::Plan;
 
-/// So many limbs of operands are worth a kernel compiled for their widths alone.
+/// A kernel compiled for its operands' widths alone is worth the compilation where the operands
+/// have so many limbs together. Only the host asks, and results do not depend on it.
 pub const MANY: u64 = 1 << 20;
 
 /// The width of [`ProductInSlots`] where a thread goes to memory for its limbs.
@@ -134,7 +135,7 @@ const fn are_neighbours(arguments: &Arguments) -> bool {
 }
 
 impl Moves {
-    /// Those of contiguous operands and result.
+    /// How limbs of contiguous operands and results are moved.
     #[inline(always)]
     pub const fn of(arguments: &Arguments, lanes: u32) -> Moves {
         #[inline(always)]

@@ -45,9 +45,9 @@ pub const BLOCKS: &str = ".minnctapersm ";
 /// Where a value of type `V` stands in the word of a family.
 #[derive(Debug)]
 pub struct Field<V> {
-    /// Its lowest bit.
+    /// The lowest bit of the field.
     pub at: u32,
-    /// How many it has.
+    /// The number of its bits.
     pub bits: u32,
     value: PhantomData<V>,
 }
@@ -170,7 +170,7 @@ families! {
     ProductByRows {
         /// How limbs are moved.
         moves: Moves = MOVES(0, 2),
-        /// How many rows there are.
+        /// How many rows there are, and how long.
         rows: Rows = ROWS(2, 2),
         /// The binary logarithm of the lanes that share a number.
         log_lanes: u32 = LOG_LANES(4, 3),
@@ -184,7 +184,7 @@ families! {
     /// Products by rows, by threads whose numbers go by way of [places in shared
     /// memory](crate::kernel::placed_width).
     ProductInPlaces {
-        /// What operands are extended to, in eights of limbs.
+        /// The room that operands are extended to, in eights of limbs.
         room: u32 = ROOM(0, 4),
         /// Whether [numbers are dense](are_dense).
         is_dense: bool = DENSE(4, 2),
@@ -222,7 +222,7 @@ families! {
         log_lanes: u32 = LOG_LANES(4, 3),
         /// Registers that each lane has for the modulus, in fours.
         fours: u32 = FOURS(7, 4),
-        /// What is raised to powers.
+        /// What is raised to powers: a base, two, or a table of one's powers.
         bases: Bases = BASES(12, 2),
         /// Whether each entry of the table is picked by reading all of it, in constant time.
         scans: bool = SCANS(18, 2),
@@ -266,7 +266,7 @@ families! {
         /// Whether columns stand in shared memory, not in scratch.
         is_shared: bool = SHARED(14, 2),
     }
-    /// What is computed limb by limb, by a warp on a stretch of limbs.
+    /// Operations limb by limb, by a warp on a stretch of limbs.
     Limbwise {
         /// Whether four limbs of operands are moved at a time.
         by_fours: bool = BY_FOURS(0, 2),
@@ -274,12 +274,12 @@ families! {
         /// once for each.
         reads_guide_once: bool = GUIDE_ONCE(16, 2),
     }
-    /// What is found out in one pass over numbers, by the lanes of a warp.
+    /// Passes over numbers, by the lanes of a warp.
     ScanByLanes {
         /// Whether four limbs are moved at a time.
         by_fours: bool = BY_FOURS(0, 2),
     }
-    /// The same, by a thread.
+    /// Passes over numbers, by a thread each.
     ScanByThread {
         /// Where the thread has its numbers.
         home: Home = HOME(2, 2),

@@ -8,7 +8,7 @@ use super::Field;
 pub enum Moves {
     /// Four at a time.
     Fours,
-    /// One by one.
+    /// Limbs move one by one.
     Single,
     /// By way of shared memory, and there four at a time.
     Staged,
@@ -48,8 +48,8 @@ impl Rows {
         }
     }
 
-    /// Whether it is the first of two operands, of `n` and `m` limbs, that is cut into
-    /// rows, because it fills digits better: that takes fewer products.
+    /// Whether the first of two operands, of `n` and `m` limbs, is cut into rows, and not the
+    /// second: it is where it fills digits better, which takes fewer products.
     #[inline(always)]
     pub const fn are_of_first(n: u32, m: u32, lanes: u32) -> bool {
         #[inline(always)]

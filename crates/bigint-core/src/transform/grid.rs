@@ -74,12 +74,12 @@ pub const CHUNKS: u32 = 64;
 /// left free, so that threads a chunk apart meet in no bank.
 pub const HALF_WORDS: u32 = (CHUNK + 1) * CHUNKS;
 
-/// Where the limbs of chunks are, in limbs, and how far from each other.
+/// The place of the limbs of chunks, in limbs, and how far they are from each other.
 pub const LIMBS_AT: u32 = 4 * HALF_WORDS;
 /// See [`LIMBS_AT`]: more than a digit has bits, and odd.
 pub const CHUNK_LIMBS: u32 = 17;
 
-/// Where the two limbs are that each chunk carries.
+/// The place of the two limbs that each chunk carries.
 pub const CARRIES_AT: u32 = LIMBS_AT + 2 * CHUNKS * CHUNK_LIMBS;
 
 /// Bytes of shared memory of a block of [`DIGITS`].
@@ -109,7 +109,7 @@ pub struct GridArguments {
     pub b: MatrixArgument,
     /// Limbs of the product but for carries: `2 L digit_bits / 32` of each number.
     pub sums: MatrixArgument,
-    /// What is carried, as many.
+    /// The carries, as many limbs as there are sums.
     pub carries: MatrixArgument,
     /// Pairs of doubles: for each number `L` points of each operand.
     pub points: u64,
@@ -119,7 +119,7 @@ pub struct GridArguments {
     pub near: u64,
     /// `e(k / 32 N)`, for `k` below `32 N`.
     pub far: u64,
-    /// What makes a coefficient of what the columns come to: `4 / L`.
+    /// The factor that makes coefficients of the columns' results: `4 / L`.
     pub scale: f64,
     /// The length.
     pub plan: GridPlan,
@@ -234,19 +234,13 @@ impl GridPlan {
         self.odd << self.log_part
     }
 
-    /// Of the columns that a block has, the binary logarithm: as many as give all threads
+    /// The binary logarithm of the number of columns that a block has: as many as give all threads
     /// work, and of which shared memory holds two blocks; at least four, which are two sectors.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
         let rows = self.rows().next_power_of_two().trailing_zeros();
         let log = if rows < 9 { 11 - rows } else { 2 };
         if log > 5 { 5 } else { log }
-    }
-
-    /// Columns that a block has.
-    #[inline(always)]
-    pub const fn columns(&self) -> u32 {
-        1 << self.log_columns()
     }
 
     /// Blocks that one number's columns take.
@@ -272,7 +266,7 @@ impl GridPlan {
         16 * padded(self.rows() << self.log_columns())
     }
 
-    /// Of a block that has a row of so many operands.
+    /// The bytes of shared memory of a block that has a row of so many operands.
     pub const fn row_bytes(&self, operands: u32) -> u32 {
         16 * padded(operands << self.log_row)
     }

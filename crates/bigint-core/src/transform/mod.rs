@@ -74,7 +74,7 @@ pub const ROOTS: usize = Plan::end(LANES.len()) as usize;
 pub struct Plan {
     /// A sixteenth of the digits of an operand: threads times parts.
     pub lanes: u32,
-    /// How many parts are transformed one after the other.
+    /// The number of parts that are transformed one after the other.
     pub parts: u32,
     /// The radix of the first pass: 8, or 16 where only the last one follows.
     pub first: u32,
@@ -163,8 +163,8 @@ impl Plan {
         2 + (self.middle > 1) as u32 + (self.parts > 1) as u32
     }
 
-    /// Of how many values one place is left free behind them in shared memory, so that
-    /// threads a power of two apart meet in no bank.
+    /// The number of values behind which one place is left free in shared memory, so that threads a
+    /// power of two apart meet in no bank.
     pub const fn run(&self) -> u32 {
         self.last
     }
@@ -174,8 +174,9 @@ impl Plan {
         16 * (self.part() + self.part() / self.run())
     }
 
-    /// Where in shared memory carries between warps are, in bytes: in place of values of the second
-    /// operand, behind the sums of a round, which take 8.5 bytes for each of a part's values.
+    /// The place in shared memory, in bytes, of carries between warps: in place of values of the
+    /// second operand, behind the sums of a round, which take 8.5 bytes for each of a part's
+    /// values.
     pub const fn links_at(&self) -> u32 {
         self.buffer_bytes() + 9 * self.part()
     }
@@ -213,8 +214,8 @@ impl Plan {
         }
     }
 
-    /// Where the table has the forward roots of pass `pass`: root `j` of node `b` is
-    /// `j nodes + b` further on.
+    /// The index in the table of the forward roots of pass `pass`: root `j` of node `b` is `j nodes
+    /// + b` further on.
     pub const fn forward_at(&self, pass: usize) -> u32 {
         let mut at = Plan::end(index(self.lanes));
         let mut i = 0;
@@ -225,7 +226,7 @@ impl Plan {
         at
     }
 
-    /// Where the roots of pass `pass` on the way back are, likewise.
+    /// The index in the table of the roots of pass `pass` on the way back, laid out likewise.
     pub const fn inverse_at(&self, pass: usize) -> u32 {
         let mut at = self.forward_at(3);
         let mut i = 0;
@@ -236,7 +237,7 @@ impl Plan {
         at
     }
 
-    /// Where the table of the first `count` plans ends.
+    /// The index in the table at which the roots of the first `count` plans end.
     const fn end(count: usize) -> u32 {
         match count {
             0 => 0,
@@ -250,7 +251,7 @@ pub const fn squares(blocks: u32) -> u32 {
     blocks + blocks / 3
 }
 
-/// Where in [`LANES`] this number stands.
+/// The index of a number of lanes in [`LANES`].
 const fn index(lanes: u32) -> usize {
     (lanes / LANES[0]).trailing_zeros() as usize
 }

@@ -86,7 +86,7 @@ pub const PRIMES: [Prime; 3] = [
 pub struct Prime {
     /// The prime, below `2^31`.
     pub p: u32,
-    /// Its inverse modulo `2^32`.
+    /// The prime's inverse modulo `2^32`.
     pub inverse: u32,
     /// `e(2^-26)`.
     pub root: u32,
@@ -219,7 +219,7 @@ pub enum Second {
     Same = 0,
     /// A row of the second operand.
     Other = 1,
-    /// What was kept of the second operand.
+    /// The transform that was kept of the second operand.
     Kept = 2,
     /// Nothing: it stays as it is, transformed, to be kept.
     Nothing = 3,
@@ -247,15 +247,15 @@ pub struct NttArguments {
     pub b: MatrixArgument,
     /// Limbs of the product but for carries: `N` of each number.
     pub sums: MatrixArgument,
-    /// What is carried, as many.
+    /// The carries, as many limbs as there are sums.
     pub carries: MatrixArgument,
     /// For each number `N` residues of each operand modulo each prime.
     pub points: u64,
     /// The second operands' points that are kept, as [`Second::Nothing`] leaves them.
     pub kept: u64,
-    /// What [`fill_tables`] makes.
+    /// The address of the tables that [`fill_tables`] makes.
     pub tables: u64,
-    /// What [`NttPlan::scales`] gives.
+    /// The factors that [`NttPlan::scales`] gives.
     pub scales: [u64; 3],
     /// The length.
     pub plan: NttPlan,
@@ -263,7 +263,7 @@ pub struct NttArguments {
     pub count: u32,
     /// Operands that are transformed.
     pub operands: u32,
-    /// What rows are multiplied by: a [`Second`].
+    /// The second factor of rows: a [`Second`].
     pub second: u32,
     /// Numbers whose points are kept: one for all, or `count`.
     pub kept_count: u32,
@@ -380,19 +380,13 @@ impl NttPlan {
         PRIMES.len() * self.length() as usize
     }
 
-    /// Of the columns that a block has, the binary logarithm: at least eight, which are a
-    /// sector.
+    /// The binary logarithm of the number of columns that a block has: at least eight columns,
+    /// which are a sector.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
         let rows = self.rows().next_power_of_two().trailing_zeros();
         let log = if rows < 10 { 13 - rows } else { 3 };
         if log > 5 { 5 } else { log }
-    }
-
-    /// Columns that a block has.
-    #[inline(always)]
-    pub const fn columns(&self) -> u32 {
-        1 << self.log_columns()
     }
 
     /// Blocks that one number's columns take, modulo one prime.
@@ -412,7 +406,8 @@ impl NttPlan {
         4 * padded(self.rows() << self.log_columns())
     }
 
-    /// Of a block that has a row of so many operands: these, and sixteen factors.
+    /// The bytes of shared memory of a block that has a row of so many operands: the rows, and
+    /// sixteen factors.
     pub const fn row_bytes(&self, operands: u32) -> u32 {
         4 * padded(operands << self.log_row) + 16 * 8
     }
@@ -424,7 +419,7 @@ impl NttPlan {
             && LIMB_BYTES <= shared_bytes
     }
 
-    /// What makes a coefficient of what comes back, for each prime: `2^32 / M`, of which
+    /// The factor that makes coefficients of what comes back, for each prime: `2^32 / M`, of which
     /// `2^32` is what products of residues by Montgomery's method lack.
     pub fn scales(&self) -> [u64; 3] {
         PRIMES.map(|prime| {

@@ -58,7 +58,7 @@ const fn at(turn: u64) -> [f64; 2] {
     }
 }
 
-/// Of an angle in units of 2^-64, at most pi/4.
+/// The cosine and the sine of an angle in units of 2^-64, at most pi/4.
 const fn cosine_and_sine(angle: u64) -> [f64; 2] {
     const ONE: u128 = 1 << 64;
     let square = (angle as u128 * angle as u128) >> 64;
@@ -116,7 +116,7 @@ const fn forward_root(depth: u32, t: u64, j: u32) -> [f64; 2] {
     }
 }
 
-/// What value `j + 1` of a pass of this radix is multiplied by on the way back to that node.
+/// The factor of value `j + 1` of a pass of this radix on the way back to that node.
 const fn inverse_root(radix: u32, depth: u32, t: u64, j: u32) -> [f64; 2] {
     let [re, im] = root(t * (j as u64 + 1), depth + 2 + radix.trailing_zeros());
     [re, -im]

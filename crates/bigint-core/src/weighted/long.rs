@@ -102,11 +102,11 @@ pub const UNCACHED: [[&str; 2]; 2] = [
     ["st.global.v2.f64", "st.global.L1::no_allocate.v2.f64"],
 ];
 
-/// What stands where no carry has been handed on: the one number of 32 bits that none of them is, or
-/// the error is infinite as with one of more bits.
+/// The word that stands where no carry has been handed on: the one number of 32 bits that no carry
+/// is, unless the error is infinite, as it is with a carry of more bits.
 pub const NO_CARRY: u32 = 1 << 31;
 
-/// Which part of an iteration a launch of [`LONG_COLUMNS`] does.
+/// The part of an iteration that a launch of [`LONG_COLUMNS`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// All of it.
@@ -143,12 +143,12 @@ pub struct LongArguments {
     /// Two pairs for each row of the first `16 m`, of its first word: its weight
     /// `2^(g / n)` and the inverse; `g` as an integer, and nothing.
     pub row_weights: u64,
-    /// The same for each word of the first row.
+    /// Two pairs for each word of the first row: its weight and the inverse, as for rows.
     pub column_weights: u64,
     /// Of `f` rows `16 m` apart: the weight, and its inverse times what a squaring
     /// leaves too great.
     pub steps: [[f64; 2]; 16],
-    /// What multiplies the square.
+    /// The factor of the square.
     pub by: f64,
     /// Their `g`.
     pub step_g: [u32; 16],
@@ -158,7 +158,7 @@ pub struct LongArguments {
     pub long: u32,
     /// Bits of the others, `p / n`.
     pub short: u32,
-    /// What is taken off after that.
+    /// The number that is subtracted after that.
     pub minus: u32,
     /// Differs from launch to launch.
     pub launch: u32,
@@ -204,7 +204,8 @@ pub const fn log_width(m: u32) -> u32 {
     if m > 4 { 1 } else { 2 }
 }
 
-/// Where the points of frequency `k` of the columns are: which pair of rows, and which of the two.
+/// The place of the points of frequency `k` of the columns: the pair of rows, and the row of the
+/// pair.
 ///
 /// Rows `k` and `-k` are a pair, in turns as many points of either as a block has columns: the
 /// points that a block of columns has of a pair are neighbours. Frequency `h + f i + 16 f j`

@@ -70,11 +70,11 @@ pub struct WeightedArguments {
     pub far_roots: u64,
     /// Two pairs for each row's first word: its weight `2^(g / n)` and the inverse; `g`, and 0.
     pub row_weights: u64,
-    /// The same for each word of the first row.
+    /// Two pairs for each word of the first row: its weight and the inverse, as for rows.
     pub column_weights: u64,
-    /// What the weights' inverses lack.
+    /// The factor that the weights' inverses lack.
     pub scale: f64,
-    /// What multiplies the square.
+    /// The factor of the square.
     pub by: f64,
     /// Words, `n`.
     pub words: f64,
@@ -82,7 +82,7 @@ pub struct WeightedArguments {
     pub long: f64,
     /// Bits of the others, `p / n`.
     pub short: u32,
-    /// What is taken off after that.
+    /// The number that is subtracted after that.
     pub minus: u32,
     /// Rows.
     pub slow: u32,

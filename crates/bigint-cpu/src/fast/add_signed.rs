@@ -1,26 +1,30 @@
-//! Sums of signed numbers of a batch, as absolute values and signs.
+//! Sums of signed numbers of a batch, as absolute values and signs; and absolute differences.
 
 use std::cmp::Ordering;
 
-use bigint_core::Limb;
+use bigint_core::{Algorithm, Limb, Operation};
 
-use super::add::Add;
 use super::linear::PIECE_LIMBS;
-use super::sub::Sub;
+use super::packed::{Add, Sub};
 use super::{Cpu, words};
 use crate::memory::{grow, or_out_of_memory};
 use crate::piece::Piece;
 use crate::reference::add_signed::signs_of;
 use crate::reference::compare::order;
 use crate::share::{LIMB_WORK, share};
-use crate::{Error, Numbers, NumbersMut, reference};
+use crate::{Error, Numbers, Results, reference};
 
-/// `r = |a + b|` of each number, and its sign in `negative`.
+/// `r = |a + b|` of each number, and its sign as the second result.
 pub(super) fn add_signed(
     cpu: &Cpu,
-    [r, negative]: [NumbersMut<'_>; 2],
+    results: Results<'_>,
     operands: [Numbers<'_>; 3],
 ) -> Result<(), Error> {
+    let Results { r, mut s, flags } = results;
+    let Some(negative) = s.take_if(|s| s.shape().width == 1) else {
+        let results = Results { r, s, flags };
+        return reference::compute(Operation::AddSigned, results, &operands, Algorithm::Auto);
+    };
     reference::check(&r, &operands, None)?;
     let shape = r.shape();
     let widths = operands.iter().map(|x| x.shape().width);
@@ -59,7 +63,7 @@ fn numbers(mut piece: Piece<'_>, mut negative: Piece<'_>, operands: [Numbers<'_>
 }
 
 /// `r = |a + b|` modulo `2^(32 w)`, `w = r.len()`, of two numbers, with `negative` for
-/// theirs; answers whether the sum is negative. Linear, no scratch.
+/// theirs; returns whether the sum is negative. Linear, no scratch.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -70,7 +74,16 @@ pub fn signed_sum(r: &mut [Limb], a: &[Limb], b: &[Limb], negative: [bool; 2]) -
     number(r, a, b, negative.map(Limb::from)) == 1
 }
 
-/// One number; answers its sign.
+/// `r = |a - b|` of one number.
+#[inline(always)]
+pub(super) fn abs_diff(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    let (greater, less) = if order(a, b).is_lt() { (b, a) } else { (a, b) };
+    let greater = &greater[..greater.len().min(r.len())];
+    let less = &less[..less.len().min(r.len())];
+    words::number::<Sub>(r, greater, less);
+}
+
+/// `r = |a + b|` of one number, modulo `2^(32 w)`; returns the sum's sign.
 #[inline(always)]
 fn number(r: &mut [Limb], a: &[Limb], b: &[Limb], [first, second]: [Limb; 2]) -> Limb {
     let most = r.len();

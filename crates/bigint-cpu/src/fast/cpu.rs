@@ -2,16 +2,19 @@
 
 use std::sync::OnceLock;
 
-use bigint_core::{Algorithm, Limb, Operation};
+use bigint_core::Algorithm::{self, Auto, WindowVartime};
+use bigint_core::{Limb, Operation};
 
 use super::limbwise::{limbwise, numberwise};
-use super::{Path, Tuning, montgomery, shift};
+use super::packed::{Add, Sub};
+use super::{
+    Path, Tuning, add_signed, linear, montgomery, mul, mul_add, mul_high, shift, wordwise,
+};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 /// How this process computes: the path in use and the thresholds.
 ///
-/// The functions [`crate::add`], [`crate::sub`] and [`crate::mul`] use
-/// [`Cpu::current`]; the methods of the same names use this one.
+/// The function [`crate::compute`] uses [`Cpu::current`].
 ///
 /// ```
 /// use bigint_cpu::{Cpu, Path};
@@ -76,8 +79,8 @@ impl Cpu {
         })
     }
 
-    /// What [`crate::mul`] and the others use: the one installed, else
-    /// [`Cpu::detect`]'s answer at the first call.
+    /// The engine that [`crate::compute`] uses: the one installed, else what
+    /// [`Cpu::detect`] found at the first call.
     #[inline]
     pub fn current() -> &'static Cpu {
         CURRENT.get_or_init(Cpu::detect)
@@ -126,101 +129,76 @@ impl Cpu {
         operands: &[Numbers<'_>],
         algorithm: Algorithm,
     ) -> Result<(), Error> {
-        let results = match (operation, algorithm, operands) {
-            (Operation::DivRem, Algorithm::Auto, &[a, b]) if results.s.is_some() => {
-                return super::div_rem::div_rem(self, results, a, b);
-            }
-            (Operation::Div, Algorithm::Auto, &[a, b]) => {
-                return super::div_rem::div(self, results, a, b);
-            }
-            (Operation::Rem, Algorithm::Auto, &[a, b]) => {
-                return super::div_rem::rem(self, results, a, b);
-            }
-            (Operation::Gcd, Algorithm::Auto, &[a, b]) => {
-                return super::euclid::gcd(self, results, a, b);
-            }
-            (Operation::Lcm, Algorithm::Auto, &[a, b]) => {
-                return super::euclid::lcm(self, results, a, b);
-            }
-            (Operation::InvMod, Algorithm::Auto, &[a, m]) => {
-                return super::euclid::inv_mod(self, results, a, m);
-            }
-            (Operation::Jacobi, Algorithm::Auto, &[a, n]) => {
-                return super::euclid::jacobi(self, results, a, n);
-            }
-            (Operation::Isqrt, Algorithm::Auto, &[a]) if results.s.is_some() => {
-                return super::root::isqrt(self, results, a);
-            }
-            (Operation::Iroot, Algorithm::Auto, &[a, k]) if results.s.is_some() => {
-                return super::root::iroot(self, results, a, k);
-            }
-            _ => results,
-        };
-        let Results { r, mut s, flags } = results;
-        if let (Operation::AddSigned, Algorithm::Auto, &[a, b, signs]) =
-            (operation, algorithm, operands)
-            && let Some(negative) = s.take_if(|s| s.shape().width == 1)
-        {
-            return super::add_signed::add_signed(self, [r, negative], [a, b, signs]);
-        }
+        let Results { r, s, flags } = results;
         match (operation, algorithm, operands) {
-            (Operation::Add, Algorithm::Auto, &[a, b]) => super::add::add(self, r, a, b, flags),
-            (Operation::Sub, Algorithm::Auto, &[a, b]) => super::sub::sub(self, r, a, b, flags),
-            (Operation::Mul, Algorithm::Auto, &[a, b]) => super::mul::mul(self, r, a, b),
+            (Operation::Add, Auto, &[a, b]) => linear::apply::<Add>(self, r, a, b, flags),
+            (Operation::Sub, Auto, &[a, b]) => linear::apply::<Sub>(self, r, a, b, flags),
+            (Operation::Mul, Auto, &[a, b]) => mul::mul(self, r, a, b),
             // The product of a number with itself is recognised there.
-            (Operation::Square, Algorithm::Auto, &[a]) => super::mul::mul(self, r, a, a),
-            (Operation::MulHigh, Algorithm::Auto, &[a, b]) => {
-                super::mul_high::mul_high(self, r, a, b)
+            (Operation::Square, Auto, &[a]) => mul::mul(self, r, a, a),
+            (Operation::MulHigh, Auto, &[a, b]) => mul_high::mul_high(self, r, a, b),
+            (Operation::MulAdd, Auto, &[a, b, c]) => mul_add::mul_add(self, r, a, b, c),
+            (Operation::AddSigned, Auto, &[a, b, signs]) => {
+                add_signed::add_signed(self, Results { r, s, flags }, [a, b, signs])
             }
-            (Operation::MulAdd, Algorithm::Auto, &[a, b, c]) => {
-                super::mul_add::mul_add(self, r, a, b, c)
-            }
-            (Operation::And, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x & y),
-            (Operation::Or, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x | y),
-            (Operation::Xor, Algorithm::Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x ^ y),
-            (Operation::Not, Algorithm::Auto, &[a]) => limbwise(self, r, [a], |[x]| !x),
-            (Operation::Shl, Algorithm::Auto, &[a, b]) => {
+            (Operation::And, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x & y),
+            (Operation::Or, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x | y),
+            (Operation::Xor, Auto, &[a, b]) => limbwise(self, r, [a, b], |[x, y]| x ^ y),
+            (Operation::Not, Auto, &[a]) => limbwise(self, r, [a], |[x]| !x),
+            (Operation::Shl, Auto, &[a, b]) => {
                 numberwise(self, r, [a, b], |r, [a, b]| shift::left(r, a, b))
             }
-            (Operation::Shr, Algorithm::Auto, &[a, b]) => {
+            (Operation::Shr, Auto, &[a, b]) => {
                 numberwise(self, r, [a, b], |r, [a, b]| shift::right(r, a, b))
             }
-            (Operation::AbsDiff, Algorithm::Auto, &[a, b]) => {
-                numberwise(self, r, [a, b], |r, [a, b]| super::sub::abs_diff(r, a, b))
+            (Operation::AbsDiff, Auto, &[a, b]) => {
+                numberwise(self, r, [a, b], |r, [a, b]| add_signed::abs_diff(r, a, b))
             }
-            (Operation::CountOnes, Algorithm::Auto, &[a]) => {
+            (Operation::CountOnes, Auto, &[a]) => {
                 numberwise(self, r, [a], |r, [a]| reference::count_ones::scan(r, a))
             }
-            (Operation::MontMul, Algorithm::Auto, &[a, b, m]) => {
-                montgomery::mont_mul(self, r, a, b, m)
-            }
-            (Operation::PowMod, Algorithm::Auto, &[a, e, m]) => {
+            (Operation::MontMul, Auto, &[a, b, m]) => montgomery::mont_mul(self, r, a, b, m),
+            (Operation::PowMod, Auto, &[a, e, m]) => {
                 montgomery::pow_mod::<true>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowMod, Algorithm::WindowVartime, &[a, e, m]) => {
+            (Operation::PowMod, WindowVartime, &[a, e, m]) => {
                 montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowPair, Algorithm::Auto, &[a, e, m]) => {
+            (Operation::PowPair, Auto, &[a, e, m]) => {
                 montgomery::pow_pair::<true>(self, r, [a, e, m])
             }
-            (Operation::PowPair, Algorithm::WindowVartime, &[a, e, m]) => {
+            (Operation::PowPair, WindowVartime, &[a, e, m]) => {
                 montgomery::pow_pair::<false>(self, r, [a, e, m])
             }
-            (Operation::PowFixed, Algorithm::Auto, &[t, e, m]) => {
+            (Operation::PowFixed, Auto, &[t, e, m]) => {
                 montgomery::pow_fixed::<true>(self, r, [t, e, m])
             }
-            (Operation::PowFixed, Algorithm::WindowVartime, &[t, e, m]) => {
+            (Operation::PowFixed, WindowVartime, &[t, e, m]) => {
                 montgomery::pow_fixed::<false>(self, r, [t, e, m])
             }
-            _ => reference::compute(operation, Results { r, s, flags }, operands, algorithm),
+            _ => wordwise::compute(
+                self,
+                operation,
+                Results { r, s, flags },
+                operands,
+                algorithm,
+            ),
         }
     }
 
-    /// [`crate::add`] on this path.
+    /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// Operands are cut to `w` limbs or extended by zeros; an operand of one number
+    /// stands for as many as `r` has. `carry`, where given, takes one word (0 or 1)
+    /// for each number: the carry out of limb `w - 1`. `w = max(n, m) + 1` is always
+    /// exact. Linear in the limbs; over all cores where the batch is large.
     ///
     /// # Errors
     ///
-    /// As [`crate::add`].
+    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+    /// [`Error::CarryLength`] where `carry` has not one word per number,
+    /// [`Error::Algorithm`] for an algorithm that does not add, [`Error::OutOfMemory`]
+    /// where scratch cannot be had: `r` holds anything then.
     #[inline]
     pub fn add(
         &self,
@@ -234,11 +212,14 @@ impl Cpu {
         self.compute(Operation::Add, results, &[a, b], algorithm)
     }
 
-    /// [`crate::sub`] on this path.
+    /// `r = (a - b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// As [`Cpu::add`], with the borrow out of limb `w - 1` in `borrow`: 1 where
+    /// `a mod 2^(32 w) < b mod 2^(32 w)`.
     ///
     /// # Errors
     ///
-    /// As [`crate::sub`].
+    /// As [`Cpu::add`].
     #[inline]
     pub fn sub(
         &self,
@@ -252,11 +233,16 @@ impl Cpu {
         self.compute(Operation::Sub, results, &[a, b], algorithm)
     }
 
-    /// [`crate::mul`] on this path.
+    /// `r = (a * b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
+    ///
+    /// Operands and counts as in [`Cpu::add`]. `w = n + m` is always exact; a narrower
+    /// result costs less.
     ///
     /// # Errors
     ///
-    /// As [`crate::mul`].
+    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
+    /// [`Error::Algorithm`] for an algorithm that does not multiply,
+    /// [`Error::OutOfMemory`] where scratch cannot be had: `r` holds anything then.
     #[inline]
     pub fn mul(
         &self,

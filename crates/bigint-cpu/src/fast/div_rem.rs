@@ -1,78 +1,36 @@
-//! Quotients and remainders of a batch: in lanes, or [`number::division`] for each.
+//! Quotients and remainders of the numbers of a batch by [`number::division`].
 
 use bigint_core::Limb;
 
 use super::number::division;
-use super::wordwise::{Words, store, wordwise};
-use super::{Cpu, lanes, number};
+use super::wordwise::Words;
+use super::{Cpu, number};
 use crate::share::LIMB_WORK;
-use crate::{Error, Numbers, Results, memory};
+use crate::{Numbers, memory};
+use number::limbs::store;
 
-/// `a = q b + r` for every number: `q` is the first result and `r` the second.
-pub(super) fn div_rem(
-    cpu: &Cpu,
-    results: Results<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-) -> Result<(), Error> {
-    wordwise(
-        cpu,
-        results,
-        &[a, b],
-        work(a, b),
-        Some(lanes::div_rem),
-        |words| {
-            let Words { r, s, operands } = words;
-            let [a, b, _] = operands;
-            number(cpu, r, s, a, b)
-        },
-    )
+/// `a = q b + r`: `q` is the first result and `r` the second; the flag is 1 where `b` is zero.
+pub(super) fn div_rem(cpu: &Cpu, words: Words<'_>) -> Limb {
+    let [a, b, _] = words.operands;
+    number(cpu, words.r, words.s, a, b)
 }
 
-/// The quotients alone.
-pub(super) fn div(
-    cpu: &Cpu,
-    results: Results<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-) -> Result<(), Error> {
-    wordwise(
-        cpu,
-        results,
-        &[a, b],
-        work(a, b),
-        Some(lanes::div),
-        |words| {
-            let [a, b, _] = words.operands;
-            number(cpu, words.r, &mut [], a, b)
-        },
-    )
+/// The quotient of `a` by `b`.
+pub(super) fn div(cpu: &Cpu, words: Words<'_>) -> Limb {
+    let [a, b, _] = words.operands;
+    number(cpu, words.r, &mut [], a, b)
 }
 
-/// The remainders alone.
-pub(super) fn rem(
-    cpu: &Cpu,
-    results: Results<'_>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
-) -> Result<(), Error> {
-    wordwise(
-        cpu,
-        results,
-        &[a, b],
-        work(a, b),
-        Some(lanes::rem),
-        |words| {
-            let [a, b, _] = words.operands;
-            number(cpu, &mut [], words.r, a, b)
-        },
-    )
+/// The remainder of `a` by `b`.
+pub(super) fn rem(cpu: &Cpu, words: Words<'_>) -> Limb {
+    let [a, b, _] = words.operands;
+    number(cpu, &mut [], words.r, a, b)
 }
 
-/// What a division takes, in the unit of [`Sharing`](crate::Sharing): a product of two
-/// limbs at a time takes some ten times as long as one among many.
-fn work(a: Numbers<'_>, b: Numbers<'_>) -> usize {
-    let (n, m) = (a.shape().width, b.shape().width);
+/// What a division costs, in the unit of [`Sharing`](crate::Sharing): a product of two limbs at
+/// a time takes some ten times as long as one among many.
+pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
+    let [n, m] = [0, 1].map(|i| operands[i].shape().width);
     let rows = n.saturating_sub(m) + 2;
     LIMB_WORK
         .saturating_mul(n + m)
@@ -95,8 +53,8 @@ pub fn divide(q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) {
     number(Cpu::current(), q, r, a, b);
 }
 
-/// `q` and `r` of `a` by `b`, cut to their lengths, which are zero before; answers 1 where
-/// `b` is zero.
+/// Quotient and remainder of `a` by `b`, cut to the lengths of `q` and `r`, which are zero
+/// before; returns 1 where `b` is zero.
 fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb {
     let Some(top) = b.last() else {
         return 1;
@@ -110,8 +68,8 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
     let mut divide = |memory: &mut [u64]| {
         let (left, rest) = memory.split_at_mut(n + 1);
         let (d, rest) = rest.split_at_mut(m);
-        shift_left(left, a, bits);
-        shift_left(d, b, bits);
+        number::limbs::shift_left(left, a, bits);
+        number::limbs::shift_left(d, b, bits);
         let quotient = &mut rest[..n + 1 - m];
         division::divide(quotient, left, d, cpu.path());
         store(q, quotient);
@@ -125,22 +83,4 @@ fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb
         words => divide(&mut memory::scratch(words)),
     }
     0
-}
-
-/// `r = x 2^bits`, as long as `r`, for fewer bits than a word has.
-fn shift_left(r: &mut [u64], x: &[u64], bits: u32) {
-    let (r, above) = r.split_at_mut(x.len());
-    if bits == 0 {
-        r.copy_from_slice(x);
-        return above.fill(0);
-    }
-    let mut below = 0;
-    for (r, &word) in r.iter_mut().zip(x) {
-        *r = word << bits | below >> (64 - bits);
-        below = word;
-    }
-    if let Some((r, above)) = above.split_first_mut() {
-        *r = below >> (64 - bits);
-        above.fill(0);
-    }
 }

@@ -132,7 +132,7 @@ fn numbers(
 /// another.
 struct Operand<'a> {
     numbers: Numbers<'a>,
-    /// Limbs that count: no more than the result has.
+    /// The limbs of a number that count: no more than the result has.
     width: usize,
     is_packed: bool,
     gathered: Vec<Limb>,

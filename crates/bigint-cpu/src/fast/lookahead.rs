@@ -32,7 +32,7 @@ use super::{prefetch, stream};
 /// Limbs in a vector.
 const LANES: usize = 16;
 
-/// Lines inside a number from which they are computed as such.
+/// Lines inside a number from which on [`run`] computes them.
 const RUN: usize = 2;
 
 /// Limbs of a result from which finding where numbers end is worth its time.
@@ -95,7 +95,7 @@ fn compiled<const SUB: bool, const STREAMED: bool>(stretch: Stretch<'_>) {
     }
 }
 
-/// Numbers of any widths.
+/// Adds or subtracts numbers of any widths, one after another.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 fn one_by_one<const SUB: bool>(
     r: &mut [Limb],
@@ -171,7 +171,7 @@ fn appended<const SUB: bool>(
 
 /// How far a stretch has been computed.
 struct Sums<'a, const SUB: bool, const STREAMED: bool> {
-    /// Limbs of a number of the result, and of the operands: no more.
+    /// Limbs of a number of the result; those of the operands have no more.
     width: usize,
     widths: [usize; 2],
     /// What is left of the operands.
@@ -181,7 +181,7 @@ struct Sums<'a, const SUB: bool, const STREAMED: bool> {
     limb: usize,
     /// The carry into it.
     carry: u32,
-    /// Where the carries go of the numbers that have not ended: empty if nobody asked.
+    /// The carry words of the numbers that have not ended; empty if the caller wants none.
     carries: &'a mut [Limb],
 }
 
@@ -437,13 +437,14 @@ impl Sources {
     }
 }
 
-/// The mask of the first `count` lanes, at most 16.
+/// The mask of the first `count` of 16 lanes.
 #[inline(always)]
 fn first(count: usize) -> u32 {
     (1 << count) - 1
 }
 
-/// The lines of one number inside both operands: the carry out.
+/// Adds or subtracts the lines of one number that lie inside both operands; returns the carry
+/// out.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 #[inline]
 fn run<const SUB: bool, const STREAMED: bool>(
@@ -464,7 +465,7 @@ fn run<const SUB: bool, const STREAMED: bool>(
     carry
 }
 
-/// One number: the carry or borrow out. Operands of any lengths.
+/// Adds or subtracts one number of operands of any lengths; returns the carry or borrow out.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 #[inline]
 fn number<const SUB: bool>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
@@ -495,7 +496,7 @@ fn number<const SUB: bool>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     carry
 }
 
-/// The limbs above both operands: the carry out.
+/// Hands a carry through the limbs above both operands; returns the carry out.
 #[inline(always)]
 fn beyond<const SUB: bool>(r: &mut [Limb], carry: Limb) -> Limb {
     if SUB {
@@ -509,7 +510,7 @@ fn beyond<const SUB: bool>(r: &mut [Limb], carry: Limb) -> Limb {
     })
 }
 
-/// What is left of `x` from `at` on.
+/// The limbs of `x` from `at` on.
 #[inline(always)]
 fn after(x: &[Limb], at: usize) -> &[Limb] {
     &x[at.min(x.len())..]
@@ -563,7 +564,7 @@ fn write<const STREAMED: bool>(line: &mut Line, x: __m512i) {
     }
 }
 
-/// Sums or differences of limbs on which no carry has been brought to bear.
+/// Sums or differences of limbs to which no carry has been added.
 struct Halves {
     limbs: __m512i,
     /// Lanes that a carry leaves whatever enters them.
@@ -608,7 +609,7 @@ impl Halves {
         self.generate | self.propagate & entering
     }
 
-    /// The limbs with the carries brought to bear.
+    /// The limbs with the carries added.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn settle<const SUB: bool>(&self, entering: u32) -> __m512i {

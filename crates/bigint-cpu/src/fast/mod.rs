@@ -2,7 +2,6 @@
 //!
 //! Which code runs is decided once, by what the machine can do: see [`Path`].
 
-mod add;
 mod add_signed;
 mod cpu;
 mod div_rem;
@@ -26,7 +25,6 @@ mod prefetch;
 mod root;
 mod shift;
 mod stream;
-mod sub;
 pub mod trial;
 mod tune;
 mod tuning;

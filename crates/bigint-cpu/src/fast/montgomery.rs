@@ -3,15 +3,16 @@
 //! Numbers of a batch have a lane each where there is IFMA ([`lanes::montgomery`]); else
 //! each is computed by itself, with `R` = 2^(64 k) for `k` words.
 
-use bigint_core::kernel::{TABLE_WINDOW, power_window};
+use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
 
 use super::limbwise::numberwise;
+use super::number::limbs::{self, add_row, pack, unpack};
 use super::{Cpu, lanes};
 use crate::mask;
 use crate::memory::{self, scratch};
 use crate::piece::{Piece, for_each_piece};
-use crate::reference::pow_mod::{self, WIDEST_WINDOW, digit, of_any};
+use crate::reference::pow_mod::{self, by_windows, digit, of_any};
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
 const WORD_BITS: usize = u64::BITS as usize;
@@ -30,7 +31,7 @@ pub(super) fn mont_mul(
         let up = m.len() % 2;
         let mut moved = scratch(up);
         moved.extend_from_slice(&a[..a.len().min(m.len())]);
-        odd.store(r, &odd.product(&odd.words(&moved), &odd.words(b)));
+        unpack(r, &odd.product(&odd.words(&moved), &odd.words(b)));
     })
 }
 
@@ -86,7 +87,7 @@ pub(super) fn pow_pair<const SCAN: bool>(
     numberwise(cpu, r, operands, |r, [x, y, m]| {
         let odd = Odd::new(m);
         let product = odd.product(&odd.words(x), &odd.words(y));
-        odd.store(r, &odd.product(&product, &odd.square_of_radix(&odd.one())));
+        unpack(r, &odd.product(&product, &odd.square_of_radix(&odd.one())));
     })
 }
 
@@ -137,7 +138,7 @@ pub(super) fn pow_fixed<const SCAN: bool>(
             let mut moved = scratch(up);
             let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
             let entries = window.chunks_exact(m.len());
-            moved.extend(pow_mod::entry::<SCAN>(entries, m.len(), digit));
+            moved.extend(pow_mod::entry::<SCAN, _>(entries, m.len(), digit));
             power = odd.product(&odd.words(&moved), &power);
         }
         odd.retrieve(r, &power);
@@ -174,14 +175,8 @@ struct Odd {
 impl Odd {
     fn new(m: &[Limb]) -> Self {
         let m = words(m, m.len().div_ceil(2));
-        let low = reference::montgomery::inverse(m[0] as Limb);
-        // One step of Newton's more doubles the bits that are right.
-        let inverse = u64::from(low);
-        let inverse = inverse.wrapping_mul(2_u64.wrapping_sub(m[0].wrapping_mul(inverse)));
-        Odd {
-            m,
-            inverse: inverse.wrapping_neg(),
-        }
+        let inverse = limbs::inverse(m[0]).wrapping_neg();
+        Odd { m, inverse }
     }
 
     /// The words of a number, cut or extended to those of the modulus.
@@ -189,19 +184,11 @@ impl Odd {
         words(limbs, self.m.len())
     }
 
-    /// `r = x`, cut or extended to the length of `r`.
-    fn store(&self, r: &mut [Limb], x: &[u64]) {
-        for (j, r) in r.iter_mut().enumerate() {
-            let word = x.get(j / 2).copied().unwrap_or(0);
-            *r = (word >> (LIMB_BITS * (j % 2))) as Limb;
-        }
-    }
-
-    /// Sets `r` to what stands as `x`.
+    /// Sets `r` to the number whose Montgomery form is `x`.
     fn retrieve(&self, r: &mut [Limb], x: &[u64]) {
         let mut one = scratch(self.m.len());
         one[0] = 1;
-        self.store(r, &self.product(x, &one));
+        unpack(r, &self.product(x, &one));
     }
 
     /// `a b / R mod m`, where `a b < R m`.
@@ -210,12 +197,12 @@ impl Odd {
         let mut t = scratch(n + 1);
         let mut above = 0;
         for &x in a {
-            let carry = add_row(&mut t[..n], x, b);
+            let carry = add_row(&mut t[..n], b, x);
             let over;
             (t[n], over) = t[n].overflowing_add(carry);
             above += u64::from(over);
             let q = t[0].wrapping_mul(self.inverse);
-            let carry = add_row(&mut t[..n], q, &self.m);
+            let carry = add_row(&mut t[..n], &self.m, q);
             let over;
             (t[n], over) = t[n].overflowing_add(carry);
             above += u64::from(over);
@@ -292,26 +279,8 @@ impl Odd {
 /// The words of a number, cut or extended to `count` of them.
 fn words(limbs: &[Limb], count: usize) -> Vec<u64> {
     let mut words = scratch(count);
-    for (word, limbs) in words.iter_mut().zip(limbs.chunks(2)) {
-        *word = match *limbs {
-            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
-            [low] => u64::from(low),
-            _ => 0,
-        };
-    }
+    pack(&mut words, limbs);
     words
-}
-
-/// `t += x b` modulo its length, and the carry out.
-#[inline(always)]
-fn add_row(t: &mut [u64], x: u64, b: &[u64]) -> u64 {
-    let mut carry = 0;
-    for (t, y) in t.iter_mut().zip(b) {
-        let sum = u128::from(x) * u128::from(*y) + u128::from(*t) + u128::from(carry);
-        *t = sum as u64;
-        carry = (sum >> WORD_BITS) as u64;
-    }
-    carry
 }
 
 /// `a^e` modulo an odd number by windows; where `SCAN`, in constant time.
@@ -333,41 +302,8 @@ fn power<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
         sum[n] = u64::from(carry);
         base = odd.product(&odd.subtracted(sum), &square_of_radix);
     }
-    let window = power_window(e.len(), WIDEST_WINDOW);
-    let mut table = vec![one];
-    for k in 1..1 << window {
-        table.push(odd.product(&table[k - 1], &base));
-    }
-    let mut power = table[0].clone();
-    let mut is_begun = false;
-    for k in (0..(LIMB_BITS * e.len()).div_ceil(window)).rev() {
-        let digit = digit(e, k * window, window);
-        if is_begun {
-            for _ in 0..window {
-                power = odd.product(&power, &power);
-            }
-        }
-        if SCAN || digit != 0 {
-            is_begun = true;
-            power = odd.product(&power, &entry::<SCAN>(&table, digit));
-        }
-    }
+    let power = by_windows::<SCAN, _>(e, one, &base, |x, y| odd.product(x, y));
     let mut r = scratch(m.len());
     odd.retrieve(&mut r, &power);
     r
-}
-
-/// Entry `i` of the table; where `SCAN`, by reading them all.
-fn entry<const SCAN: bool>(table: &[Vec<u64>], i: usize) -> Vec<u64> {
-    if !SCAN {
-        return table[i].clone();
-    }
-    let mut chosen = scratch(table[0].len());
-    for (k, entry) in table.iter().enumerate() {
-        let mask = mask::of_equal(k, i);
-        for (chosen, word) in chosen.iter_mut().zip(entry) {
-            *chosen |= word & mask;
-        }
-    }
-    chosen
 }

@@ -4,8 +4,9 @@
 //! are short enough that their working sets stay in the cache. Other numbers are
 //! multiplied one at a time.
 
-use bigint_core::{LIMB_BITS, Layout, Limb};
+use bigint_core::{Layout, Limb};
 
+use super::number::limbs::{pack, unpack};
 use super::{Cpu, LaneTuning, Path, lanes, number};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::{Piece, for_each_piece};
@@ -212,37 +213,11 @@ fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
     bytemuck::try_cast_slice(limbs).ok()
 }
 
-/// As [`as_words`].
+/// As [`as_words`], to write.
 #[inline]
 fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
     if cfg!(target_endian = "big") {
         return None;
     }
     bytemuck::try_cast_slice_mut(limbs).ok()
-}
-
-/// As many words of a number as there is room for; what it lacks is zero.
-pub(super) fn pack(words: &mut [u64], limbs: &[Limb]) {
-    let (pairs, odd) = limbs.as_chunks::<2>();
-    let pairs_in = pairs.len().min(words.len());
-    for (word, [low, high]) in words.iter_mut().zip(pairs) {
-        *word = u64::from(*low) | u64::from(*high) << LIMB_BITS;
-    }
-    if let Some(word) = words.get_mut(pairs_in) {
-        *word = odd.first().copied().unwrap_or(0).into();
-    }
-}
-
-/// A number of any width from words; what they lack is zero.
-pub(super) fn unpack(limbs: &mut [Limb], words: &[u64]) {
-    let (pairs, odd) = limbs.as_chunks_mut::<2>();
-    let pairs_out = pairs.len().min(words.len());
-    for ([low, high], word) in pairs.iter_mut().zip(words) {
-        *low = *word as Limb;
-        *high = (*word >> LIMB_BITS) as Limb;
-    }
-    pairs[pairs_out..].fill([0; 2]);
-    if let Some(limb) = odd.first_mut() {
-        *limb = words.get(pairs.len()).map_or(0, |word| *word as Limb);
-    }
 }

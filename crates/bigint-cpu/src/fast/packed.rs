@@ -1,19 +1,60 @@
-//! What the leaves of addition and subtraction are given: the operation, and numbers
-//! that stand one after another.
+//! What the leaves of addition and subtraction take: the operation, and numbers that stand one
+//! after another.
 
 use bigint_core::Limb;
 
 /// Addition or subtraction with the carry or borrow from below.
 pub(super) trait Linear {
     /// Whether this is subtraction.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     const SUB: bool;
-    /// On 64-bit words.
-    fn words(x: u64, y: u64, carry: bool) -> (u64, bool);
-    /// On limbs.
-    fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool);
-    /// On limbs, the carry as 0 or 1: without branches, for whole vectors.
-    fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb);
+
+    /// `x + y + carry` or `x - y - carry` of 64-bit words, and the carry out.
+    #[inline(always)]
+    fn words(x: u64, y: u64, carry: bool) -> (u64, bool) {
+        if Self::SUB {
+            x.borrowing_sub(y, carry)
+        } else {
+            x.carrying_add(y, carry)
+        }
+    }
+
+    /// The same of limbs.
+    #[inline(always)]
+    fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool) {
+        if Self::SUB {
+            x.borrowing_sub(y, carry)
+        } else {
+            x.carrying_add(y, carry)
+        }
+    }
+
+    /// The same of limbs with the carry as 0 or 1: without branches, for whole vectors.
+    #[inline(always)]
+    fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb) {
+        if Self::SUB {
+            let difference = x.wrapping_sub(y);
+            let r = difference.wrapping_sub(carry);
+            (r, Limb::from(x < y) | Limb::from(difference < carry))
+        } else {
+            let sum = x.wrapping_add(y);
+            let r = sum.wrapping_add(carry);
+            (r, Limb::from(sum < x) | Limb::from(r < sum))
+        }
+    }
+}
+
+/// Addition.
+pub(super) struct Add;
+
+impl Linear for Add {
+    const SUB: bool = false;
+}
+
+/// Subtraction.
+pub(super) struct Sub;
+
+impl Linear for Sub {
+    const SUB: bool = true;
 }
 
 /// Numbers that stand one after another.

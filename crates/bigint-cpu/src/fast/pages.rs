@@ -14,11 +14,11 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Bytes from which on large pages are asked for: several of them.
+/// Bytes from which on memory should have large pages: several of them.
 const LARGE: usize = 8 << 20;
 
-/// Asks for large pages under untouched memory, where the system has them. What it says is
-/// not told: without them memory is as good, and slower the first time.
+/// Puts large pages under untouched memory, where the system has them. A refusal is no
+/// error: without them memory is as good, and slower the first time.
 pub(crate) fn enlarge<T>(memory: &mut [T]) {
     let bytes = size_of_val(memory);
     if bytes < LARGE {
@@ -69,7 +69,7 @@ pub(crate) fn can_be_had(bytes: usize) -> bool {
 }
 
 /// Bytes of addresses that the process may still take; `None` where nobody limits them or
-/// tells how many it has.
+/// says how many it has.
 #[cfg(target_os = "linux")]
 fn addresses_left() -> Option<usize> {
     let mut limit = libc::rlimit {
@@ -77,8 +77,8 @@ fn addresses_left() -> Option<usize> {
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: the limit is written to a place of its own.
-    let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
-    if !told || limit.rlim_cur == libc::RLIM_INFINITY {
+    let is_known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    if !is_known || limit.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
     // The first number is that of the pages, as many as fit into addresses.

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Path {
-    /// 64-bit words and nothing else: any machine.
+    /// 64-bit words and no vector instructions: any machine.
     Portable,
     /// x86-64 with AVX2, FMA, BMI2 and ADX (Broadwell, Zen and later).
     Avx2,
@@ -35,7 +35,7 @@ impl Path {
         Path::ALL.into_iter().find(|path| path.name() == name)
     }
 
-    /// Whether this machine can run it.
+    /// Whether this machine can run the path.
     pub fn is_supported(self) -> bool {
         match self {
             Path::Portable => true,
@@ -61,7 +61,7 @@ impl Path {
         }
     }
 
-    /// The fastest that this machine can run.
+    /// The fastest path that this machine can run.
     pub fn best() -> Path {
         Path::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! Memory asked for before it is needed.
+//! Prefetching: memory is fetched into the caches before it is needed.
 //!
 //! Lanes read and write eight numbers at a time, a few bytes of each in turn. The
 //! machine's own prefetchers follow one stream well and eight poorly. Sums read two
@@ -18,7 +18,7 @@ const PAGE: usize = 1 << 10;
 /// Limbs from which a line that is in the second-level cache arrives in time.
 const NEAR: usize = 1 << 8;
 
-/// Asks for what follows `limbs` in a stream of operands, whether or not it ends before.
+/// Prefetches what follows `limbs` in a stream of operands, whether or not it ends before.
 ///
 /// Where the result passes by the caches, all of the time goes into waiting for memory,
 /// which the second-level cache can do for more lines at once than the first; where it
@@ -34,13 +34,13 @@ pub(super) fn ahead<const STREAMED: bool>(limbs: &[Limb]) {
     }
 }
 
-/// Asks for the line that `limbs[0]` is in; nothing for an empty slice.
+/// Prefetches the line that `limbs[0]` is in; nothing for an empty slice.
 #[inline(always)]
 pub(super) fn line(limbs: &[Limb]) {
     fetch::<1>(limbs.as_ptr());
 }
 
-/// Asks for the line at this address, into the cache of this level.
+/// Prefetches the line at this address, into the cache of this level.
 #[inline(always)]
 fn fetch<const LEVEL: u32>(at: *const Limb) {
     #[cfg(target_arch = "x86_64")]
@@ -58,7 +58,7 @@ fn fetch<const LEVEL: u32>(at: *const Limb) {
     let _ = at;
 }
 
-/// Asks for all of `limbs`.
+/// Prefetches all of `limbs`.
 #[inline(always)]
 pub(super) fn all(limbs: &[Limb]) {
     // Three instructions for a line; slices would be checked.
@@ -67,22 +67,22 @@ pub(super) fn all(limbs: &[Limb]) {
     }
 }
 
-/// Memory that is asked for a line at a time, between other work: only so many lines can
+/// Memory that is prefetched a line at a time, between other work: only so many lines can
 /// be on their way at once.
 pub(super) struct Lines<'a> {
-    /// What is still to be asked for, the last first.
+    /// The parts that are still to be prefetched, the last first.
     parts: [&'a [Limb]; 3],
 }
 
 impl<'a> Lines<'a> {
-    /// These parts of memory, in this order.
+    /// Lines of these parts of memory, in this order.
     pub fn new(first: &'a [Limb], second: &'a [Limb], third: &'a [Limb]) -> Self {
         Lines {
             parts: [third, second, first],
         }
     }
 
-    /// No memory.
+    /// Lines of no memory.
     pub fn none() -> Self {
         Self::new(&[], &[], &[])
     }
@@ -99,13 +99,13 @@ impl<'a> Lines<'a> {
         self.parts[2]
     }
 
-    /// See [`Self::take`].
+    /// Gives back those of the lines from [`Self::take`] that are still to be prefetched.
     #[inline(always)]
     pub fn rest(&mut self, lines: &'a [Limb]) {
         self.parts[2] = lines;
     }
 
-    /// Asks for everything that is left.
+    /// Prefetches everything that is left.
     #[inline(always)]
     pub fn finish(&mut self) {
         self.parts.into_iter().for_each(all);
@@ -113,7 +113,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Asks for the first of `lines` and takes it off, if there is one.
+/// Prefetches the first of `lines` and takes it off, if there is one.
 #[inline(always)]
 pub(super) fn next(lines: &mut &[Limb]) {
     if let Some((first, rest)) = lines.split_at_checked(LINE) {

@@ -43,7 +43,8 @@ pub(super) fn lines(limbs: &mut [Limb]) -> (&mut [Limb], &mut [Line], &mut [Limb
     unsafe { limbs.align_to_mut() }
 }
 
-/// Orders the stores past the caches before whatever tells another thread of them.
+/// Orders the stores past the caches before any later store, such as the one that shows another
+/// thread that they are done.
 #[inline(always)]
 pub(super) fn fence() {
     #[cfg(target_arch = "x86_64")]

@@ -20,10 +20,10 @@ pub struct LaneTuning {
     pub karatsuba_square: usize,
     /// Numbers in a batch from which lanes are worth filling.
     pub fewest: usize,
-    /// Limbs of 32 bits of the shorter operand from which lanes are faster than one
-    /// number at a time ...
+    /// Limbs of 32 bits of the shortest shorter operand for which lanes are faster than one number
+    /// at a time.
     pub narrowest: usize,
-    /// ... and up to which they are.
+    /// Limbs of 32 bits of the longest one.
     pub widest: usize,
 }
 
@@ -32,14 +32,14 @@ pub struct LaneTuning {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Tuning {
-    /// Lanes of AVX-512 IFMA.
+    /// The thresholds for lanes of AVX-512 IFMA.
     pub avx512ifma: LaneTuning,
-    /// Lanes of AVX2.
+    /// The thresholds for lanes of AVX2.
     pub avx2: LaneTuning,
-    /// One number at a time; the defaults where a file says nothing.
+    /// The thresholds for one number at a time; the defaults where a file has none.
     #[serde(default)]
     pub number: NumberTuning,
-    /// When a batch is shared out among threads; the default where a file says nothing.
+    /// When a batch is shared out among threads; the default where a file does not say.
     #[serde(default)]
     pub sharing: Sharing,
     /// Bytes of a sum or difference from which it is written past the caches.

@@ -45,7 +45,7 @@ fn numbers<O: Linear>(stretch: Stretch<'_>) {
     each(stretch, number::<O>);
 }
 
-/// Every number by `number`, which returns the carry.
+/// Computes every number by `number`, which returns the carry.
 #[inline(always)]
 fn each(stretch: Stretch<'_>, number: impl Fn(&mut [Limb], &[Limb], &[Limb]) -> bool) {
     let [a, b] = stretch.operands;
@@ -58,7 +58,7 @@ fn each(stretch: Stretch<'_>, number: impl Fn(&mut [Limb], &[Limb], &[Limb]) -> 
     }
 }
 
-/// Numbers of `R` limbs from operands of `N`.
+/// Computes numbers of `R` limbs from operands of `N`.
 fn fixed<O: Linear, const R: usize, const N: usize>(stretch: Stretch<'_>) {
     let [(a, _), (b, _)] = stretch.operands.map(|x| x.limbs.as_chunks::<N>());
     let (r, _) = stretch.r.as_chunks_mut::<R>();
@@ -116,7 +116,7 @@ fn past_caches<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     limbs::<O>(tail, a, b, carry)
 }
 
-/// As many limbs as `r` has, one at a time; operands may end before.
+/// Computes as many limbs as `r` has, one at a time; operands may end before.
 #[inline(always)]
 fn limbs<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb], mut carry: bool) -> bool {
     for (i, r) in r.iter_mut().enumerate() {
@@ -126,7 +126,7 @@ fn limbs<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb], mut carry: bool) -> 
     carry
 }
 
-/// What is left of `x` from `at` on.
+/// The limbs of `x` from `at` on.
 #[inline(always)]
 fn after(x: &[Limb], at: usize) -> &[Limb] {
     &x[at.min(x.len())..]
@@ -138,7 +138,8 @@ fn word<const N: usize>(x: &[Limb; N], k: usize) -> u64 {
     u64::from(x[2 * k]) | u64::from(x[2 * k + 1]) << LIMB_BITS
 }
 
-/// The first `N` limbs of `r` from as many of `a` and `b`, two at a time.
+/// Computes the first `N` limbs of `r` from as many of `a` and `b`, two at a time; returns the
+/// carry out.
 #[inline(always)]
 fn both<O: Linear, const N: usize>(
     r: &mut [Limb],

@@ -1,12 +1,12 @@
-//! Operations on numbers as 64-bit words, one number after another: what is too long a
-//! computation for its words to be fetched in place to matter. Where lanes compute some numbers
-//! of a batch at once, they are asked first.
+//! Operations on numbers as 64-bit words, one number after another: those that take so long that
+//! copying a number to words does not matter. Lanes, where an operation has them, compute the
+//! numbers that they can, and the words those that are left.
 
-use bigint_core::Limb;
+use bigint_core::{Algorithm, Limb, Operation};
 
-use super::Cpu;
 use super::lanes::{self, Group};
-use super::mul::{pack, unpack};
+use super::number::limbs::{pack, trimmed, unpack};
+use super::{Cpu, div_rem, euclid, root};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::Piece;
 use crate::share::share;
@@ -17,28 +17,68 @@ pub(super) struct Words<'a> {
     /// The result, zeros at first; a word more than is kept where the number of limbs is
     /// odd.
     pub r: &'a mut [u64],
-    /// The second result, likewise; empty where the operation has one.
+    /// The second result, likewise; empty where the operation has only one.
     pub s: &'a mut [u64],
     /// The operands without zeros on top.
     pub operands: [&'a [u64]; 3],
 }
 
-/// What computes a group in lanes: it answers a bit for each number that is right and whose
+/// What computes a group in lanes: it returns a bit for each number that is right and whose
 /// flag is 0. The others are computed one after another.
 pub(super) type InLanes = fn(Group<'_, '_>) -> u8;
 
 /// Numbers that are worth a group.
 const FEWEST: usize = 2;
 
-/// `number(words)` for every number, which answers the flag; `work` is what a number takes
-/// in the unit of [`Sharing`](crate::Sharing).
-pub(super) fn wordwise(
+/// How an operation on words is computed: what a number takes in the unit of
+/// [`Sharing`](crate::Sharing), the lanes for a group, and one number, whose flag it returns.
+type Leaf = (
+    fn(&[Numbers<'_>]) -> usize,
+    Option<InLanes>,
+    fn(&Cpu, Words<'_>) -> Limb,
+);
+
+/// The leaf of an operation, if it is one on words.
+fn leaf(operation: Operation) -> Option<Leaf> {
+    let leaf: Leaf = match operation {
+        Operation::DivRem => (div_rem::work, Some(lanes::div_rem), div_rem::div_rem),
+        Operation::Div => (div_rem::work, Some(lanes::div), div_rem::div),
+        Operation::Rem => (div_rem::work, Some(lanes::rem), div_rem::rem),
+        Operation::Gcd => (euclid::work, Some(lanes::gcd), euclid::gcd),
+        Operation::Lcm => (euclid::work, None, euclid::lcm),
+        Operation::InvMod => (euclid::work, Some(lanes::inv_mod), euclid::inv_mod),
+        Operation::Jacobi => (euclid::work, None, euclid::jacobi),
+        Operation::Isqrt => (root::work, Some(lanes::isqrt), root::isqrt),
+        Operation::Iroot => (root::work, None, root::iroot),
+        _ => return None,
+    };
+    Some(leaf)
+}
+
+/// Computes an operation on words for every number, and any other operation by its reference.
+pub(super) fn compute(
+    cpu: &Cpu,
+    operation: Operation,
+    results: Results<'_>,
+    operands: &[Numbers<'_>],
+    algorithm: Algorithm,
+) -> Result<(), Error> {
+    let declared = operation.declaration();
+    let is_as_declared = operands.len() == declared.operands.len()
+        && 1 + usize::from(results.s.is_some()) == declared.results.len();
+    match leaf(operation) {
+        Some(leaf) if is_as_declared && algorithm == Algorithm::Auto => {
+            wordwise(cpu, results, operands, leaf)
+        }
+        _ => reference::compute(operation, results, operands, algorithm),
+    }
+}
+
+fn wordwise(
     cpu: &Cpu,
     results: Results<'_>,
     operands: &[Numbers<'_>],
-    work: usize,
-    in_lanes: Option<InLanes>,
-    number: impl Fn(Words<'_>) -> Limb + Sync,
+    (work, in_lanes, number): Leaf,
 ) -> Result<(), Error> {
     let Results { r, s, flags } = results;
     reference::check(&r, operands, flags.as_deref())?;
@@ -46,7 +86,10 @@ pub(super) fn wordwise(
     let in_lanes = in_lanes.filter(|_| lanes::have_multipliers(cpu.path()));
     // Rows of an interleaved result are cut between lines, and groups are whole.
     let granule = if in_lanes.is_some() { 16 } else { 1 };
-    let cut = cpu.tuning().sharing.cut(count, work, count, granule);
+    let cut = cpu
+        .tuning()
+        .sharing
+        .cut(count, work(operands), count, granule);
     let size = cut.size.max(1);
     let pieces = Piece::cut(r, flags, size);
     let mut seconds: Vec<_> = match s {
@@ -57,7 +100,9 @@ pub(super) fn wordwise(
     let both = pieces.into_iter().zip(seconds);
     or_out_of_memory(|| {
         share(both, cut.threads, |(piece, second)| {
-            numbers(piece, second, operands, in_lanes, &number);
+            numbers(piece, second, operands, in_lanes, |words| {
+                number(cpu, words)
+            });
         });
     })
 }
@@ -145,7 +190,7 @@ impl Buffers {
     }
 }
 
-/// Writes number `i` of a piece.
+/// Writes `words` as number `i` of a piece.
 fn put(piece: &mut Piece<'_>, i: usize, words: &[u64], limbs: &mut Vec<Limb>) {
     if let Some(number) = piece.contiguous_mut(i) {
         unpack(number, words);
@@ -154,16 +199,4 @@ fn put(piece: &mut Piece<'_>, i: usize, words: &[u64], limbs: &mut Vec<Limb>) {
         unpack(limbs, words);
         piece.store(i, limbs);
     }
-}
-
-/// `x` without the zeros on top.
-pub(super) fn trimmed(x: &[u64]) -> &[u64] {
-    let words = x.iter().rposition(|&word| word != 0);
-    &x[..words.map_or(0, |top| top + 1)]
-}
-
-/// `r = x`, as many words as there is room for; `r` is zero.
-pub(super) fn store(r: &mut [u64], x: &[u64]) {
-    let words = r.len().min(x.len());
-    r[..words].copy_from_slice(&x[..words]);
 }

@@ -1,7 +1,7 @@
 //! Hexadecimal digits to limbs and back.
 //!
 //! Eight digits fill one limb. They are read as one 64-bit word and worked on
-//! all at once: a byte-wise sum that must stay below 256 tells digits from other
+//! all at once: a byte-wise sum that must stay below 256 separates digits from other
 //! bytes, and three shifts gather the eight nibbles. Linear, no scratch.
 
 use bigint_core::Limb;
@@ -25,7 +25,7 @@ fn limb(digits: [u8; 8]) -> (Limb, u64) {
     ((halves | halves >> 16) as Limb, valid)
 }
 
-/// Writes the value of `digits` into `limbs`, zeros above it. Answers false,
+/// Writes the value of `digits` into `limbs`, zeros above it. Returns false,
 /// and leaves `limbs` unspecified, where a byte is no digit.
 ///
 /// ```

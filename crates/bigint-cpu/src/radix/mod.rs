@@ -24,15 +24,15 @@ mod short;
 use self::powers::Powers;
 pub use self::print::word_digits;
 use crate::Error;
-use crate::fast::number::limbs::{add_assign, trim};
-use crate::fast::number::reciprocal::{divide_word, product};
-use crate::memory::{empty, or_out_of_memory, reserve_scratch, zeroed};
+use crate::fast::number::limbs::{add_assign, pack, trim, trimmed};
+use crate::fast::number::reciprocal::product;
+use crate::memory::{or_out_of_memory, reserve_scratch, scratch, zeroed};
 use crate::threads;
 
 /// Decimal digits in a word: `10^19 < 2^64`.
 const WORD_DIGITS: usize = 19;
 
-/// `10^19`, at least `2^63`, as [`divide_word`] wants it.
+/// `10^19`, at least `2^63`.
 const WORD_BASE: u64 = 10_000_000_000_000_000_000;
 
 /// Words of 19 digits up to which schoolbook is faster.
@@ -41,7 +41,8 @@ const LEAF_WORDS: usize = 40;
 /// Digits from which two halves are worth two threads.
 const PARALLEL_WORDS: usize = 512;
 
-/// Decimal digits of numbers, one after another, which share scratch memory.
+/// A reader and writer of decimal digits, which keeps its scratch memory from one number to the
+/// next.
 ///
 /// ```
 /// use bigint_cpu::radix::Decimals;
@@ -106,8 +107,7 @@ impl Decimals {
     ///
     /// [`Error::OutOfMemory`]; what was appended by then is anything.
     pub fn write(&mut self, limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
-        let top = limbs.iter().rposition(|&limb| limb != 0);
-        let limbs = &limbs[..top.map_or(0, |top| top + 1)];
+        let limbs = trimmed(limbs);
         if limbs.len() > 2 * short::MAX_LIMBS {
             return or_out_of_memory(|| write_digits(limbs, text));
         }
@@ -130,8 +130,8 @@ pub fn limbs_of_digits(digits: usize) -> usize {
     bits.div_ceil(32) as usize
 }
 
-/// The limbs, least significant first and without zeros at the end, of a number
-/// written in decimal digits, as [`Decimals::read`] takes them.
+/// The limbs, least significant first and without zeros at the end, of a number in decimal
+/// digits, as [`Decimals::read`] takes them.
 ///
 /// ```
 /// use bigint_cpu::radix::parse_decimal;
@@ -145,9 +145,7 @@ pub fn limbs_of_digits(digits: usize) -> usize {
 pub fn parse_decimal(digits: &[u8]) -> Result<Vec<u32>, Error> {
     let mut limbs = zeroed(limbs_of_digits(digits.len()))?;
     Decimals::default().read(digits, &mut limbs)?;
-    while limbs.last() == Some(&0) {
-        limbs.pop();
-    }
+    limbs.truncate(trimmed(&limbs).len());
     Ok(limbs)
 }
 
@@ -208,12 +206,8 @@ pub fn write_decimal(limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 fn write_digits(limbs: &[u32], text: &mut Vec<u8>) {
-    let mut x: Vec<u64> = empty(limbs.len().div_ceil(2));
-    x.extend(limbs.chunks(2).map(|pair| {
-        pair.iter()
-            .rev()
-            .fold(0, |limb, &half| limb << 32 | u64::from(half))
-    }));
+    let mut x = scratch(limbs.len().div_ceil(2));
+    pack(&mut x, limbs);
     let digits = print::print(trim(x), text);
     let start = text.len() - digits;
     let is_zero = |digit: &&u8| **digit == b'0';

@@ -1,6 +1,9 @@
 //! The powers of ten at which numbers are put together.
 
+use super::short::multiply_add;
 use super::{LEAF_WORDS, WORD_BASE};
+use crate::Path;
+use crate::fast::number::division::div_rem;
 use crate::fast::number::reciprocal::product;
 
 /// `10^(19 words)`.
@@ -25,15 +28,14 @@ impl Powers {
         let mut levels: Vec<Power> = Vec::new();
         for &words in sizes.iter().rev() {
             let value = match levels.last() {
-                None => small_power(words),
+                None => small_power(WORD_BASE, words),
                 Some(half) => {
                     // 2 half.words is words or one more.
                     let mut value = product(&half.value, &half.value);
                     if 2 * half.words > words {
-                        let rest = super::divide_word(&mut value, WORD_BASE);
-                        debug_assert_eq!(rest, 0);
+                        (value, _) = div_rem(&value, &[WORD_BASE], Path::best());
                     }
-                    super::trim(value)
+                    value
                 }
             };
             levels.push(Power { words, value });
@@ -42,22 +44,17 @@ impl Powers {
         Powers(levels)
     }
 
-    /// The power of a level; none where leaves begin.
+    /// The power of a level; `None` where leaves begin.
     pub(super) fn level(&self, level: usize) -> Option<&Power> {
         self.0.get(level)
     }
 }
 
-/// `10^(19 words)`, word by word.
-pub(super) fn small_power(words: usize) -> Vec<u64> {
+/// `base^words`, word by word.
+pub(super) fn small_power(base: u64, words: usize) -> Vec<u64> {
     let mut value = vec![1];
     for _ in 0..words {
-        let mut carry = 0;
-        for limb in &mut value {
-            let t = u128::from(*limb) * u128::from(WORD_BASE) + u128::from(carry);
-            (*limb, carry) = (t as u64, (t >> 64) as u64);
-        }
-        value.push(carry);
+        multiply_add(&mut value, base, 0);
     }
-    super::trim(value)
+    value
 }

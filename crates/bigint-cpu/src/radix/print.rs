@@ -11,7 +11,7 @@
 //! above the point and leaves `(r + e) / P_h` behind it: the fraction of `r`, cut off
 //! at `h` limbs. The upper `h` limbs of `f` are the fraction of `q`, but with
 //! `e = (r + e) / P_h`, which may be too near 0 or 1 for what is cut off. The fraction
-//! of `r` has just told what it is, so the difference to 1/2 is added, `1 / P_h` for
+//! of `r` has just shown what it is, so the difference to 1/2 is added, `1 / P_h` for
 //! each unit ([`Power::center`]). Both fractions take the place of `f`, and so on to
 //! leaves of a few dozen words, each multiplied by `10^19` again and again: what
 //! passes the point is the next word.
@@ -39,10 +39,11 @@
 //! together), and for the first division a reciprocal and five products of `k/2`
 //! by `k/2`. **Scratch**: 7 times the number, and what one product of its length takes.
 
+use super::powers::small_power;
 use super::{WORD_BASE, WORD_DIGITS};
 use crate::fast::number;
-use crate::fast::number::limbs::{add_assign, sub_assign, trim};
-use crate::fast::number::reciprocal::{Reciprocal, product, shift_left};
+use crate::fast::number::limbs::{add_assign, shift_left, sub_assign, trim};
+use crate::fast::number::reciprocal::{Reciprocal, product};
 use crate::memory::{empty, reserve_scratch, scratch};
 use crate::{Path, share, threads};
 
@@ -65,11 +66,11 @@ struct Power {
 }
 
 impl Power {
-    /// From `5^(19 words)`.
+    /// The power `10^(19 words)` from `5^(19 words)`.
     fn new(words: usize, five: &[u64]) -> Self {
         let bits = WORD_DIGITS * words;
-        let mut value = empty(five.len() + 1);
-        shift_left(five, (bits % 64) as u32, &mut value);
+        let mut value = scratch(five.len() + 1);
+        shift_left(&mut value, five, (bits % 64) as u32);
         // 5^(19 words) is top 2^(length - 64), nearly.
         let length = 64 * five.len() - five.last().map_or(0, |top| top.leading_zeros() as usize);
         let top = five
@@ -117,12 +118,12 @@ struct Cut {
 }
 
 impl Cut {
-    /// For numbers of at most so many words.
+    /// How numbers of at most so many words are cut.
     fn new(words: usize) -> Self {
         let half = words.div_ceil(2).max(LEAST_LEAF);
         let depth = half.div_ceil(MOST_LEAF).next_power_of_two().ilog2();
         let leaf = half.div_ceil(1 << depth);
-        let mut five = small_power_of_five(leaf);
+        let mut five = small_power(5_u64.pow(WORD_DIGITS as u32), leaf);
         let mut powers = Vec::new();
         for level in 0..=depth {
             if level > 0 {
@@ -178,7 +179,7 @@ fn halve(f: &mut [u64], half: &Power, is_shared: bool) {
     half.center(high, low[h - 1]);
 }
 
-/// Writes the digits of `x`, trimmed, with zeros in front, behind `text`; answers how
+/// Writes the digits of `x`, trimmed, with zeros in front, behind `text`; returns how
 /// many.
 pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
     // log10(2^64) < 19.2660.
@@ -272,18 +273,4 @@ fn eight_digits(value: u64) -> [u8; 8] {
     let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
     let digits = tens | (pairs - 10 * tens) << 8;
     (digits | 0x3030_3030_3030_3030).to_le_bytes()
-}
-
-/// `5^(19 words)`, word by word.
-fn small_power_of_five(words: usize) -> Vec<u64> {
-    let mut value = vec![1];
-    for _ in 0..words {
-        let mut carry = 0;
-        for limb in &mut value {
-            let wide = u128::from(*limb) * u128::from(5_u64.pow(19)) + u128::from(carry);
-            (*limb, carry) = (wide as u64, (wide >> 64) as u64);
-        }
-        value.push(carry);
-    }
-    trim(value)
 }

@@ -30,6 +30,7 @@ use std::sync::OnceLock;
 use super::powers::small_power;
 use super::{WORD_BASE, word_digits};
 use crate::fast::number::division::div_rem;
+use crate::fast::number::limbs::{add_assign, increment};
 use crate::memory::{or_out_of_memory, reserve};
 use crate::{Error, Path};
 use bigint_core::Limb;
@@ -56,7 +57,7 @@ fn eight(digits: [u8; 8]) -> Option<u64> {
     Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
-/// The value of `digits`, whose top limbs may be zero, in place of `value`. Answers false,
+/// The value of `digits`, whose top limbs may be zero, in place of `value`. Returns false,
 /// and leaves anything there, where a byte is no digit.
 pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
     value.clear();
@@ -86,12 +87,10 @@ pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
 }
 
 /// `x <- x * factor + addend`.
-fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
+pub(super) fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
     let mut carry = addend;
     for limb in x.iter_mut() {
-        let sum = u128::from(*limb) * u128::from(factor) + u128::from(carry);
-        *limb = sum as u64;
-        carry = (sum >> 64) as u64;
+        (*limb, carry) = limb.carrying_mul_add(factor, carry, 0);
     }
     if carry != 0 {
         x.push(carry);
@@ -110,7 +109,7 @@ const fn fraction_limbs(words: usize) -> usize {
     ((words * 1010) >> 10) + 2
 }
 
-/// `R` of numbers of `n` limbs, `n + 2` of them, made when first asked for.
+/// `R` of numbers of `n` limbs, `n + 2` of them, computed when they are first needed.
 fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
     static RECIPROCALS: [OnceLock<Vec<u64>>; MAX_LIMBS + 1] =
         [const { OnceLock::new() }; MAX_LIMBS + 1];
@@ -120,9 +119,9 @@ fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
     let made = or_out_of_memory(|| {
         let mut scale = vec![0; 2 * n + 2];
         scale.push(1);
-        let (mut reciprocal, _) = div_rem(&scale, &small_power(words(n)), Path::best());
+        let (mut reciprocal, _) = div_rem(&scale, &small_power(WORD_BASE, words(n)), Path::best());
         reciprocal.resize(n + 2, 0);
-        add(&mut reciprocal, 1);
+        increment(&mut reciprocal);
         reciprocal
     })?;
     Ok(RECIPROCALS[n].get_or_init(|| made))
@@ -170,7 +169,7 @@ pub(super) fn write(
     for (pair, &rows) in number.as_chunks::<2>().0.iter().enumerate() {
         add_products(fraction, &reciprocal[number.len() - 2 - 2 * pair..], rows);
     }
-    add(&mut fraction[1..], 2 * n as u64 + 1);
+    add_assign(&mut fraction[1..], &[2 * n as u64 + 1]);
 
     let (start, mut lowest, mut left) = (text.len(), 1, words(n));
     while left > 0 {
@@ -188,7 +187,7 @@ pub(super) fn write(
         }
         while n + 3 - lowest > fraction_limbs(left) {
             lowest += 1;
-            add(&mut fraction[lowest..], 1);
+            increment(&mut fraction[lowest..]);
         }
     }
     let zeros = text[start..]
@@ -208,50 +207,31 @@ fn add_products(sum: &mut [u64], factor: &[u64], [low, high]: [u64; 2]) {
     };
     for ((sum, &below), &factor) in sum.iter_mut().zip(body).zip(&factor[1..]) {
         let carried;
-        (carried, low_carry) = carrying_mul_add(factor, low, *sum, low_carry);
-        (*sum, high_carry) = carrying_mul_add(below, high, carried, high_carry);
+        (carried, low_carry) = factor.carrying_mul_add(low, *sum, low_carry);
+        (*sum, high_carry) = below.carrying_mul_add(high, carried, high_carry);
     }
     let top = body.len();
-    (sum[top], sum[top + 1]) = carrying_mul_add(*last, high, low_carry, high_carry);
+    (sum[top], sum[top + 1]) = last.carrying_mul_add(high, low_carry, high_carry);
 }
 
-/// Low and high limb of `a b + c + d`, which is always below `W^2`.
-fn carrying_mul_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
-    let wide = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
-    (wide as u64, (wide >> 64) as u64)
-}
-
-/// `x <- x * 10^19`; answers the limb above.
+/// `x <- x * 10^19`; returns the limb above.
 fn multiply(x: &mut [u64]) -> u64 {
     let mut carry = 0;
     for limb in x {
-        (*limb, carry) = carrying_mul_add(*limb, WORD_BASE, carry, 0);
+        (*limb, carry) = limb.carrying_mul_add(WORD_BASE, carry, 0);
     }
     carry
 }
 
-/// Two times [`multiply`], the second in the wake of the first.
+/// [`multiply`] twice, the second time in the wake of the first.
 fn multiply_twice(x: &mut [u64]) -> [u64; 2] {
     let mut carries = [0; 2];
     for limb in x {
         for carry in &mut carries {
-            (*limb, *carry) = carrying_mul_add(*limb, WORD_BASE, *carry, 0);
+            (*limb, *carry) = limb.carrying_mul_add(WORD_BASE, *carry, 0);
         }
     }
     carries
-}
-
-/// `x <- x + addend`; a carry out of it is lost.
-fn add(x: &mut [u64], addend: u64) {
-    let mut carry = addend;
-    for limb in x {
-        let (sum, overflow) = limb.overflowing_add(carry);
-        *limb = sum;
-        if !overflow {
-            return;
-        }
-        carry = 1;
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use bigint_core::Limb;
 
 use super::compare::order;
-use super::{add, limb, sub, tell};
+use super::{add, limb, set, sub};
 
 /// An addition where signs agree; else a [comparison](super::compare) and a subtraction of
 /// the less from the greater, whose sign it is.
@@ -40,7 +40,7 @@ pub fn scan(r: &mut [Limb], negative: &mut [Limb], a: &[Limb], b: &[Limb], signs
             }
         }
     };
-    tell(negative, sign);
+    set(negative, sign);
 }
 
 /// The sign of each operand.

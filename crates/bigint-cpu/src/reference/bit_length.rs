@@ -4,7 +4,7 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::tell_count;
+use super::set_count;
 
 /// From the highest limb on.
 ///
@@ -15,7 +15,7 @@ use super::tell_count;
 /// ```
 pub fn scan(r: &mut [Limb], a: &[Limb]) {
     let highest = a.iter().rposition(|&limb| limb != 0);
-    tell_count(
+    set_count(
         r,
         highest.map_or(0, |i| (i + 1) * LIMB_BITS - a[i].leading_zeros() as usize),
     );

@@ -6,7 +6,7 @@ use bigint_core::Limb;
 
 use std::cmp::Ordering;
 
-use super::{limb, tell};
+use super::{limb, set};
 
 /// From the highest limb on.
 ///
@@ -16,7 +16,7 @@ use super::{limb, tell};
 /// assert_eq!(r, [2]);
 /// ```
 pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
-    tell(
+    set(
         r,
         match order(a, b) {
             Ordering::Less => 0,

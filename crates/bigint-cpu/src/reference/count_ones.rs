@@ -4,7 +4,7 @@
 
 use bigint_core::Limb;
 
-use super::tell;
+use super::set;
 
 /// Limb after limb.
 ///
@@ -15,5 +15,5 @@ use super::tell;
 /// ```
 #[inline]
 pub fn scan(r: &mut [Limb], a: &[Limb]) {
-    tell(r, a.iter().map(|limb| limb.count_ones()).sum());
+    set(r, a.iter().map(|limb| limb.count_ones()).sum());
 }

@@ -4,7 +4,7 @@ use bigint_core::Limb;
 
 use super::div_rem;
 
-/// By rows (Knuth); answers 1, and zero, where `b` is zero.
+/// By rows ([Knuth 1997]); returns 1, and zero, where `b` is zero.
 ///
 /// ```
 /// let mut q = [0];

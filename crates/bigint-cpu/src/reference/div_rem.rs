@@ -6,9 +6,10 @@
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{copy, word};
+use crate::fast::number::limbs::trimmed;
 use crate::memory::scratch;
 
-/// By rows (Knuth, *The Art of Computer Programming*, 4.3.1, algorithm D); answers 1, and
+/// By rows ([Knuth 1997], algorithm D); returns 1, and
 /// zeros, where `b` is zero.
 ///
 /// ```
@@ -27,7 +28,7 @@ pub fn school(q: &mut [Limb], r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     flag
 }
 
-/// Quotient and remainder; none by zero.
+/// Quotient and remainder; `None` by zero.
 ///
 /// `v` is the divisor, shifted so that its top bit is set, and `u` the dividend. With the
 /// two top limbs of what is left of `u` and the top one of `v`,
@@ -73,12 +74,6 @@ pub fn divide(a: &[Limb], b: &[Limb]) -> Option<(Vec<Limb>, Vec<Limb>)> {
     }
     u.truncate(m);
     Some((quotient, u))
-}
-
-/// `x` without the zeros on top.
-pub fn trimmed(x: &[Limb]) -> &[Limb] {
-    let limbs = x.iter().rposition(|&limb| limb != 0);
-    &x[..limbs.map_or(0, |top| top + 1)]
 }
 
 /// `r = x 2^bits`, a limb longer, for fewer bits than a limb has.

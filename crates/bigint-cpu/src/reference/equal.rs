@@ -4,7 +4,7 @@
 
 use bigint_core::Limb;
 
-use super::tell;
+use super::set;
 
 /// Limb after limb.
 ///
@@ -17,5 +17,5 @@ pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     let common = a.len().min(b.len());
     let above = a[common..].iter().chain(&b[common..]);
     let is_equal = a[..common] == b[..common] && above.copied().all(|limb| limb == 0);
-    tell(r, Limb::from(is_equal));
+    set(r, Limb::from(is_equal));
 }

@@ -5,7 +5,8 @@
 use bigint_core::Limb;
 
 use super::copy;
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
+use crate::fast::number::limbs::trimmed;
 
 /// Euclid's algorithm, a division for each quotient: what Lehmer's steps amount to.
 ///
@@ -18,7 +19,7 @@ pub fn lehmer(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     copy(r, &divisor(a, b));
 }
 
-/// The divisor, without zeros on top.
+/// The greatest common divisor, without zeros on top.
 pub fn divisor(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     while let Some((_, remainder)) = divide(&a, &b) {

@@ -4,10 +4,11 @@
 
 use bigint_core::Limb;
 
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
 use super::{add, copy, mul, sub};
+use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm with the cofactor of `a`, a division for each quotient; answers 1,
+/// Euclid's algorithm with the cofactor of `a`, a division for each quotient; returns 1,
 /// and zero, where there is no inverse.
 ///
 /// With `x = u a` and `y = v a` modulo `m`, the remainder of `x` by `y` is `u - q v` times

@@ -1,6 +1,5 @@
-//! Inverses modulo an odd `m` in constant time, by division steps [Bernstein and Yang 2019]:
-//! `r a = 1` modulo `m`,
-//! `0 <= r < m`.
+//! Inverses modulo an odd `m` in constant time, by division steps
+//! ([Bernstein and Yang 2019]): `r a = 1` modulo `m`, `0 <= r < m`.
 //!
 //! Operands of any widths. With `f = m`, `g = a` and cofactors `d = 0`, `e = 1`, which are
 //! `d a = f` and `e a = g` modulo `m`, each round of 30 steps is a matrix over `(f, g)` and over
@@ -9,13 +8,13 @@
 use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps as steps};
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::{limb, montgomery};
+use super::{limb, montgomery, word};
 use crate::{mask, memory};
 
-/// Of a digit's bits all.
+/// All bits of a digit.
 const MASK: i64 = (1 << DIGIT_BITS) - 1;
 
-/// By as many rounds as the widths ask for, without a branch on numbers; answers 1, and zero,
+/// By as many rounds as the widths need, without a branch on numbers; returns 1, and zero,
 /// where there is no inverse, or `m` is even.
 ///
 /// Cost: ten products of digits of 30 bits a round, `2.9 n / 30` rounds for `n` bits.
@@ -82,14 +81,13 @@ fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     let mut digits = memory::scratch(count);
     for (i, digit) in digits.iter_mut().enumerate() {
         let (at, bit) = (DIGIT_BITS * i / LIMB_BITS, DIGIT_BITS * i % LIMB_BITS);
-        let pair = u64::from(limb(x, at + 1)) << LIMB_BITS | u64::from(limb(x, at));
-        *digit = (pair >> bit) as i64 & MASK;
+        *digit = (word(limb(x, at + 1), limb(x, at)) >> bit) as i64 & MASK;
     }
     digits
 }
 
-/// A round's matrix times a pair of numbers, divided by 2^30; modulo `m`, whose inverse modulo
-/// 2^32 stands beside it, where it is given: cofactors stay above `-2 m` and below `m`.
+/// A round's matrix times a pair of numbers, divided by `2^30`. Where a modulus and its inverse
+/// modulo `2^32` are given, the result is modulo it: cofactors stay above `-2 m` and below `m`.
 fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64], Limb)>) {
     let count = pair[0].len();
     let rows = matrix.map(|row| row.map(i64::from));
@@ -121,7 +119,7 @@ fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64
     }
 }
 
-/// Adds the modulus to a negative number, and turns the sign then where `sign` is -1.
+/// Adds the modulus to a negative number, and then negates it where `sign` is -1.
 fn settle(x: &mut [i64], modulus: &[i64], sign: i64) {
     let top = x.len() - 1;
     let is_negative = sign_of(x[top]);

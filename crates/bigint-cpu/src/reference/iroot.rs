@@ -5,10 +5,10 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::div_rem::trimmed;
 use super::{compare, copy, mul, sub};
+use crate::fast::number::limbs::trimmed;
 
-/// Bit by bit from the top; answers 1, and zeros, where `k` is zero.
+/// Bit by bit from the top; returns 1, and zeros, where `k` is zero.
 ///
 /// ```
 /// let (mut root, mut rest) = ([0], [0]);

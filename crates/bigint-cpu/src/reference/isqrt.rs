@@ -5,8 +5,9 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::div_rem::{divide, trimmed};
+use super::div_rem::divide;
 use super::{add, compare, copy, square, sub};
+use crate::fast::number::limbs::trimmed;
 
 /// Newton's step `x <- floor((x + floor(a / x)) / 2)`, from above until it goes down no
 /// more: what the limbs of the root by rows amount to.

@@ -4,10 +4,11 @@
 
 use bigint_core::Limb;
 
-use super::div_rem::{divide, trimmed};
-use super::{shr, tell};
+use super::div_rem::divide;
+use super::{set, shr};
+use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm and the law of reciprocity; answers 1, and tells 0, where `n` is even.
+/// Euclid's algorithm and the law of reciprocity; returns 1, and sets `r` to 0, where `n` is even.
 ///
 /// ```
 /// let mut r = [0];
@@ -17,7 +18,7 @@ use super::{shr, tell};
 pub fn euclid(r: &mut [Limb], a: &[Limb], n: &[Limb]) -> Limb {
     let mut n = trimmed(n).to_vec();
     if n.first().is_none_or(|limb| limb.is_multiple_of(2)) {
-        tell(r, 0);
+        set(r, 0);
         return 1;
     }
     let mut symbol = 1_i32;
@@ -40,6 +41,6 @@ pub fn euclid(r: &mut [Limb], a: &[Limb], n: &[Limb]) -> Limb {
         (a, n) = (n, trimmed(&a).to_vec());
     }
     let symbol = if n == [1] { symbol } else { 0 };
-    tell(r, (symbol + 1) as Limb);
+    set(r, (symbol + 1) as Limb);
     0
 }

@@ -248,12 +248,12 @@ fn copy(r: &mut [Limb], a: &[Limb]) {
 }
 
 /// `r = value`.
-pub(crate) fn tell(r: &mut [Limb], value: Limb) {
+pub(crate) fn set(r: &mut [Limb], value: Limb) {
     copy(r, &[value]);
 }
 
 /// `r = count` of bits, which may need two limbs.
-fn tell_count(r: &mut [Limb], count: usize) {
+fn set_count(r: &mut [Limb], count: usize) {
     copy(r, &[count as Limb, (count as u64 >> LIMB_BITS) as Limb]);
 }
 

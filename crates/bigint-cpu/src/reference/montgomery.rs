@@ -7,6 +7,7 @@
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{limb, mod_add, sub};
+use crate::fast::number::limbs;
 use crate::{mask, memory};
 
 /// An odd modulus of `n` limbs.
@@ -100,12 +101,7 @@ fn add_row(t: &mut [Limb], x: Limb, b: &[Limb]) {
     }
 }
 
-/// `1/m mod B` of an odd `m`, by Newton: `x` with `c` right bits gives `x (2 - m x)` with
-/// `2 c`, and `3 m xor 2` has five.
+/// `1/m mod B` of an odd `m`.
 pub fn inverse(m: Limb) -> Limb {
-    let mut x = m.wrapping_mul(3) ^ 2;
-    for _ in 0..3 {
-        x = x.wrapping_mul(2_u32.wrapping_sub(m.wrapping_mul(x)));
-    }
-    x
+    limbs::inverse(m.into()) as Limb
 }

@@ -28,7 +28,7 @@ fn of<const SCAN: bool>(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
     for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
         let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
         let entries = window.chunks_exact(m.len());
-        power = odd.product(&power, &entry::<SCAN>(entries, m.len(), digit));
+        power = odd.product(&power, &entry::<SCAN, _>(entries, m.len(), digit));
     }
     copy(r, &odd.retrieve(&power));
 }

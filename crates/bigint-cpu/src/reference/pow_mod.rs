@@ -14,8 +14,9 @@ use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::montgomery::{self, Odd};
-use super::{copy, limb, mod_add, mul, mul_add, shr, sub};
-use crate::{mask, memory};
+use super::{copy, limb, mod_add, mul, mul_add, shr, sub, word};
+use crate::mask::{self, Masked};
+use crate::memory;
 
 /// By windows of the exponent, in constant time where `m` is odd: every window takes as many
 /// squares and a product with an entry of a table, which is read whole. The answer is 1
@@ -126,52 +127,64 @@ fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
         mod_add::scan(&mut base, &above, &own, m);
     }
 
+    odd.retrieve(&by_windows::<SCAN, _>(e, one, &base, |x, y| {
+        odd.product(x, y)
+    }))
+}
+
+/// `base^e` by windows, from the forms of 1 and of the base and the product of forms; where
+/// `SCAN`, in constant time.
+pub(crate) fn by_windows<const SCAN: bool, W: Masked>(
+    e: &[Limb],
+    one: Vec<W>,
+    base: &[W],
+    product: impl Fn(&[W], &[W]) -> Vec<W>,
+) -> Vec<W> {
     let window = power_window(e.len(), WIDEST_WINDOW);
+    let n = one.len();
     let mut table = vec![one];
     for k in 1..1 << window {
-        table.push(odd.product(&table[k - 1], &base));
+        table.push(product(&table[k - 1], base));
     }
     let mut power = table[0].clone();
-    let mut is_begun = SCAN;
+    let mut is_begun = false;
     for k in (0..(LIMB_BITS * e.len()).div_ceil(window)).rev() {
         let digit = digit(e, k * window, window);
         if is_begun {
             for _ in 0..window {
-                power = odd.product(&power, &power);
+                power = product(&power, &power);
             }
         }
         if SCAN || digit != 0 {
             is_begun = true;
             let table = table.iter().map(Vec::as_slice);
-            power = odd.product(&power, &entry::<SCAN>(table, n, digit));
+            power = product(&power, &entry::<SCAN, W>(table, n, digit));
         }
     }
-    odd.retrieve(&power)
+    power
 }
 
 /// Bits `at .. at + window` of the exponent.
 pub(crate) fn digit(e: &[Limb], at: usize, window: usize) -> usize {
-    let (place, bit) = (at / LIMB_BITS, at % LIMB_BITS);
-    let pair = u64::from(limb(e, place + 1)) << LIMB_BITS | u64::from(limb(e, place));
-    (pair >> bit) as usize & ((1 << window) - 1)
+    let (i, bit) = (at / LIMB_BITS, at % LIMB_BITS);
+    (word(limb(e, i + 1), limb(e, i)) >> bit) as usize & ((1 << window) - 1)
 }
 
-/// Entry `i` of the table, of `n` limbs each; where `SCAN`, by reading them all.
-pub(crate) fn entry<'a, const SCAN: bool>(
-    table: impl IntoIterator<Item = &'a [Limb]>,
+/// Entry `i` of a table of numbers of `n` words; where `SCAN`, by reading them all.
+pub(crate) fn entry<'a, const SCAN: bool, W: Masked + 'a>(
+    mut table: impl Iterator<Item = &'a [W]>,
     n: usize,
     i: usize,
-) -> Vec<Limb> {
+) -> Vec<W> {
     let mut chosen = memory::scratch(n);
-    let mut table = table.into_iter();
     if !SCAN {
         chosen.copy_from_slice(table.nth(i).expect("the digit of a window has its entry"));
         return chosen;
     }
     for (k, entry) in table.enumerate() {
-        let mask = mask::of_equal(k, i) as Limb;
-        for (chosen, limb) in chosen.iter_mut().zip(entry) {
-            *chosen |= limb & mask;
+        let mask = mask::of_equal(k, i);
+        for (chosen, word) in chosen.iter_mut().zip(entry) {
+            *chosen |= word.masked(mask);
         }
     }
     chosen

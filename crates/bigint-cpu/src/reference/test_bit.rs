@@ -4,7 +4,7 @@
 
 use bigint_core::Limb;
 
-use super::{limb, tell};
+use super::{limb, set};
 
 /// One limb looked at.
 ///
@@ -15,5 +15,5 @@ use super::{limb, tell};
 /// ```
 pub fn limbwise(r: &mut [Limb], a: &[Limb], place: &[Limb]) {
     let (limbs, bits) = super::place(place);
-    tell(r, limb(a, limbs) >> bits & 1);
+    set(r, limb(a, limbs) >> bits & 1);
 }

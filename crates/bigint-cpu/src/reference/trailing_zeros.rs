@@ -5,7 +5,7 @@
 
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::tell_count;
+use super::set_count;
 
 /// From the lowest limb on.
 ///
@@ -16,7 +16,7 @@ use super::tell_count;
 /// ```
 pub fn scan(r: &mut [Limb], a: &[Limb]) {
     let lowest = a.iter().position(|&limb| limb != 0);
-    tell_count(
+    set_count(
         r,
         lowest.map_or(LIMB_BITS * a.len(), |i| {
             i * LIMB_BITS + a[i].trailing_zeros() as usize

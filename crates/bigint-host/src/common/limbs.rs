@@ -55,7 +55,7 @@ pub(crate) fn build(
 
 /// `fill(i, row)` for every row of `length` limbs, on as many threads as it is worth.
 fn each_row(limbs: &mut [Limb], length: usize, fill: impl Fn(usize, &mut [Limb]) + Sync) {
-    let cut = cut(limbs.len() / length.max(1), length);
+    let cut = cut(limbs.len() / length.max(1), length, 1);
     let parts = limbs.chunks_mut((cut.size * length).max(1)).enumerate();
     share(parts, cut.threads, |(part, limbs)| {
         for (i, row) in limbs.chunks_mut(length).enumerate() {
@@ -65,12 +65,12 @@ fn each_row(limbs: &mut [Limb], length: usize, fill: impl Fn(usize, &mut [Limb])
 }
 
 /// How `count` numbers of `width` limbs are shared out that are moved and not computed
-/// with.
-fn cut(count: usize, width: usize) -> Cut {
+/// with, whole granules of them.
+fn cut(count: usize, width: usize, granule: usize) -> Cut {
     // They are read and written.
     let work = LIMB_WORK.saturating_mul(2 * width);
     let sharing = bigint_cpu::Cpu::current().tuning().sharing;
-    sharing.cut(count, work, PIECE_LIMBS.div_ceil(width.max(1)), 1)
+    sharing.cut(count, work, PIECE_LIMBS.div_ceil(width.max(1)), granule)
 }
 
 /// The same numbers in another layout; padding is zero.
@@ -120,7 +120,7 @@ pub(crate) fn fill_with(row: &mut [Limb], number: &BigUint) {
 /// A copy, at the speed of memory.
 pub(crate) fn copy<T: Pod + Send + Sync>(from: &[T]) -> Result<Vec<T>, Error> {
     let limbs = |length: usize| (length * size_of::<T>()).div_ceil(size_of::<Limb>());
-    let cut = cut(limbs(from.len()).div_ceil(PAGE_LIMBS), PAGE_LIMBS);
+    let cut = cut(limbs(from.len()).div_ceil(PAGE_LIMBS), PAGE_LIMBS, 1);
     if cut.threads == 1 {
         let mut to = bigint_cpu::with_capacity(from.len())?;
         to.extend_from_slice(from);
@@ -207,7 +207,7 @@ pub(crate) fn leave_for_numbers(count: usize, bytes: usize) -> Result<(), Error>
 
 /// `assign(i, number)` for every number, of about so many limbs each.
 fn each_number<N: Send>(numbers: &mut [N], width: usize, assign: impl Fn(usize, &mut N) + Sync) {
-    each_part(numbers, width, |first, part| {
+    each_part(numbers, width, 1, |first, part| {
         for (i, number) in (first..).zip(part) {
             assign(i, number);
         }
@@ -215,13 +215,14 @@ fn each_number<N: Send>(numbers: &mut [N], width: usize, assign: impl Fn(usize, 
 }
 
 /// `assign(first, part)` for parts of the numbers, of about so many limbs each: the part begins
-/// with number `first`.
+/// with number `first`, a multiple of `granule`.
 pub(crate) fn each_part<N: Send>(
     numbers: &mut [N],
     width: usize,
+    granule: usize,
     assign: impl Fn(usize, &mut [N]) + Sync,
 ) {
-    let cut = cut(numbers.len(), width + ALLOCATION_LIMBS);
+    let cut = cut(numbers.len(), width + ALLOCATION_LIMBS, granule);
     let parts = numbers.chunks_mut(cut.size.max(1)).enumerate();
     share(parts, cut.threads, |(part, numbers)| {
         assign(part * cut.size, numbers);
@@ -242,7 +243,7 @@ pub(crate) fn number(limbs: &[Limb], shape: Shape, index: usize) -> BigUint {
 /// The bits of the longest of these numbers.
 pub(crate) fn most_bits<'a>(count: usize, number: impl Fn(usize) -> &'a BigUint + Sync) -> u64 {
     let most = AtomicU64::new(0);
-    let cut = cut(count, ALLOCATION_LIMBS);
+    let cut = cut(count, ALLOCATION_LIMBS, 1);
     let parts = (0..count).step_by(cut.size.max(1));
     share(parts, cut.threads, |first| {
         let part = first..count.min(first + cut.size);

@@ -15,7 +15,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Arc;
 
-/// What a [`Buffer`] of a CUDA device holds: memory that is freed when dropped, after whatever was
+/// The memory of a [`Buffer`] of a CUDA device, which is freed when dropped, after whatever was
 /// launched before.
 struct CudaMemory {
     memory: ManuallyDrop<DeviceBuffer<Limb>>,

@@ -25,7 +25,8 @@ const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
 /// Dynamic shared memory that a block may have without asking, in bytes.
 pub(super) const FREE_SHARED_BYTES: u32 = 48 << 10;
 
-/// Of a device's memory, the part that its pool keeps for later while nobody uses it.
+/// The part of a device's memory that its pool keeps for later while nobody uses it: one in so
+/// many.
 const KEPT_PART: u64 = 4;
 
 /// The devices that are open. Engines of one process share a device, so that its
@@ -69,15 +70,15 @@ pub(super) struct CudaDevice {
     pub(super) loading: AtomicUsize,
 }
 
-/// Which way a large copy goes: each has pinned memory of its own, so that neither waits for
-/// the other.
+/// The direction of a large copy: each has pinned memory of its own, so that neither waits for the
+/// other.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     In,
     Out,
 }
 
-/// What a table of roots of unity holds.
+/// The words of a table of roots of unity.
 pub(super) fn words(of: Roots) -> Vec<u64> {
     let table = match of {
         Roots::Blocks => {

@@ -14,7 +14,7 @@ pub(super) fn name(error: CudaError) -> String {
     }
 }
 
-/// What an error means; `bytes` were asked for, where it was memory.
+/// The kind of an error; `bytes` were to be allocated, where it is one of memory.
 pub(super) fn kind(error: CudaError, bytes: usize) -> DeviceErrorKind {
     match error {
         CudaError::OutOfMemory => DeviceErrorKind::OutOfMemory { bytes },
@@ -25,7 +25,7 @@ pub(super) fn kind(error: CudaError, bytes: usize) -> DeviceErrorKind {
     }
 }
 
-/// What an error means that came of opening a device.
+/// The kind of an error that came of opening a device.
 pub(super) fn kind_at_opening(error: CudaError) -> DeviceErrorKind {
     match error {
         // Nothing is lost where nothing was there. The commonest cause has a code

@@ -1,6 +1,5 @@
-//! The kernels' PTX, compiled by the driver when first needed, a kernel at a time, and of
-//! that the cases that occur: all products together take it seconds, and a process needs
-//! one or two of them.
+//! The kernels' PTX, compiled by the driver when first needed: a kernel at a time, and of it only the
+//! cases that occur. The driver takes seconds for all products, and a process needs one or two.
 
 use super::failure;
 use crate::DeviceErrorKind;
@@ -20,17 +19,17 @@ use std::sync::{Arc, Mutex};
 /// choice of its cases.
 #[derive(Default)]
 pub(super) struct Modules {
-    places: Mutex<HashMap<(&'static str, Specialization), Arc<Place>>>,
+    slots: Mutex<HashMap<(&'static str, Specialization), Arc<Slot>>>,
 }
 
-/// A module's place, before it is loaded and then.
+/// A module that is loaded, or is to be.
 #[derive(Default)]
-struct Place {
-    /// Whoever loads it has the lock.
+struct Slot {
+    /// The module; whoever loads it has the lock.
     module: Mutex<Option<Arc<Module>>>,
-    /// Whether somebody has begun to load it.
+    /// Whether somebody has begun to load the module.
     is_begun: AtomicBool,
-    /// Whether it is loaded, or cannot be.
+    /// Whether the module is loaded, or cannot be.
     is_done: AtomicBool,
 }
 
@@ -45,33 +44,33 @@ impl Modules {
         entry: EntryPoint,
         specialization: Specialization,
     ) -> Result<Arc<Module>, DeviceErrorKind> {
-        let place = self.place(entry, specialization);
-        let mut module = lock(&place.module);
+        let slot = self.slot(entry, specialization);
+        let mut module = lock(&slot.module);
         if let Some(module) = &*module {
             return Ok(Arc::clone(module));
         }
         let ptx = ptx(entry.module).unwrap_or_default();
         let loaded = load(entry.name, &specialize(ptx, entry, &specialization)).map(Arc::new);
-        place.is_done.store(true, Ordering::Release);
+        slot.is_done.store(true, Ordering::Release);
         Ok(Arc::clone(module.insert(loaded?)))
     }
 
     /// Whether nobody would wait for that module.
     pub fn has(&self, entry: EntryPoint, specialization: Specialization) -> bool {
-        self.place(entry, specialization)
+        self.slot(entry, specialization)
             .is_done
             .load(Ordering::Acquire)
     }
 
     /// Whether the caller is the first who sets out to load it in the background.
     pub fn begins(&self, entry: EntryPoint, specialization: Specialization) -> bool {
-        let place = self.place(entry, specialization);
-        !place.is_begun.swap(true, Ordering::Relaxed)
+        let slot = self.slot(entry, specialization);
+        !slot.is_begun.swap(true, Ordering::Relaxed)
     }
 
-    fn place(&self, entry: EntryPoint, specialization: Specialization) -> Arc<Place> {
-        let mut places = lock(&self.places);
-        Arc::clone(places.entry((entry.name, specialization)).or_default())
+    fn slot(&self, entry: EntryPoint, specialization: Specialization) -> Arc<Slot> {
+        let mut slots = lock(&self.slots);
+        Arc::clone(slots.entry((entry.name, specialization)).or_default())
     }
 }
 

@@ -23,10 +23,10 @@ use std::sync::Arc;
 /// shares the work: so many limbs come from there as operands else.
 pub(crate) const REPEATED: usize = 2;
 
-/// Which numbers of which batches another is made of.
+/// The numbers of which batches another batch is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
-    /// Of the result.
+    /// The result's shape.
     pub shape: Shape,
     pub order: Order,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Gather {
 /// The order of numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    /// Those of the one operand by their indices, all of which it has.
+    /// The numbers of the one operand by their indices, all of which it has.
     Indices(Vec<Limb>),
     /// Runs that follow each other.
     Runs(Vec<Run>),
@@ -54,15 +54,15 @@ struct Piece {
     operand: usize,
     /// The first of the numbers in the buffer that are meant.
     first: usize,
-    /// How many numbers the buffer has.
+    /// The numbers that the buffer has.
     of: usize,
-    /// Which numbers of the result they are.
+    /// The indices of these numbers in the result.
     to: Range<usize>,
 }
 
 impl Gather {
-    /// Which of the numbers each device can gather; none where not all are on devices, or so
-    /// scattered that the result would be in more parts than there are devices. All of it takes
+    /// The ranges of the numbers that each device can gather; none where not all are on devices, or
+    /// so scattered that the result would be in more parts than there are devices. All of it takes
     /// one device so much work, in picoseconds.
     pub fn shares<'a>(
         &self,

@@ -9,12 +9,13 @@ pub(crate) struct Launches {
     /// The operation whose kernels compute the job: another than the job's where a square is
     /// computed as a product, or a product as a square.
     pub operation: Operation,
-    /// Which of the job's operands these kernels take; all in their order where there are none.
+    /// The indices of the job's operands that these kernels take; all in their order where there
+    /// are none.
     pub operands: &'static [usize],
     pub by: By,
 }
 
-/// One launch, or several of the whole device.
+/// How kernels compute a job: by one launch, or by several of the whole device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     Kernel(&'static Kernel, Launch),

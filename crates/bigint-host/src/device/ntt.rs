@@ -105,7 +105,7 @@ pub(crate) fn compute(
     })
 }
 
-/// One product, or the square of two operands that are the same, in a result no wider than
+/// Computes one product, or the square of two operands that are the same, in a result no wider than
 /// both together.
 pub(crate) fn multiply(
     device: &Arc<dyn Device>,
@@ -206,8 +206,8 @@ impl Space {
     }
 }
 
-/// Which operand of a product keeps its transform, if one does, and that of these numbers, which
-/// is made if it is not there.
+/// The operand of a product that keeps its transform, if one does, and that transform of these
+/// numbers, which is made if it is not there.
 fn kept(
     device: &Arc<dyn Device>,
     operands: Operands<'_>,

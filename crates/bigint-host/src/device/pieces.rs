@@ -112,7 +112,7 @@ pub(crate) fn compute(
     Ok(Made::of(shape, made))
 }
 
-/// Who multiplies.
+/// What multiplies pieces.
 #[derive(Clone, Copy)]
 struct Products<'a> {
     device: &'a Arc<dyn Device>,

@@ -14,8 +14,8 @@ pub(crate) enum Transform {
 }
 
 impl Transform {
-    /// Those of products of `n` by `m` limbs, of which `width` are wanted, and how many limbs
-    /// transforms modulo primes may have.
+    /// The transforms of products of `n` by `m` limbs, of which `width` are wanted, where those
+    /// modulo primes may have `longest` limbs.
     pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
         let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
         let (n, m) = (n.min(width), m.min(width));
@@ -107,7 +107,7 @@ impl Pieces {
 /// stay in a device's cache between launches.
 const POINT_BYTES: usize = 32 << 20;
 
-/// How many numbers a round of launches has at a time, each of so many bytes of points.
+/// The numbers that a round of launches has at a time, each of so many bytes of points.
 pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
     (POINT_BYTES / bytes).max(1)
 }

@@ -26,7 +26,7 @@ pub struct TrialFactors {
 }
 
 impl Engine {
-    /// These candidates on the engine's device. `None` on the CPU.
+    /// The trial of these candidates on the engine's device; `None` on the CPU.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -64,7 +64,7 @@ impl Engine {
 }
 
 impl TrialFactors {
-    /// What is tried.
+    /// The candidates that are tried.
     pub fn trial(&self) -> &Trial {
         &self.trial
     }

@@ -15,19 +15,19 @@ use std::iter::repeat_n;
 /// is worth it.
 pub(crate) const MOST_LIMBS: [usize; 2] = [1 << 18, 1 << 24];
 
-/// What a bin takes on a device beside moving and computing its numbers, measured on an H200
-/// (docs/papers.md): as long as the link takes for so many limbs, and the chip for so many
-/// products of limbs.
+/// The time that a bin takes on a device beside moving and computing its numbers: the link moves so
+/// many limbs in it, and the chip computes so many products of limbs. Measured on an H200
+/// (docs/papers.md).
 const LAUNCH_LIMBS: f64 = (1 << 18) as f64;
 const LAUNCH_PRODUCTS: f64 = (1 << 26) as f64;
 
-/// Limbs that a device moves together, where numbers are as wide as so many.
+/// Limbs that a device moves together: wider numbers are padded to a multiple of so many.
 const MOVED_TOGETHER: usize = 4;
 
-/// Limbs that are moved in the time that it takes to see what a computation is of magnitudes.
+/// Resolving a computation takes as long as moving so many limbs.
 const RESOLVED_LIMBS: usize = 32;
 
-/// Kinds of no bin: what is computed in passing, and segments.
+/// The keys of computations that are in no bin: those computed in passing, and segments.
 const PASSES: u64 = u64::MAX;
 const IS_SEGMENT: u64 = u64::MAX - 1;
 
@@ -49,20 +49,20 @@ pub(crate) enum Sums {
 pub(crate) struct List<'a> {
     pub integers: &'a Integers,
     pub computations: &'a [Computation],
-    /// The same of magnitudes, one for each.
+    /// Each of the computations as one of magnitudes.
     pub resolved: Vec<Resolved>,
     pub sums: Sums,
-    /// The bin and the row of each computation; of a segment its first limb, counted through all
-    /// rows. None are in a bin whose result is computed where it is put.
+    /// The bin and the row of each computation. The row of a segment is its first limb, counted
+    /// through all rows; a computation in passing is in no bin.
     pub places: Vec<InBin>,
     /// The computations that are in bins, bin after bin.
     pub order: Vec<usize>,
-    /// The costliest first: who has taken the last one is soon done.
+    /// The bins, the costliest first, so that the last ones are done soon.
     pub bins: Vec<Bin>,
 }
 
 impl<'a> List<'a> {
-    /// Bins for a back end.
+    /// The list, put into bins for a back end.
     pub fn new(
         integers: &'a Integers,
         computations: &'a [Computation],
@@ -121,8 +121,8 @@ impl<'a> List<'a> {
         Ok(list)
     }
 
-    /// Finds what the computations are of magnitudes, but those that are computed in passing;
-    /// answers the key of each one's kind, or [`PASSES`], or [`IS_SEGMENT`].
+    /// Resolves the computations that are not computed in passing; answers for each one the key of
+    /// its kind, [`PASSES`] or [`IS_SEGMENT`].
     fn resolve(&mut self, granule: usize) -> Result<Vec<u64>, Error> {
         let (integers, sums) = (self.integers, self.sums);
         let mut computations = self.computations.iter();
@@ -166,7 +166,8 @@ impl<'a> List<'a> {
         Ok(ways)
     }
 
-    /// An error of a bin, of the list: those of segments tell of no number.
+    /// An error of a bin, with the number of its computation in the list; errors of segments name
+    /// no number.
     pub fn renumbered(&self, error: Error, bin: &Bin) -> Error {
         error.renumbered(|row| self.order[bin.start + row])
     }
@@ -184,8 +185,8 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// The kind of a computation, of which none is counted yet; numbers that are wider than
-    /// `granule` limbs are as wide as so many.
+    /// The kind of a computation, with a count of zero; widths above `granule` limbs are rounded up
+    /// to a multiple of it.
     fn of(resolved: &Resolved, granule: usize) -> Self {
         let (operation, [n, m]) = (resolved.operation, resolved.lengths());
         let padded = |width| match padded(width) {
@@ -205,13 +206,13 @@ impl Kind {
         }
     }
 
-    /// A number of its own for each kind; widths have 27 bits.
+    /// A key that no other kind has; widths have 27 bits.
     fn key(&self) -> u64 {
         let [n, m] = self.widths.map(|width| width as u64);
         (self.operation as u64) << 55 | n << 28 | m << 1 | u64::from(self.is_of_one)
     }
 
-    /// How many of them make a bin.
+    /// How many computations of this kind make a bin.
     fn in_bin(&self, most: usize) -> usize {
         let limbs = self.widths[0] + self.widths[1];
         (most / limbs).max(1).min(self.count)
@@ -227,7 +228,7 @@ impl Kind {
         self.in_bin(most).saturating_mul(one)
     }
 
-    /// What moving and computing them takes, in launches.
+    /// The time that moving and computing all numbers of this kind takes, in launches.
     fn launches(&self) -> f64 {
         let [n, m] = self.widths;
         let limbs = n + m + self.operation.exact_width(&self.widths);
@@ -236,7 +237,7 @@ impl Kind {
         self.count as f64 * one
     }
 
-    /// Both, padded alike.
+    /// The kind that both become when they are padded to the same widths.
     fn with(self, other: Kind) -> Kind {
         let [n, m] = [0, 1].map(|i| self.widths[i].max(other.widths[i]));
         Kind {
@@ -248,9 +249,9 @@ impl Kind {
     }
 }
 
-/// Kinds of which those are one that take no more together, padded alike, than each for
-/// itself with a launch; and for each kind which one that is. From narrow to wide, so that a
-/// giant is left alone.
+/// Joins kinds that take less time in one launch, padded alike, than in a launch each; answers the
+/// joined kinds, and for each given kind the index of its joined one. Kinds join from narrow to
+/// wide, so that a giant is left alone.
 fn joined(kinds: &[Kind]) -> (Vec<Kind>, Vec<usize>) {
     let mut order: Vec<usize> = (0..kinds.len()).collect();
     order.sort_by_key(|&at| (kinds[at].operation as usize, kinds[at].widths));
@@ -278,8 +279,8 @@ fn joined(kinds: &[Kind]) -> (Vec<Kind>, Vec<usize>) {
     (all, joined)
 }
 
-/// Computations `order[start..start + count]` of a list, and how many numbers its batches have:
-/// one for each, or rows of segments.
+/// Computations `order[start..start + count]` of a list. Its batches have a number for each of them,
+/// or, where they are segments, fewer rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bin {
     pub kind: Kind,
@@ -289,7 +290,7 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// Whether it is of sums and differences that lie one behind the other.
+    /// Whether the bin is of segments: sums and differences that lie one behind the other.
     pub fn is_of_segments(&self) -> bool {
         self.kind.operation == Operation::AddSegments
     }

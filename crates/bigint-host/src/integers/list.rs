@@ -1,4 +1,4 @@
-//! What lists are of: computations, and what they are of magnitudes.
+//! A list's computations, and each of them as a computation of magnitudes.
 
 use crate::{Error, Integers};
 use bigint_core::operation::{Signs, Width};
@@ -29,21 +29,23 @@ impl Computation {
     }
 }
 
-/// A computation of magnitudes, as bins have it.
+/// A computation as one of magnitudes, in which form it is in a bin.
 #[derive(Clone, Copy)]
 pub(crate) struct Resolved {
-    /// Of numbers of unlike signs a sum is a difference, and a difference a sum.
+    /// The operation on the magnitudes: where signs differ, a sum of numbers is a difference of
+    /// magnitudes, and a difference a sum.
     pub operation: Operation,
     /// Whether the result is negative, where that follows from the operands alone.
     pub negative: Option<bool>,
-    /// The greater first where they are subtracted, the longer where that is no matter.
+    /// The indices of the operands: the greater magnitude first where they are subtracted, the
+    /// longer first where the order makes no difference.
     pub operands: [usize; 2],
-    /// Their limbs; widths have 27 bits.
+    /// The limbs of each operand; widths have 27 bits.
     lengths: [u32; 2],
 }
 
 impl Resolved {
-    /// As it stands, of numbers that nobody has looked at.
+    /// The computation as it is declared, whose numbers nobody has looked at.
     pub fn unchanged(&Computation { operation, a, b }: &Computation) -> Self {
         Resolved {
             operation,
@@ -53,7 +55,7 @@ impl Resolved {
         }
     }
 
-    /// Of magnitudes.
+    /// The computation of magnitudes that gives the same result.
     #[inline]
     pub fn of(integers: &Integers, &Computation { operation, a, b }: &Computation) -> Self {
         let length = |i| integers.length(i) as u32;
@@ -88,7 +90,7 @@ impl Resolved {
         }
     }
 
-    /// The limbs of its operands.
+    /// The limbs of each operand.
     pub fn lengths(&self) -> [usize; 2] {
         self.lengths.map(|length| length as usize)
     }
@@ -98,12 +100,12 @@ impl Resolved {
         self.operands[0] == self.operands[1]
     }
 
-    /// Whether it is a sum or difference.
+    /// Whether the operation is a sum or a difference.
     pub fn is_sum(&self) -> bool {
         matches!(self.operation, Operation::Add | Operation::Sub)
     }
 
-    /// The limbs that the result has at most, where that is seen at once.
+    /// The greatest length of the result in limbs, of sums, differences and products.
     pub fn most_limbs(&self) -> Option<usize> {
         match self.operation {
             Operation::Add | Operation::Sub => Some(self.limbs_of_sum()),
@@ -112,15 +114,15 @@ impl Resolved {
         }
     }
 
-    /// The limbs that a sum needs as a segment: a difference is no longer than the greater, which
-    /// is the first.
+    /// The limbs that a sum or difference needs as a segment. A difference is no longer than its
+    /// first operand, which is the greater.
     pub fn limbs_of_sum(&self) -> usize {
         let [n, _] = self.lengths();
         (n + usize::from(self.operation == Operation::Add)).max(1)
     }
 }
 
-/// Refuses what is no computation.
+/// Refuses a computation that names no number, or an operation that lists do not have.
 pub(crate) fn check(integers: &Integers, computation: &Computation) -> Result<(), Error> {
     let &Computation { operation, a, b } = computation;
     let (index, count) = (a.max(b), integers.len());
@@ -144,12 +146,12 @@ pub(crate) fn order(x: &[Limb], y: &[Limb]) -> Ordering {
     })
 }
 
-/// Whether operands may change places.
+/// Whether the order of the operands makes no difference.
 fn commutes(operation: Operation) -> bool {
     matches!(operation, Operation::Mul | Operation::Gcd | Operation::Lcm)
 }
 
-/// Whether it costs a pass over the operands.
+/// Whether an operation costs no more than a pass over its operands.
 pub(crate) fn is_linear(operation: Operation) -> bool {
     match operation {
         // The most frequent ones, which need not be looked up.
@@ -159,7 +161,7 @@ pub(crate) fn is_linear(operation: Operation) -> bool {
     }
 }
 
-/// Whether the CPU computes it in the pass that gathers results.
+/// Whether the CPU computes an operation in the pass that gathers results.
 pub(crate) fn is_in_passing(operation: Operation) -> bool {
     use Signs::{Difference, Greatest, Least, Order, Sum};
     let signs = operation.declaration().signs;

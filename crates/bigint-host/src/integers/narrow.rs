@@ -31,7 +31,7 @@ impl<const WORDS: usize> Magnitude<WORDS> {
         }
     }
 
-    /// Takes the place of what it was.
+    /// Makes this the magnitude of these limbs.
     #[inline]
     fn set(&mut self, limbs: &[Limb]) {
         let (pairs, odd) = limbs.as_chunks::<2>();
@@ -60,8 +60,8 @@ fn unpack<'l>(words: &[u64], limbs: &'l mut [Limb; MOST_BOTH + 2]) -> &'l mut [L
     &mut limbs[..2 * words.len()]
 }
 
-/// Limbs of the widest divisor: lanes of AVX-512 divide wider ones in half the time, with what
-/// batches take.
+/// Limbs of the widest divisor. Lanes of AVX-512 divide by wider ones in half the time, with the time
+/// that it takes to make batches.
 fn widest_divisor(path: Path) -> usize {
     match path {
         Path::Avx512Ifma => 4,
@@ -74,7 +74,7 @@ pub(crate) fn multiplies(factors: &[usize]) -> bool {
     factors.iter().all(|&limbs| limbs <= MOST_LIMBS)
 }
 
-/// Whether quotients are computed here of so many limbs by so many.
+/// Whether quotients of a dividend and a divisor of so many limbs are computed here.
 pub(crate) fn divides(dividend: usize, divisor: usize) -> bool {
     dividend <= MOST_BOTH && divisor <= widest_divisor(Cpu::current().path())
 }
@@ -140,7 +140,8 @@ pub(crate) fn products([a, b]: [&Integers; 2], c: Option<&Integers>) -> Result<I
     only(columns)
 }
 
-/// Adds `x` to words, or subtracts it: there is room, and what is left is not negative.
+/// Adds `x` to words, or subtracts it. The words have room for a sum, and are not less than what is
+/// subtracted.
 #[inline]
 fn add(words: &mut [u64], x: &[Limb], subtracts: bool) {
     let (pairs, odd) = x.as_chunks::<2>();

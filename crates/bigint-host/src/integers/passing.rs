@@ -330,59 +330,52 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     let (x, y) = (Operand::of(a), Operand::of(b));
     let mut orders = bigint_cpu::with_capacity(count)?;
     orders.resize(count, Ordering::Equal);
-    let are_columns = a.len() == b.len();
-    let one_by_one = |rows: Range<usize>, orders: &mut [Ordering]| {
-        for (row, order) in rows.zip(orders) {
-            *order = compared(x.number(row), y.number(row));
-        }
-    };
-    each_part(&mut orders, 1, |first, orders| {
-        let rows = first..first + orders.len();
-        if !are_columns {
-            return one_by_one(rows, orders);
-        }
-        let before = first.next_multiple_of(GROUP).min(rows.end);
-        let (head, orders) = orders.split_at_mut(before - first);
-        let (groups, tail) = orders.as_chunks_mut::<GROUP>();
-        let behind = before + GROUP * groups.len();
-        one_by_one(first..before, head);
-        for (group, orders) in (before / GROUP..).zip(groups) {
+    // Of so many limbs every number has a key.
+    let have_keys = a.limbs().len().max(b.limbs().len()) < 1 << 31;
+    let are_columns = a.len() == b.len() && have_keys;
+    each_part(&mut orders, 1, GROUP, |first, orders| {
+        let (groups, _) = orders.as_chunks_mut::<GROUP>();
+        let groups = if are_columns { groups } else { &mut [] };
+        let grouped = GROUP * groups.len();
+        for (group, orders) in (first / GROUP..).zip(groups) {
             order_group(orders, a.column(), b.column(), group);
         }
-        one_by_one(behind..rows.end, tail);
+        for (row, order) in (first + grouped..).zip(&mut orders[grouped..]) {
+            *order = compared(x.number(row), y.number(row));
+        }
     });
     Ok(orders)
 }
 
-/// How numbers of two columns compare whose signs are in byte `group`: nearly always the signs,
-/// the lengths or the topmost limbs differ.
+/// How the numbers of two columns compare whose signs are in byte `group`: nearly always their
+/// [keys] differ.
 fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
-    let first = GROUP * group;
-    let ends = |column: &Column| {
-        column.offsets[first..]
-            .first_chunk::<{ GROUP + 1 }>()
-            .copied()
-    };
-    let (Some(x), Some(y)) = (ends(a), ends(b)) else {
-        return;
-    };
-    let (mut minus, mut differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
-    let top = |column: &Column, end: i64| {
-        let end = end as usize / size_of::<Limb>();
-        column.limbs.get(end.wrapping_sub(1)).copied()
-    };
+    let (x, y) = (keys(a, group), keys(b, group));
     for (at, order) in orders.iter_mut().enumerate() {
-        let (n, m) = (x[at + 1] - x[at], y[at + 1] - y[at]);
-        let are_alike = n == m && n > 0 && differ & 1 == 0;
-        *order = match (top(a, x[at + 1]), top(b, y[at + 1])) {
-            (Some(x), Some(y)) if are_alike && x != y => match (x < y) != (minus & 1 == 1) {
-                true => Ordering::Less,
-                false => Ordering::Greater,
-            },
-            _ => compared_apart(a, b, first + at),
-        };
-        (minus, differ) = (minus >> 1, differ >> 1);
+        *order = x[at].cmp(&y[at]);
+        if order.is_eq() {
+            *order = compared_apart(a, b, GROUP * group + at);
+        }
     }
+}
+
+/// Each number's limbs and, below their count, its topmost limb, with its sign: a number with a
+/// greater key is greater.
+#[inline(always)]
+fn keys(column: &Column, group: usize) -> [i64; GROUP] {
+    let ends = column.offsets[GROUP * group..].first_chunk::<{ GROUP + 1 }>();
+    let ends = ends.expect("a group is whole");
+    std::array::from_fn(|at| {
+        let top = (ends[at + 1] as usize / size_of::<Limb>()).wrapping_sub(1);
+        let limbs = (ends[at + 1] - ends[at]) / size_of::<Limb>() as i64;
+        let top = match limbs {
+            0 => 0,
+            _ => column.limbs[top],
+        };
+        let key = limbs << LIMB_BITS | i64::from(top);
+        let minus = -i64::from(column.signs[group] >> at & 1);
+        (key ^ minus) - minus
+    })
 }
 
 /// How two numbers compare, where that is not seen at once.
@@ -419,10 +412,16 @@ pub(crate) fn takes(operation: Operation, operands: &[&Integers]) -> bool {
 /// numbers are [narrow], which the widths of the inputs decide.
 fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
     use Operation::Shl;
+    // Of others nobody has to look at the numbers.
+    let looks_at_widths = formula.terms.iter().any(|term| match term {
+        Term::Apply(Function::Operation(operation), _) => has_narrow_form(*operation),
+        _ => false,
+    });
     let mut widths: Vec<usize> = Vec::with_capacity(formula.terms.len());
     for term in &formula.terms {
         let width = match term {
-            Term::Input(input) => short::longest(&inputs[*input]),
+            Term::Input(input) if looks_at_widths => short::longest(&inputs[*input]),
+            Term::Input(_) => 0,
             Term::Apply(function, of) => {
                 let of: Vec<usize> = of.iter().map(|&operand| widths[operand]).collect();
                 let longest = of.iter().copied().max().unwrap_or(0);

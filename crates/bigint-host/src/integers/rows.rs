@@ -202,6 +202,9 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+/// Computes batches of rows; answers their results, or none where they go into a total.
+type Compute<'c> = dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error> + 'c;
+
 impl Engine {
     /// Computes a formula of columns of integers: one result for each row, or one for all
     /// where it is a sum or product of all rows. A column of one number stands for all rows.
@@ -258,7 +261,7 @@ impl Engine {
         constants: &[SignedBatch],
         columns: &[Integers],
         results: usize,
-        compute: &mut dyn FnMut(&[&SignedBatch]) -> Result<Vec<SignedBatch>, Error>,
+        compute: &mut Compute<'_>,
     ) -> Result<Vec<Integers>, Error> {
         let count = count_of_rows(columns)?;
         let bins = Grouping::new(formulas, columns, count, BATCH_LIMBS, 0)?.bins()?;

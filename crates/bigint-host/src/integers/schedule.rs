@@ -42,8 +42,8 @@ use std::thread;
 /// Results of bins that wait on a device to be fetched.
 const MOST_WAITING: usize = 2;
 
-/// The list's numbers on a device, by the width that they are padded to; those that are wider are
-/// zeros.
+/// The list's numbers on a device, by the width that they are padded to; numbers that are wider stand
+/// there as zeros.
 type Shared = BTreeMap<usize, Batch>;
 
 impl Engine {
@@ -121,8 +121,8 @@ impl Engine {
         list.gathered(made, &self.inner.pool)
     }
 
-    /// What comes of bins that have so many limbs together: while one thread fetches the results
-    /// that a device has, this one brings it the next bins.
+    /// The results of bins that have so many limbs together, in the bins' order: while one thread
+    /// fetches results from a device, this one brings it the next bins.
     pub(crate) fn one_after_another<B>(
         &self,
         bins: &[B],
@@ -196,9 +196,9 @@ impl Engine {
         })
     }
 
-    /// A list for devices. Its sums are segments, at most so many limbs of them to a launch,
-    /// where that is said and numbers are of several lengths and many: few pad less than marks
-    /// cost. Who forces a kernel wants it to compute.
+    /// A list for devices. Its sums are segments, at most `most` limbs of them in a launch, where
+    /// that is given and the numbers are many and of several lengths: few numbers, or such as are
+    /// alike, need less padding than marks cost. A kernel that is forced computes all sums in bins.
     fn list_on_device<'a>(
         &self,
         integers: &'a Integers,
@@ -222,8 +222,8 @@ impl Engine {
         Ok(list)
     }
 
-    /// Whether so many computations are so many more than the numbers that those go to each
-    /// device once, and operands are gathered there.
+    /// Whether a list has so many computations beside its numbers that the numbers go to each device
+    /// once, and operands are gathered there.
     fn gathers(&self, integers: &Integers, computations: usize) -> bool {
         let has_devices = self.inner.device().is_some();
         has_devices && computations >= integers.len().saturating_mul(REPEATED)
@@ -280,7 +280,7 @@ impl Engine {
         })
     }
 
-    /// What comes of a bin.
+    /// The results of a bin.
     fn computed(&self, staged: &Staged) -> Result<SignedBatch, Error> {
         let Staged {
             operation,
@@ -325,7 +325,8 @@ impl Engine {
         self.rows_of(integers, count, width, |i| Some(index(i)))
     }
 
-    /// The same, with zeros where there is no index.
+    /// A batch of magnitudes, as [`Engine::magnitudes_of`] makes it, with zeros where there is no
+    /// index.
     fn rows_of(
         &self,
         integers: &Integers,
@@ -389,8 +390,8 @@ struct Staged {
     operands: Vec<SignedBatch>,
 }
 
-/// Whether the operation of a bin is of magnitudes: what it is of signed numbers follows from
-/// their signs.
+/// Whether a bin of this operation is of magnitudes alone: the result of signed numbers then follows
+/// from their signs.
 fn is_of_magnitudes(operation: Operation) -> bool {
     use Signs::{Difference, Magnitudes, Product, Sum};
     let signs = operation.declaration().signs;
@@ -405,7 +406,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Brought to the host. Waits for the device.
+    /// Brings the results of a bin to the host. Waits for the device.
     pub fn of(result: SignedBatch) -> Result<Self, Error> {
         let width = result.magnitude().width();
         let negative = result.negative()?;
@@ -417,13 +418,13 @@ impl Made {
         })
     }
 
-    /// All results of a bin.
+    /// Brings all columns of results of a bin to the host.
     fn all(results: Vec<SignedBatch>) -> Result<Vec<Self>, Error> {
         results.into_iter().map(Made::of).collect()
     }
 
-    /// The number of a row, of which so many limbs are looked at, and its sign where that is not
-    /// known.
+    /// The lowest `most` limbs of a row, and whether the number is negative, where that is not known
+    /// already.
     fn number(&self, row: usize, most: usize, negative: Option<bool>) -> (&[Limb], bool) {
         let negative = negative.unwrap_or_else(|| self.negative[row]);
         (&self.rows[row * self.width..][..most], negative)
@@ -431,8 +432,8 @@ impl Made {
 }
 
 /// The results of rows that are in bins, in the order of the rows; a pool takes the bins' memory.
-/// Of a row of so many limbs, `seen` says how many there are at most, and the sign where that is
-/// known.
+/// `seen` is given a row and the limbs that it has in its bin; it says how many of them the result
+/// has at most, and its sign where that is known.
 pub(crate) fn in_order(
     mut made: Vec<Made>,
     places: &[InBin],
@@ -485,8 +486,8 @@ impl List<'_> {
         Ok(column.into())
     }
 
-    /// The limbs at most of a computation's result in a row of so many, and its sign where it is
-    /// known.
+    /// The greatest length of a computation's result in a row of `width` limbs, and its sign where
+    /// that is known.
     fn seen(&self, of: usize, width: usize) -> (usize, Option<bool>) {
         let resolved = &self.resolved[of];
         (resolved.most_limbs().unwrap_or(width), resolved.negative)

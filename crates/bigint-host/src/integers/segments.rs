@@ -1,7 +1,7 @@
 //! Sums and differences of a list on a device: segments of any lengths, one behind the other in
-//! rows, which [`Operation::AddSegments`] computes in one pass. Nothing is padded but the shorter
-//! operand, the second, where its marks say so and a device does not read it; lists of whatever
-//! lengths take one launch.
+//! rows, which [`Operation::AddSegments`] computes in one pass, and lists of whatever lengths in one
+//! launch. Only the second operand, which is the shorter one, is padded; its marks say where, and the
+//! device does not read the padding.
 
 use crate::common::limbs;
 use crate::expression::grouping::InBin;
@@ -16,13 +16,13 @@ use std::ops::Range;
 const ROW: usize = 1 << 16;
 const _: () = assert!(WIDEST_SEGMENT <= ROW / 16);
 
-/// Limbs of each operand in a launch, at most: those that come from the host and go back, so that
-/// others move meanwhile; and those that are on the device, of which a launch more has a long tail.
+/// The most limbs of each operand in a launch. Operands that come from the host are few, so that
+/// those of the next launch move meanwhile; operands that are on the device already are many, as
+/// each launch has a long tail.
 pub(crate) const MOVED: usize = 1 << 23;
 pub(crate) const RESIDENT: usize = 1 << 26;
 
-/// Puts the computations that are in no bin, as they are segments, into bins behind those that there
-/// are.
+/// Puts the segments of a list, which are in no bin so far, into bins behind the others.
 pub(crate) fn lay_out(list: &mut List<'_>) {
     let Sums::Segments(most) = list.sums else {
         return;
@@ -53,7 +53,7 @@ pub(crate) fn lay_out(list: &mut List<'_>) {
     }
 }
 
-/// The bin of so many segments, which have so many limbs together.
+/// A bin of `count` segments, which have so many limbs together.
 fn bin(start: usize, count: usize, limbs: usize) -> Bin {
     let (rows, width) = match limbs <= ROW {
         true => (1, limbs.next_multiple_of(LIMB_BITS)),
@@ -74,7 +74,7 @@ fn bin(start: usize, count: usize, limbs: usize) -> Bin {
 }
 
 impl Engine {
-    /// The operands of a bin of segments: both, and the marks.
+    /// The two operands of a bin of segments, and its marks.
     pub(crate) fn segments(&self, list: &List<'_>, bin: &Bin) -> Result<[Batch; 3], Error> {
         let [width, _] = bin.kind.widths;
         let order = &list.order[bin.start..][..bin.count];
@@ -118,8 +118,8 @@ impl Engine {
     }
 }
 
-/// Sets the marks of some limbs: whether a segment begins there, what is subtracted, or where the
-/// second operand has ended.
+/// Sets a mark of some limbs. Mark 0 says that a segment begins at a limb, mark 1 that the second
+/// operand is subtracted, and mark 2 that it has ended.
 fn mark(marks: &mut [Limb], which: usize, limbs: Range<usize>) {
     let mut at = limbs.start;
     while at < limbs.end {

@@ -28,7 +28,7 @@ pub(crate) fn shifted_length(x: &[Limb], bits: usize) -> usize {
     }
 }
 
-/// Two neighbours in place, of which the higher gives its low bits.
+/// The limb that two neighbours become in a shift, of which the higher gives its low bits.
 #[inline]
 fn joined(low: Limb, high: Limb, right: usize) -> Limb {
     ((u64::from(high) << LIMB_BITS | u64::from(low)) >> right) as Limb
@@ -74,7 +74,7 @@ pub(crate) fn shift_left(place: &mut [Limb], x: &[Limb], bits: usize) {
 
 /// `x / 2^bits`, rounded down: of the magnitude of a negative number, up.
 pub(crate) struct Floor<'a> {
-    /// What whole limbs leave.
+    /// The limbs that are left when whole limbs are shifted out.
     limbs: &'a [Limb],
     right: usize,
     is_up: bool,

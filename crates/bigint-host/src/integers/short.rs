@@ -1,8 +1,8 @@
-//! What the CPU computes of short numbers: by words, in one pass, with nothing done row by row
-//! but the word's own arithmetic.
+//! Operations on short numbers on the CPU, word by word in one pass: the only work for each row is the
+//! word's own arithmetic.
 
 use crate::integers::passing::{Number, Operand, count_of, count_of_three, refuse_zeros};
-use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
+use crate::values::column::{Column, Packer, SIGNS_OF_BYTE as GROUP, each_group};
 use crate::{Error, Integers};
 use bigint_core::operation::Signs;
 use bigint_core::{LIMB_BITS, Limb};
@@ -27,7 +27,7 @@ pub(crate) enum Rounding {
     Euclid,
 }
 
-/// Whether no number of the column is longer than that.
+/// Whether no number of the column has more limbs than that.
 pub(crate) fn are_within(column: &Integers, limbs: usize) -> bool {
     if column.limbs().len() > limbs * column.len() {
         return false;
@@ -89,7 +89,7 @@ fn sum((x, minus_x): Word, (y, minus_y): Word) -> Word {
 #[inline]
 pub(crate) fn length(word: u128) -> usize {
     let (low, high) = (word as u64, (word >> 64) as u64);
-    let limbs = |half: u64| HALF_LIMBS - half.leading_zeros() as usize / LIMB_BITS;
+    let limbs = |half: u64| usize::from(half != 0) + usize::from(half >> LIMB_BITS != 0);
     match high {
         0 => limbs(low),
         _ => HALF_LIMBS + limbs(high),
@@ -215,79 +215,36 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// A column that is being made: every word is put where the last one ends, all its limbs, and
-/// those that are zero on top are overwritten by the next.
-struct Words {
-    limbs: Vec<Limb>,
-    end: usize,
-    offsets: Vec<i64>,
-    signs: Vec<u8>,
-}
-
-impl Words {
-    fn new(count: usize) -> Result<Self, Error> {
-        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
-        offsets.push(0);
-        Ok(Words {
-            limbs: bigint_cpu::zeroed(WORD_LIMBS * count)?,
-            end: 0,
-            offsets,
-            signs: bigint_cpu::with_capacity(count.div_ceil(GROUP))?,
-        })
-    }
-
-    /// Puts a group of words, or the few that are left: nothing comes behind those.
-    #[inline(always)]
-    fn put(&mut self, count: usize, word: impl Fn(usize) -> Word) {
-        let (mut end, mut signs) = (self.end, 0);
-        let mut ends = [0; GROUP];
-        let places = &mut self.limbs[..];
-        for (at, of_number) in ends[..count].iter_mut().enumerate() {
-            let (word, negative) = word(at);
-            let (low, high) = (word as u64, (word >> 64) as u64);
-            let upper = |half: u64| (half >> LIMB_BITS) as Limb;
-            let place = places[end..].first_chunk_mut();
-            *place.expect("every word has room") =
-                [low as Limb, upper(low), high as Limb, upper(high)];
-            end += length(word);
-            *of_number = (end * size_of::<Limb>()) as i64;
-            signs |= u8::from(negative && word != 0) << at;
-        }
-        self.offsets.extend_from_slice(&ends[..count]);
-        self.signs.push(signs);
-        self.end = end;
-    }
-
-    fn column(mut self) -> Column {
-        self.limbs.truncate(self.end);
-        Column::of_parts(self.limbs, self.offsets, self.signs)
-    }
+/// Puts the words of a group behind those of a column that is being made.
+#[inline(always)]
+fn put(made: &mut Packer, count: usize, word: impl Fn(usize) -> Word) {
+    made.put(count, |at, place| {
+        let (word, negative) = word(at);
+        let (low, high) = (word as u64, (word >> 64) as u64);
+        let upper = |half: u64| (half >> LIMB_BITS) as Limb;
+        let place = place.first_chunk_mut().expect("every word has room");
+        *place = [low as Limb, upper(low), high as Limb, upper(high)];
+        (length(word), negative)
+    });
 }
 
 /// Columns of the words that `put` makes of each group of rows: of its number, and how many rows
 /// it has.
 fn columns<const N: usize>(
     count: usize,
-    put: impl Fn(&mut [Words; N], usize, usize) + Sync,
+    put: impl Fn(&mut [Packer; N], usize, usize) + Sync,
 ) -> Result<[Integers; N], Error> {
     let columns = Column::gathered(count, 2 * WORD_LIMBS, |rows| {
-        let columns = [(); N].map(|()| Words::new(rows.len()));
+        let columns = [(); N].map(|()| Packer::new(rows.len(), WORD_LIMBS * rows.len()));
         let mut made = Vec::with_capacity(N);
         for column in columns {
             made.push(column?);
         }
-        let Ok(mut columns) = <[Words; N]>::try_from(made) else {
+        let Ok(mut columns) = <[Packer; N]>::try_from(made) else {
             unreachable!("as many were made");
         };
-        for first in rows.clone().step_by(GROUP) {
-            let rows = GROUP.min(rows.end - first);
-            // Of as many as it always has the compiler makes no loop.
-            match rows {
-                GROUP => put(&mut columns, first / GROUP, GROUP),
-                rows => put(&mut columns, first / GROUP, rows),
-            }
-        }
-        Ok(columns.into_iter().map(Words::column).collect())
+        each_group(rows, |group, rows| put(&mut columns, group, rows));
+        Ok(columns.into_iter().map(Packer::column).collect())
     })?;
     let columns: Vec<Integers> = columns.into_iter().map(Integers::from).collect();
     Ok(columns
@@ -307,7 +264,7 @@ fn rowwise<const N: usize>(
         for (of_group, operand) in groups.iter_mut().zip(&operands) {
             *of_group = operand.group(group);
         }
-        made.put(rows, |at| {
+        put(made, rows, |at| {
             let mut numbers = [Short::ZERO; N];
             for (number, group) in numbers.iter_mut().zip(&groups) {
                 *number = group.number(at);
@@ -328,7 +285,7 @@ fn pairwise(
     rowwise(count, [a, b], |[x, y]| word(x.signed(), y.signed()))
 }
 
-/// Which of two numbers `is_first` says.
+/// The first of two numbers, or the second, as `is_first` says.
 fn chosen(
     a: &Integers,
     b: &Integers,
@@ -385,8 +342,8 @@ pub(crate) fn divided(
                     false => [(0, false); 2],
                 }
             });
-            quotients.put(rows, |at| made[at][0]);
-            remainders.put(rows, |at| made[at][1]);
+            put(quotients, rows, |at| made[at][0]);
+            put(remainders, rows, |at| made[at][1]);
         })
     })
 }

@@ -11,16 +11,16 @@ use bigint_cpu::{Cpu, LIMB_WORK, map};
 const MOST_OF_PART: usize = 1 << 13;
 
 /// Magnitudes that are added to a total together.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 /// The sum of magnitudes word by word, which carries at the end: 128 bits hold the sum of any 2^64
 /// words.
 #[derive(Default)]
 struct Total<'a> {
     sums: Vec<u128>,
-    /// What is not yet added.
+    /// Magnitudes that are not yet added.
     waiting: [&'a [Limb]; TOGETHER],
-    /// How many wait.
+    /// How many magnitudes wait.
     count: usize,
 }
 
@@ -41,39 +41,31 @@ impl<'a> Total<'a> {
         self.waiting[self.count] = magnitude;
         self.count += 1;
         if self.count == TOGETHER {
-            self.add_together();
+            self.add_waiting();
         }
         Ok(())
     }
 
-    /// Adds all that wait, as far as all go together.
-    fn add_together(&mut self) {
-        let words = self.waiting.map(|x| x.as_chunks::<2>().0);
-        let least = words.iter().map(|words| words.len()).min().unwrap_or(0);
-        let [a, b, c, d] = words.map(|words| &words[..least]);
-        for (i, sum) in self.sums[..least].iter_mut().enumerate() {
-            let with = |sum: u128, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
-            *sum = with(with(with(with(*sum, a), b), c), d);
+    /// Adds all that wait.
+    fn add_waiting(&mut self) {
+        let sums = &mut self.sums[..];
+        let mut waiting = &self.waiting[..self.count];
+        while let Some((&together, others)) = waiting.split_first_chunk() {
+            add_together::<TOGETHER>(sums, together);
+            waiting = others;
         }
-        self.add_waiting(least);
-    }
-
-    /// Adds those that wait, from word `from` on.
-    fn add_waiting(&mut self, from: usize) {
-        for magnitude in &self.waiting[..self.count] {
-            let (words, odd) = magnitude.as_chunks::<2>();
-            for (sum, &pair) in self.sums[from..].iter_mut().zip(&words[from..]) {
-                *sum += u128::from(word(pair));
-            }
-            if let (Some(sum), &[limb]) = (self.sums.get_mut(words.len()), odd) {
-                *sum += u128::from(limb);
-            }
+        if let Some((&together, others)) = waiting.split_first_chunk() {
+            add_together::<{ TOGETHER / 2 }>(sums, together);
+            waiting = others;
+        }
+        for &magnitude in waiting {
+            add_together(sums, [magnitude]);
         }
         self.count = 0;
     }
 
     fn carried(mut self) -> Result<Vec<Limb>, Error> {
-        self.add_waiting(0);
+        self.add_waiting();
         let mut limbs = bigint_cpu::zeroed(2 * self.sums.len() + 4)?;
         let mut carry = 0_u128;
         let (pairs, _) = limbs.as_chunks_mut::<2>();
@@ -89,6 +81,27 @@ impl<'a> Total<'a> {
             carry = put(pair, carry);
         }
         Ok(limbs)
+    }
+}
+
+/// Adds magnitudes to sums, word by word as far as all of them go, and then each alone.
+#[inline(always)]
+fn add_together<const N: usize>(sums: &mut [u128], magnitudes: [&[Limb]; N]) {
+    let least = magnitudes.iter().map(|x| x.len() / 2).min().unwrap_or(0);
+    let together = magnitudes.map(|x| &x.as_chunks::<2>().0[..least]);
+    let (low, high) = sums.split_at_mut(least);
+    for (i, sum) in low.iter_mut().enumerate() {
+        let add = |sum, words: &[[Limb; 2]]| sum + u128::from(word(words[i]));
+        *sum = together.into_iter().fold(*sum, add);
+    }
+    for magnitude in magnitudes {
+        let (words, odd) = magnitude[2 * least..].as_chunks::<2>();
+        for (sum, &pair) in high.iter_mut().zip(words) {
+            *sum += u128::from(word(pair));
+        }
+        if let (Some(sum), &[limb]) = (high.get_mut(words.len()), odd) {
+            *sum += u128::from(limb);
+        }
     }
 }
 

@@ -235,13 +235,9 @@ impl Tuning {
             let lanes = known.iter().find(holds).copied().unwrap_or(32);
             return (lanes, Why::Said("the fewest that hold the number"));
         }
-        let (key, rows) = match operation.multiplies() {
-            true => ("mul.lanes", &self.mul.lanes),
-            false => ("scan.lanes", &self.scan.lanes),
-        };
-        let limbs = of.n.max(of.m);
+        let (limbs, rows) = (of.n.max(of.m), &self.mul.lanes);
         let row = rows.iter().find(|row| limbs <= row.max_width);
-        of_row(row.or(rows.last()), key, limbs)
+        of_row(row.or(rows.last()), "mul.lanes", limbs)
     }
 
     /// The kernel for a division or a root: lanes whose registers hold the divisor or the root, or

@@ -20,7 +20,7 @@ pub struct Tuning {
     pub add: AddTuning,
     /// Bits and masks, limb by limb.
     pub limbwise: LimbwiseTuning,
-    /// What is told of numbers by a pass over them, and what follows from it.
+    /// Comparisons, counts of bits and the like: passes over numbers.
     pub scan: ScanTuning,
     /// Multiplication.
     pub mul: MulTuning,
@@ -73,8 +73,8 @@ pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
     /// numbers as for a sum; whole warps take neighbouring words of any other.
     pub interleaved_thread_min_width: usize,
-    /// The same where an operand [tells](bigint_core::operation::Property::Guided) all limbs of a number something, which a thread
-    /// looks at once.
+    /// The same where an operand [guides](bigint_core::operation::Property::Guided) all limbs of a
+    /// number: a thread looks at that operand once.
     pub interleaved_thread_min_told_width: usize,
 }
 
@@ -85,8 +85,6 @@ pub struct LimbwiseTuning {
 pub struct ScanTuning {
     /// The widest contiguous operand that one thread has to itself.
     pub thread_max_width: usize,
-    /// Lanes per number by the wider operand's width, narrowest first: 8 or 32.
-    pub lanes: Vec<LanesTuning>,
 }
 
 /// Thresholds of multiplication, widths in limbs.
@@ -390,7 +388,6 @@ impl Tuning {
         path.clone_into(&mut tuning.file);
         let tables = [
             ("mul", &tuning.mul.lanes, first(Cost::Product)),
-            ("scan", &tuning.scan.lanes, Operation::Compare),
             ("modular", &tuning.modular.lanes, first(Cost::Power)),
             ("modular", &tuning.modular.scan_lanes, first(Cost::Power)),
             (

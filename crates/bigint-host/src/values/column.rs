@@ -70,9 +70,7 @@ impl Column {
     pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
         let mut offsets = bigint_cpu::with_capacity(count + 1)?;
         offsets.push(0);
-        // On large pages, none of which is touched before a number is.
-        let mut limbs = bigint_cpu::zeroed(limbs)?;
-        limbs.clear();
+        let limbs = bigint_cpu::with_capacity(limbs)?;
         let signs = bigint_cpu::with_capacity(count.div_ceil(8))?;
         Ok(Column::of_parts(limbs, offsets, signs))
     }
@@ -154,15 +152,21 @@ impl Column {
     /// The next number is the limbs that have been put behind the last one's, zeros on top
     /// left out.
     pub fn end_number(&mut self, negative: bool) {
-        let index = self.len();
-        let start = self.offsets[index] as usize / LIMB_BYTES;
+        let start = self.offsets[self.len()] as usize / LIMB_BYTES;
         let length = trimmed(&self.limbs[start..]).len();
         self.limbs.truncate(start + length);
+        self.end_at(start + length, negative && length > 0);
+    }
+
+    /// The next number is the limbs behind the last one's, up to `end`.
+    #[inline]
+    pub fn end_at(&mut self, end: usize, negative: bool) {
+        let index = self.len();
         if index.is_multiple_of(8) {
             self.signs.push(0);
         }
-        self.signs[index / 8] |= u8::from(negative && length > 0) << (index % 8);
-        self.offsets.push(((start + length) * LIMB_BYTES) as i64);
+        self.signs[index / 8] |= u8::from(negative) << (index % 8);
+        self.offsets.push((end * LIMB_BYTES) as i64);
     }
 
     /// Makes every number negative that `negative` says, of its index and its sign so far,
@@ -381,6 +385,66 @@ impl Column {
             place.copy_from_slice(limbs);
         });
         Ok(all)
+    }
+}
+
+/// A column that is being made: each number is put where the last one ends, and the next one
+/// overwrites the room that it has not needed.
+pub(crate) struct Packer {
+    limbs: Vec<Limb>,
+    end: usize,
+    offsets: Vec<i64>,
+    signs: Vec<u8>,
+}
+
+impl Packer {
+    /// No numbers yet, and room for so many that take so many limbs together before it is known
+    /// how many they need.
+    pub fn new(count: usize, limbs: usize) -> Result<Self, Error> {
+        let mut offsets = bigint_cpu::with_capacity(count + 1)?;
+        offsets.push(0);
+        Ok(Packer {
+            limbs: bigint_cpu::zeroed(limbs)?,
+            end: 0,
+            offsets,
+            signs: bigint_cpu::with_capacity(count.div_ceil(SIGNS_OF_BYTE))?,
+        })
+    }
+
+    /// Puts as many numbers as have their signs in a byte, or the few that are left: `put` writes
+    /// number `at` of them where its room begins, and returns how many limbs it needs and whether
+    /// it is negative.
+    #[inline(always)]
+    pub fn put(&mut self, count: usize, put: impl Fn(usize, &mut [Limb]) -> (usize, bool)) {
+        let (mut end, mut signs) = (self.end, 0);
+        let mut ends = [0; SIGNS_OF_BYTE];
+        for (at, of_number) in ends[..count].iter_mut().enumerate() {
+            let (length, negative) = put(at, &mut self.limbs[end..]);
+            end += length;
+            *of_number = (end * LIMB_BYTES) as i64;
+            signs |= u8::from(negative && length > 0) << at;
+        }
+        self.offsets.extend_from_slice(&ends[..count]);
+        self.signs.push(signs);
+        self.end = end;
+    }
+
+    /// The column of all that has been put.
+    pub fn column(mut self) -> Column {
+        self.limbs.truncate(self.end);
+        Column::of_parts(self.limbs, self.offsets, self.signs)
+    }
+}
+
+/// Calls `put(group, count)` for each byte of the signs of some rows, of as many rows as it is for.
+#[inline(always)]
+pub(crate) fn each_group(rows: Range<usize>, mut put: impl FnMut(usize, usize)) {
+    for first in rows.clone().step_by(SIGNS_OF_BYTE) {
+        // Of as many as a byte is for the compiler makes no loop.
+        match SIGNS_OF_BYTE.min(rows.end - first) {
+            SIGNS_OF_BYTE => put(first / SIGNS_OF_BYTE, SIGNS_OF_BYTE),
+            count => put(first / SIGNS_OF_BYTE, count),
+        }
     }
 }
 

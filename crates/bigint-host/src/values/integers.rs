@@ -1,7 +1,7 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
-use crate::values::column::Column;
+use crate::values::column::{Column, Packer, SIGNS_OF_BYTE, each_group, trimmed};
 use crate::values::number::{BadNumber, Number, Unread};
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
@@ -367,6 +367,31 @@ impl Integers {
         Ok(())
     }
 
+    /// `count` numbers, of each of which `width` says how many limbs hold it; `write` writes all of
+    /// those, zeros on top or not, and answers whether the number is negative.
+    ///
+    /// # Errors
+    /// What `write` answers, and [`Error::OutOfMemory`].
+    pub fn try_from_fn<E: From<Error>>(
+        count: usize,
+        width: impl Fn(usize) -> usize,
+        mut write: impl FnMut(usize, &mut [Limb]) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let mut column = Column::with_capacity(count, 0)?;
+        let limbs = (0..count).map(&width).sum();
+        column.limbs = bigint_cpu::zeroed(limbs).map_err(Error::from)?;
+        let mut end = 0;
+        for index in 0..count {
+            let place = &mut column.limbs[end..end + width(index)];
+            let negative = write(index, place)?;
+            let length = trimmed(place).len();
+            end += length;
+            column.end_at(end, negative && length > 0);
+        }
+        column.limbs.truncate(end);
+        Ok(column.into())
+    }
+
     /// The numbers of these texts, each as [`Integers::push_text`] takes it.
     ///
     /// # Errors
@@ -476,30 +501,40 @@ impl Integers {
         limbs::leave_for_numbers(self.len(), bytes)?;
         numbers.resize(self.len(), BigInt::ZERO);
         let mean = self.limbs().len() / self.len().max(1);
-        limbs::each_part(&mut numbers, mean, |first, part| {
-            let ends = self.offsets()[first..].windows(2);
-            for (i, (number, ends)) in (first..).zip(part.iter_mut().zip(ends)) {
-                let sign = match self.column.is_negative(i) {
-                    true => Sign::Minus,
-                    false => Sign::Plus,
-                };
-                let [start, end] = [ends[0], ends[1]].map(|end| end as usize / LIMB_BYTES);
-                let magnitude = &self.limbs()[start..end];
-                match magnitude.len() {
-                    // Without a loop, and in no memory of its own.
-                    0..=2 => {
-                        let word = match *magnitude {
-                            [low, high] => u64::from(high) << LIMB_BITS | u64::from(low),
-                            _ => magnitude.first().map_or(0, |&low| u64::from(low)),
-                        };
-                        *number = BigInt::from_biguint(sign, word.into());
-                    }
-                    _ => number.assign_from_slice(sign, magnitude),
+        limbs::each_part(&mut numbers, mean, SIGNS_OF_BYTE, |first, part| {
+            let ends = &self.offsets()[first..];
+            let mut start = ends[0] as usize / LIMB_BYTES;
+            let groups = part.chunks_mut(SIGNS_OF_BYTE);
+            let groups = groups.zip(ends[1..].chunks(SIGNS_OF_BYTE));
+            let signs = &self.signs()[first / SIGNS_OF_BYTE..];
+            for ((numbers, ends), &signs) in groups.zip(signs) {
+                for (at, (number, &end)) in numbers.iter_mut().zip(ends).enumerate() {
+                    let end = end as usize / LIMB_BYTES;
+                    assign(number, signs >> at & 1 == 1, &self.limbs()[start..end]);
+                    start = end;
                 }
             }
         });
         Ok(numbers)
     }
+}
+
+/// Makes `number` that of a magnitude and a sign.
+#[inline(always)]
+fn assign(number: &mut BigInt, negative: bool, magnitude: &[Limb]) {
+    let sign = if negative { Sign::Minus } else { Sign::Plus };
+    let word = |[low, high]: [Limb; 2]| u64::from(high) << LIMB_BITS | u64::from(low);
+    let wide = |low, high| u128::from(word(high)) << 64 | u128::from(word(low));
+    // Numbers of a word or two are made without a loop, and those of one in no memory of their own.
+    let magnitude = match *magnitude {
+        [] => BigUint::ZERO,
+        [x] => x.into(),
+        [x, y] => word([x, y]).into(),
+        [x, y, z] => wide([x, y], [z, 0]).into(),
+        [x, y, z, w] => wide([x, y], [z, w]).into(),
+        _ => return number.assign_from_slice(sign, magnitude),
+    };
+    *number = BigInt::from_biguint(sign, magnitude);
 }
 
 /// Numbers and whether they are negative.
@@ -511,16 +546,19 @@ fn of_numbers<'a>(
         0 => 0,
         count => 2 * number(count / 2).1.iter_u64_digits().len(),
     };
-    let length = |i| {
-        let (negative, number) = number(i);
-        let words = number.iter_u64_digits().len();
-        let is_short = number
-            .iter_u64_digits()
-            .last()
-            .is_some_and(|top| top >> LIMB_BITS == 0);
-        let limbs = 2 * words - usize::from(is_short);
-        (limbs, negative)
-    };
-    let fill = |i, place: &mut [Limb]| limbs::fill_with(place, number(i).1);
-    Ok(Column::filled(None, count, mean, length, fill)?.into())
+    let columns = Column::gathered(count, 2 * mean, |rows| {
+        let words = rows.clone().map(|i| number(i).1.iter_u64_digits().len());
+        let mut made = Packer::new(rows.len(), 2 * words.sum::<usize>())?;
+        each_group(rows, |group, rows| {
+            made.put(rows, |at, place| {
+                let (negative, number) = number(SIGNS_OF_BYTE * group + at);
+                let place = &mut place[..2 * number.iter_u64_digits().len()];
+                limbs::fill_with(place, number);
+                let is_short = place.last() == Some(&0);
+                (place.len() - usize::from(is_short), negative)
+            });
+        });
+        Ok(vec![made.column()])
+    })?;
+    Ok(columns.into_iter().next().unwrap_or_default().into())
 }

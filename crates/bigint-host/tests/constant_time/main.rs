@@ -12,6 +12,7 @@ mod follow;
 mod memcheck;
 mod promises;
 mod steps;
+mod translate;
 
 use bigint_cpu::{Cpu, Path};
 use promises::Setting;

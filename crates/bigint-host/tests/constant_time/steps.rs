@@ -6,7 +6,8 @@
 //! same code at the same addresses, says at which instruction.
 #![allow(unsafe_code)] // fork and shared memory
 
-use crate::follow::{FAR, Program, follow, range, words};
+use crate::follow::{FAR, follow};
+use crate::translate::{Program, range, words};
 use std::env;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

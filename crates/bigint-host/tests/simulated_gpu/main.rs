@@ -20,6 +20,4 @@ mod secrets;
 mod several;
 mod signs;
 mod start;
-#[path = "../../../cuda-sim-driver/tests/support/mod.rs"]
-mod support;
 mod trees;

@@ -3,8 +3,6 @@
 use std::env;
 use std::process::Command;
 
-use crate::support;
-
 const CHILD: &str = "BIGINT_TEST_CHILD";
 
 /// Runs the test `name` again in a process whose driver is simulated, shaped by
@@ -22,7 +20,7 @@ pub fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool 
     let output = command
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
-        .env("BIGINT_CUDA_DRIVER", support::library())
+        .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
         .env("CUDA_SIM_LEAKS", "fail")
         .env("CUDA_SIM_CHECKS", "all,copies")
         .envs(settings.iter().copied())

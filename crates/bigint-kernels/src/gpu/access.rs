@@ -249,12 +249,12 @@ pub struct Walk {
     address: u64,
     /// Bytes from one to the next.
     step: u64,
-    /// How many there are.
+    /// The number of limbs.
     steps: u32,
 }
 
 impl Walk {
-    /// So many limbs from `address` on, `step` bytes apart.
+    /// The limbs from `address` on, so many, `step` bytes apart.
     ///
     /// # Safety
     /// All of them are inside numbers, which stay allocated while the kernel runs. What other

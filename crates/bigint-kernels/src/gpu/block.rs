@@ -49,7 +49,7 @@ impl<const THREADS: u32> Team<THREADS> {
         self.thread
     }
 
-    /// Its warp.
+    /// The calling thread's warp.
     #[inline(always)]
     pub fn warp(self) -> Group<32> {
         self.warp
@@ -69,7 +69,7 @@ impl<const THREADS: u32> Team<THREADS> {
         unsafe { barrier(0) }
     }
 
-    /// The same; and whether `predicate` holds in every thread of the block.
+    /// Waits for the block's threads, and says whether `predicate` holds in every one.
     #[inline(always)]
     pub fn all(self, predicate: bool) -> bool {
         // SAFETY: as in `sync`.

@@ -65,13 +65,13 @@ pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
     4 * Montgomery::FOURS.or(kernel::montgomery_digit(width as usize, lanes) as u32 / 4)
 }
 
-/// The same of a divisor.
+/// Limbs of a divisor that each of `lanes` lanes has, as the host knows or by its width.
 #[inline(always)]
 pub fn divisor_digit(width: u32, lanes: u32) -> u32 {
     4 * DivisionByLanes::FOURS.or(kernel::divisor_digit(width as usize, lanes) as u32 / 4)
 }
 
-/// The same of a power.
+/// Limbs of a power's modulus that each of `lanes` lanes has, as the host knows or by its width.
 #[inline(always)]
 pub fn power_digit(width: u32, lanes: u32) -> u32 {
     4 * Power::FOURS.or(kernel::power_digit(width as usize, lanes) as u32 / 4)

@@ -170,8 +170,8 @@ impl<S: Stride> Number<S> {
         self.width
     }
 
-    /// The same width, but without memory behind it where `on` is false: reads as
-    /// zero, and nothing that is stored arrives.
+    /// The number, but without memory behind it where `on` is false: it then reads as zero, and
+    /// nothing that is stored arrives.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let reach = if on { self.reach } else { 0 };
@@ -190,8 +190,8 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The same number, of which the compiler no longer knows how it was come by: addresses of
-    /// limbs whose places it knows are constants beside the number's own, and take no registers.
+    /// The number, of which the compiler no longer knows how it was come by: addresses of limbs
+    /// whose places it knows are constants beside the number's own, and take no registers.
     #[inline(always)]
     pub fn settled(self) -> Self {
         let (mut address, mut reach) = (self.address, self.reach);
@@ -232,7 +232,7 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The same number with its stride known only at run time.
+    /// The number with its stride known only at run time.
     #[inline(always)]
     pub fn strided(self) -> Number<Any> {
         Number {
@@ -634,7 +634,8 @@ impl<S: Stride> Batch<S> {
     }
 }
 
-/// Where each number's carry or borrow out goes, if anybody asks.
+/// The words of a number's carry or borrow out: its own, and that of the first number that carries,
+/// as far as the launch has them.
 #[derive(Clone, Copy)]
 pub struct CarryOut {
     /// The number's word, or zero.
@@ -645,7 +646,7 @@ pub struct CarryOut {
 }
 
 impl CarryOut {
-    /// Where the carry out of number `number` goes.
+    /// The words for the carry out of number `number`.
     ///
     /// # Safety
     /// The launch's words for carries are allocated, and no other thread reports this
@@ -664,7 +665,7 @@ impl CarryOut {
         }
     }
 
-    /// The same, or where nothing goes.
+    /// The words, or none where `on` is false.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let if_on = |word| if on { word } else { 0 };

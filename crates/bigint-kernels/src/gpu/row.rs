@@ -43,10 +43,10 @@ pub fn halves(pair: Pair) -> [Limb; 2] {
 
 /// Numbers of so many limbs in registers.
 pub trait Row: Copy {
-    /// How many.
+    /// The number of limbs.
     const LIMBS: u32;
 
-    /// The same number as pairs of limbs, an array of half as many.
+    /// A number as pairs of limbs, an array of half as many.
     type Pairs: Copy;
 
     /// The number whose limb `i` is `limb(i)`, asked for from the lowest up. (In a loop, and so in

@@ -185,8 +185,8 @@ impl<const FOURS: u32> Slots<FOURS> {
     }
 }
 
-/// Where the calling thread's warp's part of the block's shared memory begins, of which each
-/// thread has so many bytes.
+/// The address where the part of the calling thread's warp begins in the block's shared memory, of
+/// which each thread has so many bytes.
 #[inline(always)]
 pub(super) fn part_of_warp(bytes: u32) -> u32 {
     // SAFETY: the register is defined in every thread.
@@ -194,7 +194,7 @@ pub(super) fn part_of_warp(bytes: u32) -> u32 {
     start() + (thread - thread::lane()) * bytes
 }
 
-/// Where the block's shared memory begins.
+/// The address where the block's shared memory begins.
 #[inline(always)]
 pub(super) fn start() -> u32 {
     let start: u32;
@@ -215,8 +215,8 @@ pub struct Places {
     width: u32,
     /// Limbs from one number to the next.
     place: u32,
-    /// What takes a four of all numbers' limbs to its number, times 2^16: zero where there
-    /// are no gaps.
+    /// The factor that takes a four of all numbers' limbs to its number, times 2^16: zero where
+    /// there are no gaps.
     numbers_per_four: u32,
 }
 
@@ -312,8 +312,8 @@ impl Places {
 
     /// The place of one thread.
     #[inline(always)]
-    pub fn of_lane(self, lane: u32) -> Place {
-        Place {
+    pub fn of_lane(self, lane: u32) -> SharedNumber {
+        SharedNumber {
             address: self.address + LIMB_BYTES * (lane % WARP * self.place),
             width: self.width,
         }
@@ -399,7 +399,7 @@ impl<const FOURS: u32> Fours for Slot<FOURS> {
     }
 }
 
-impl Fours for Place {
+impl Fours for SharedNumber {
     #[inline(always)]
     fn four(self, at: u32) -> [Limb; 4] {
         [
@@ -443,17 +443,17 @@ impl Spot {
 
 /// A number in shared memory; zero above its width, and what is set there is lost.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct SharedNumber {
     address: u32,
     width: u32,
 }
 
-impl Place {
+impl SharedNumber {
     /// Limbs `from` up to, not including, `to`, which may be above the width: whoever asks
     /// knows that the place goes so far.
     #[inline(always)]
     pub fn part(self, from: u32, to: u32) -> Self {
-        Place {
+        SharedNumber {
             address: self.address + LIMB_BYTES * from,
             width: to.saturating_sub(from),
         }

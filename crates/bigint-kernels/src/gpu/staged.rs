@@ -31,7 +31,7 @@ const FOUR_BYTES: u32 = 4 * LIMB_BYTES;
 /// The numbers of one operand, or the results, of a warp's groups.
 #[derive(Clone, Copy)]
 pub struct Stage {
-    /// That of the first group.
+    /// The address of the first group's number.
     address: u32,
     /// Bytes from one group's to the next one's.
     pitch: u32,
@@ -57,14 +57,14 @@ impl Stage {
         }
     }
 
-    /// The same from limb `at` of each number on.
+    /// The stage from limb `at` of each number on.
     #[inline(always)]
     fn up(self, at: u32) -> Self {
         let address = self.address + LIMB_BYTES * at;
         Stage { address, ..self }
     }
 
-    /// The same from number `index` on.
+    /// The stage from number `index` on.
     #[inline(always)]
     fn number_up(self, index: u32) -> Self {
         let address = self.address + index * self.pitch;
@@ -109,8 +109,8 @@ impl Stage {
 
     /// The place of limb `at` of the numbers' run, below 32.
     #[inline(always)]
-    fn place(self, at: u32) -> Place {
-        Place {
+    fn place(self, at: u32) -> LanePlace {
+        LanePlace {
             address: LIMB_BYTES * at,
             limb: at,
         }
@@ -118,9 +118,9 @@ impl Stage {
 
     /// The place that is meant, where it may be in the number above.
     #[inline(always)]
-    fn within(self, Place { address, limb }: Place) -> Place {
+    fn within(self, LanePlace { address, limb }: LanePlace) -> LanePlace {
         let is_above = limb >= self.width;
-        Place {
+        LanePlace {
             address: address + if is_above { self.gap() } else { 0 },
             limb: limb - if is_above { self.width } else { 0 },
         }
@@ -128,8 +128,8 @@ impl Stage {
 
     /// Takes a place on by as many limbs as `by` is from the beginning.
     #[inline(always)]
-    fn go_on(self, place: &mut Place, by: Place) {
-        *place = self.within(Place {
+    fn go_on(self, place: &mut LanePlace, by: LanePlace) {
+        *place = self.within(LanePlace {
             address: place.address + by.address,
             limb: place.limb + by.limb,
         });
@@ -137,7 +137,7 @@ impl Stage {
 
     /// The limb at `place` where `at < end`, else zero; the place goes on by 32 limbs.
     #[inline(always)]
-    fn take(self, place: &mut Place, at: u32, end: u32) -> Limb {
+    fn take(self, place: &mut LanePlace, at: u32, end: u32) -> Limb {
         // SAFETY: by the contract of `new`, as the run has the limb.
         let limb = unsafe { load_below(at, end, self.address + place.address) };
         self.go_on(place, ONE_EACH);
@@ -146,22 +146,22 @@ impl Stage {
 
     /// Sets the limb at `place` where `at < end`, likewise.
     #[inline(always)]
-    fn put(self, place: &mut Place, at: u32, end: u32, limb: Limb) {
+    fn put(self, place: &mut LanePlace, at: u32, end: u32, limb: Limb) {
         // SAFETY: as in `take`.
         unsafe { store_below(at, end, self.address + place.address, limb) };
         self.go_on(place, ONE_EACH);
     }
 }
 
-/// Where a lane is in a stage, in bytes from its beginning, and in limbs from that of a number.
+/// The place of a lane in a stage, in bytes from its beginning, and in limbs from that of a number.
 #[derive(Clone, Copy)]
-struct Place {
+struct LanePlace {
     address: u32,
     limb: u32,
 }
 
 /// A limb for each lane of the warp, within a number.
-const ONE_EACH: Place = Place {
+const ONE_EACH: LanePlace = LanePlace {
     address: LIMB_BYTES * WARP,
     limb: WARP,
 };
@@ -294,7 +294,7 @@ impl Staged {
         self.width
     }
 
-    /// The same, or a number that reads as zero, and where nothing that is stored arrives.
+    /// The number, or one that reads as zero, and where nothing that is stored arrives.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let reach = if on { self.reach } else { 0 };

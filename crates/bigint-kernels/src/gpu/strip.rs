@@ -106,7 +106,7 @@ impl Strip {
 /// The limbs that a thread moves between a strip and device memory, from some row on.
 #[derive(Clone, Copy)]
 pub struct Way {
-    /// Its limb in the first row, in device memory and in shared memory.
+    /// The lane's limb in the first row, in device memory and in shared memory.
     row: Row,
     address: u32,
     /// Bytes from a row to the next in shared memory.
@@ -115,7 +115,7 @@ pub struct Way {
     blocks: u32,
     /// Rows in each.
     rows: u32,
-    /// Those that are left of this one.
+    /// Rows that are left of this block.
     left: u32,
     /// All rows from here on in which the thread has a limb.
     end: u32,
@@ -131,7 +131,7 @@ impl Way {
         self.blocks > 0
     }
 
-    /// How many of the next eight rows are to be moved.
+    /// The number of rows, of the next eight, that are to be moved.
     #[inline(always)]
     fn moved(self) -> u32 {
         if self.blocks > 0 {

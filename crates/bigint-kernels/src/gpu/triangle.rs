@@ -70,18 +70,18 @@ pub fn square<const X: usize>(a: [Limb; X]) -> [[Limb; X]; 2] {
     halves
 }
 
-/// What the rows so far amount to.
+/// The sum of the rows so far.
 struct Triangle<const X: usize> {
     a: [Limb; X],
     /// Pairs of weights `2k + 1` and `2k + 2`.
     odd: [[Limb; 2]; X],
     /// Pairs of weights `2k + 2` and `2k + 3`.
     even: [[Limb; 2]; X],
-    /// Of the triangle, into the next row's lowest weight.
+    /// The carry of the triangle into the next row's lowest weight.
     carry: Limb,
     /// The two limbs of the triangle that were completed last.
     below: [Limb; 2],
-    /// Of the square.
+    /// The carry of the square.
     carry_of_square: Limb,
 }
 

@@ -121,7 +121,7 @@ impl<const LANES: u32> Group<LANES> {
         self.lane & (self.lanes() - 1)
     }
 
-    /// What the group's lane `source` (taken modulo their number) gives as `value`.
+    /// The `value` of the group's lane `source` (taken modulo their number).
     #[inline(always)]
     pub fn shuffle(self, value: Limb, source: u32) -> Limb {
         if LANES == 1 {
@@ -133,13 +133,13 @@ impl<const LANES: u32> Group<LANES> {
         unsafe { shuffle_index(ALL, value, source, segment) }
     }
 
-    /// What the lane `by` places below gives, around the end of the group.
+    /// The `value` of the lane `by` places below, around the end of the group.
     #[inline(always)]
     pub fn rotate_up(self, value: Limb, by: u32) -> Limb {
         self.shuffle(value, self.lane().wrapping_sub(by))
     }
 
-    /// What the lane one place above gives, around the end of the group.
+    /// The `value` of the lane one place above, around the end of the group.
     #[inline(always)]
     pub fn rotate_down(self, value: Limb) -> Limb {
         self.shuffle(value, self.lane() + 1)

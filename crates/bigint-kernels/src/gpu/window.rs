@@ -42,7 +42,7 @@ pub struct Window<const X: usize> {
     odd: [Limb; X],
 }
 
-/// What windows of every size do.
+/// The operations of windows of every size.
 #[diagnostic::on_unimplemented(
     message = "numbers in registers have 2, 4, 8, 12, 16, 24 or 32 limbs",
     label = "take the next of these: shorter numbers have zeros on top"
@@ -61,9 +61,8 @@ pub trait Slide: Copy {
     /// carry for [`slide`](Self::slide).
     fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
 
-    /// The same, where several products are added before the window moves: `carries` go out
-    /// of `even` and of `odd`, whose places are `X` and `X + 1` above the window's, and are
-    /// added to.
+    /// Adds a product where several are added before the window moves: `carries` go out of `even`
+    /// and of `odd`, whose places are `X` and `X + 1` above the window's, and are added to.
     fn add_product(&mut self, a: Limb, digit: Self::Digit, carries: [Limb; 2])
     -> (Limb, [Limb; 2]);
 

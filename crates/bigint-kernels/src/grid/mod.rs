@@ -34,7 +34,7 @@ trait Levels: Copy {
         }
     }
 
-    /// The same levels up.
+    /// Levels `to` to `from` up.
     #[inline(always)]
     fn ups(self, from: u32, to: u32) {
         let rest = (to - from) % 3;
@@ -60,12 +60,12 @@ struct Columns {
     operand: u32,
     /// The binary logarithm of how many they are.
     log: u32,
-    /// That of a row's points.
+    /// The logarithm of a row's points.
     log_row: u32,
 }
 
 impl Columns {
-    /// Those of block `block` of a launch, `2^log` of them.
+    /// The columns of block `block` of a launch, `2^log` of them.
     #[inline(always)]
     fn of(block: u32, log: u32, log_row: u32, operands: u32) -> Self {
         let groups = log_row - log;

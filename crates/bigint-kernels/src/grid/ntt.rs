@@ -22,16 +22,16 @@
 //! the length 12 bytes of residues, each operand's written once and read once, the product's
 //! read and written twice. **Scratch**: the residues.
 
+mod rows;
+
 use super::{Columns, Levels};
 use crate::gpu::block::Team;
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::residues::Residues;
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
-use crate::transform::primes::{Field, coefficient, one_of};
-use bigint_core::transform::ntt::{
-    CHUNK, CHUNKS, COEFFICIENTS, Factor, LOG_ORDER, NttArguments, Second, THREADS, padded,
-};
+use crate::transform::primes::{Field, coefficient};
+use bigint_core::transform::ntt::{CHUNK, CHUNKS, COEFFICIENTS, NttArguments, THREADS, padded};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// A launch's arguments, and the block's threads and shared memory.
@@ -47,14 +47,14 @@ pub struct Block<'a> {
 struct Parts {
     count: u32,
     log: u32,
-    /// Whether they are neighbours in one tree; else each has a tree of its own.
+    /// Whether the polynomials are neighbours in one tree; else each has a tree of its own.
     are_of_one_tree: bool,
 }
 
 /// The place of one of several residues: `first + 2^log k`, where `log` is at least 3, or
 /// `first` a multiple of 8 and `k` less.
 #[derive(Clone, Copy)]
-struct Place {
+struct ResiduePlace {
     first: u32,
     k: u32,
     log: u32,
@@ -133,131 +133,6 @@ impl<'a> Block<'a> {
             |i| self.apart(i),
             |i, v| points.set(self.place_apart(columns, i), v),
         );
-    }
-
-    /// Products of rows.
-    #[inline(always)]
-    pub fn rows(self) {
-        let NttArguments {
-            plan,
-            operands,
-            second,
-            ..
-        } = *self.arguments;
-        let (block, thread) = (thread::block_index(), self.team.thread());
-        let (which, prime) = (block / 3, block % 3);
-        let rows = plan.rows().max(1);
-        let (number, row) = (which / rows, which % rows);
-        let field = self.field(prime);
-        let parts = Parts {
-            count: operands,
-            log: plan.log_row,
-            are_of_one_tree: false,
-        };
-        let eighth = plan.log_row - 3;
-        // The row's weight for coefficient `j` is `e(step j / 2^26)`.
-        let step = row.reverse_bits() >> (32 - LOG_ORDER + plan.log_row);
-        let steps_at = padded(operands << plan.log_row) + 1 & !1;
-        if thread < 16 {
-            let j = (thread & 7) << eighth;
-            let j = if thread < 8 { j } else { j.wrapping_neg() };
-            let factor = field.factor(field.reduced(field.power(step.wrapping_mul(j))));
-            self.x.set_limb(steps_at + 2 * thread, factor.w);
-            self.x.set_limb(steps_at + 2 * thread + 1, factor.quotient);
-        }
-        self.team.sync();
-        let weight = |k: u32| Factor {
-            w: self.x.limb(steps_at + 2 * k),
-            quotient: self.x.limb(steps_at + 2 * k + 1),
-        };
-        let roots = field.roots::<8, false>(0);
-        let mut g = thread;
-        while g < operands << eighth {
-            let (operand, c) = (g >> eighth, g & ((1 << eighth) - 1));
-            let points = self.points(number, operand, prime);
-            let first = field.factor(field.reduced(field.power(step.wrapping_mul(c))));
-            let mut v = [0; 8];
-            let mut k = 0;
-            while k < 8 {
-                let x = points.get((row << plan.log_row) + c + ((k as u32) << eighth));
-                v[k] = field.times(field.times(x, weight(k as u32)), first);
-                k += 1;
-            }
-            field.down(&mut v, &roots);
-            self.set_eight((operand << parts.log) + c, eighth, &v);
-            g += THREADS;
-        }
-        self.team.sync();
-        self.tree(field, parts).downs(3, eighth);
-        let points = self.points(number, 0, prime);
-        let kept = self.kept(number, prime);
-        let mut f = thread;
-        while f < 1 << eighth {
-            let roots = field.roots::<8, false>(f);
-            // The second operand's, if there is one, and then the first's.
-            let (mut x, mut y) = ([0; 8], [0; 8]);
-            let mut operand = operands;
-            while operand > 0 {
-                operand -= 1;
-                y = x;
-                x = self.eight((operand << parts.log) + 8 * f, 0);
-                field.down(&mut x, &roots);
-                let mut k = 0;
-                while k < 8 {
-                    x[k] = field.reduced(x[k]);
-                    k += 1;
-                }
-            }
-            let at = (row << plan.log_row) + 8 * f;
-            if second == Second::Nothing as u32 {
-                points.set_four(at, [x[0], x[1], x[2], x[3]]);
-                points.set_four(at + 4, [x[4], x[5], x[6], x[7]]);
-            } else {
-                if second == Second::Same as u32 {
-                    y = x;
-                }
-                if second == Second::Kept as u32 {
-                    let (low, high) = (kept.four(at), kept.four(at + 4));
-                    y = [
-                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
-                    ];
-                }
-                let mut k = 0;
-                while k < 8 {
-                    x[k] = field.product(x[k], y[k]);
-                    k += 1;
-                }
-                field.up(&mut x, &field.roots::<8, true>(f));
-                self.set_eight(8 * f, 0, &x);
-            }
-            f += THREADS;
-        }
-        if second == Second::Nothing as u32 {
-            return;
-        }
-        self.team.sync();
-        self.tree(field, Parts { count: 1, ..parts }).ups(3, eighth);
-        let roots = field.roots::<8, true>(0);
-        let scale = one_of(prime, self.arguments.scales);
-        let scale = Factor {
-            w: scale as u32,
-            quotient: (scale >> 32) as u32,
-        };
-        let mut c = thread;
-        while c < 1 << eighth {
-            let mut v = self.eight(c, eighth);
-            field.up(&mut v, &roots);
-            let first = field.power(step.wrapping_mul(c).wrapping_neg());
-            let first = field.factor(field.reduced(field.times(first, scale)));
-            let mut k = 0;
-            while k < 8 {
-                let x = field.times(field.times(v[k], weight(8 + k as u32)), first);
-                let at = (row << plan.log_row) + c + ((k as u32) << eighth);
-                points.set(at, field.reduced(x));
-                k += 1;
-            }
-            c += THREADS;
-        }
     }
 
     /// Residues to coefficients modulo the prime: columns up.
@@ -429,10 +304,10 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same of one of several residues that are a column's: as far from each other in the
-    /// matrix.
+    /// The place in the matrix of one of several residues that are a column's: as far from each
+    /// other there.
     #[inline(always)]
-    fn place_apart(self, columns: Columns, Place { first, k, log }: Place) -> u32 {
+    fn place_apart(self, columns: Columns, ResiduePlace { first, k, log }: ResiduePlace) -> u32 {
         columns.place(first) + (k << (log - columns.log + self.arguments.plan.log_row))
     }
 
@@ -443,8 +318,8 @@ impl<'a> Block<'a> {
         field: Field,
         parts: Parts,
         depth: u32,
-        get: impl Fn(Place) -> u32,
-        set: impl Fn(Place, u32),
+        get: impl Fn(ResiduePlace) -> u32,
+        set: impl Fn(ResiduePlace, u32),
     ) {
         let log_groups = parts.log - R.ilog2();
         let log_node = parts.log - depth;
@@ -462,7 +337,7 @@ impl<'a> Block<'a> {
             let mut v = [0; R];
             let mut k = 0;
             while k < R {
-                v[k] = get(Place {
+                v[k] = get(ResiduePlace {
                     first,
                     k: k as u32,
                     log: log_apart,
@@ -476,7 +351,7 @@ impl<'a> Block<'a> {
             let mut k = 0;
             while k < R {
                 set(
-                    Place {
+                    ResiduePlace {
                         first,
                         k: k as u32,
                         log: log_apart,
@@ -501,12 +376,12 @@ impl<'a> Block<'a> {
     }
 
     #[inline(always)]
-    fn apart(self, Place { first, k, log }: Place) -> u32 {
+    fn apart(self, ResiduePlace { first, k, log }: ResiduePlace) -> u32 {
         self.x.limb(padded(first) + k * padded(1 << log))
     }
 
     #[inline(always)]
-    fn set_apart(self, Place { first, k, log }: Place, v: u32) {
+    fn set_apart(self, ResiduePlace { first, k, log }: ResiduePlace, v: u32) {
         self.x.set_limb(padded(first) + k * padded(1 << log), v);
     }
 
@@ -516,7 +391,7 @@ impl<'a> Block<'a> {
         let mut v = [0; 8];
         let mut k = 0;
         while k < 8 {
-            v[k] = self.apart(Place {
+            v[k] = self.apart(ResiduePlace {
                 first,
                 k: k as u32,
                 log,
@@ -531,7 +406,7 @@ impl<'a> Block<'a> {
         let mut k = 0;
         while k < 8 {
             self.set_apart(
-                Place {
+                ResiduePlace {
                     first,
                     k: k as u32,
                     log,
@@ -571,7 +446,7 @@ impl<'a> Block<'a> {
         unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
     }
 
-    /// What is kept of a number's second operand, modulo a prime.
+    /// The residues that are kept of a number's second operand, modulo a prime.
     #[inline(always)]
     #[allow(unsafe_code)]
     fn kept(self, number: u32, prime: u32) -> Residues {

@@ -142,8 +142,8 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         (self.r).set(number as i32, at, inside, self.numbers, limb);
     }
 
-    /// The same, of which the compiler does not know that other tiles have it as well: places of all
-    /// limbs, reckoned ahead, would take more registers than limbs do.
+    /// The tile, of which the compiler does not know that other tiles have the same places: places
+    /// of all limbs, computed ahead, would take more registers than limbs do.
     #[inline(always)]
     fn here(self) -> Self {
         Digits {
@@ -160,13 +160,13 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         [at / QUARTER, at % QUARTER]
     }
 
-    /// Whose digit that of lane `lane` of the warp is.
+    /// The number whose digit lane `lane` of the warp has.
     #[inline(always)]
     fn number_of(self, lane: u32) -> u32 {
         lane >> self.lanes.trailing_zeros()
     }
 
-    /// Which of its number's it is, where the lowest lane's is digit `first`.
+    /// The index in its number of lane `lane`'s digit, where the lowest lane has digit `first`.
     #[inline(always)]
     fn place_of(self, lane: u32, first: u32) -> u32 {
         first + (lane & (self.lanes - 1))
@@ -206,7 +206,7 @@ pub struct Tiles<'a, const LANES: u32> {
 }
 
 impl<'a, const LANES: u32> Tiles<'a, LANES> {
-    /// Those of the calling lane's warp.
+    /// The tiles of the calling lane's warp.
     ///
     /// # Safety
     /// As for [`warp::Batches::new`](crate::warp::Batches::new), with the shared memory of

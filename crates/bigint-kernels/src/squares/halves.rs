@@ -117,8 +117,8 @@ fn pair<const LANES: u32>(group: Group<LANES>) -> [u32; 3] {
     [lane & !1, lane | 1, lane ^ 1]
 }
 
-/// Whose digit each of four lanes multiplies by its own: lane 0 makes `a0 a3`, lane 1 `a1 a2`,
-/// lane 2 `a2 a0` and lane 3 `a3 a1`.
+/// The lane whose digit each of four lanes multiplies by its own: lane 0 makes `a0 a3`, lane 1 `a1
+/// a2`, lane 2 `a2 a0` and lane 3 `a3 a1`.
 #[inline(always)]
 pub(super) fn partner(lane: u32) -> u32 {
     0b01_00_10_11 >> (2 * lane) & 3

@@ -23,16 +23,28 @@ pub fn ripple<S: Stride>(batches: Batches<'_, S>) {
 /// `r = a + b`, cut to the width of `r`; returns the carry out of its top limb.
 #[inline(always)]
 pub fn number(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) -> Limb {
+    chain(r, a, b, |a, b, carry| carry::add(a, b, carry))
+}
+
+/// The sum or difference that `chunk` gives, chunk by chunk, of limbs of `a` and `b` and what the chunk
+/// below carries or borrows; returns what goes out of the top limb.
+#[inline(always)]
+pub(super) fn chain(
+    r: Number<impl Stride>,
+    a: Number<impl Stride>,
+    b: Number<impl Stride>,
+    chunk: impl Fn([Limb; 4], [Limb; 4], Limb) -> ([Limb; 4], Limb),
+) -> Limb {
     let (a, b) = (a.part(0, r.width()), b.part(0, r.width()));
     let mut carry = 0;
     let mut at = 0;
     while at < r.width() {
-        let (sum, out) = carry::add(a.limbs(at), b.limbs(at), carry);
-        r.set_limbs(at, sum);
+        let (limbs, out) = chunk(a.limbs(at), b.limbs(at), carry);
+        r.set_limbs(at, limbs);
         let left = r.width() - at;
-        // Above the top limb there are zeros, and then what carries.
+        // Above the top limb there are zeros, and then what carries or is borrowed.
         carry = if left < CHUNK {
-            pick(sum, left) & 1
+            pick(limbs, left) & 1
         } else {
             out
         };

@@ -37,7 +37,7 @@ impl Signs {
         }
     }
 
-    /// Whether it is a difference of magnitudes.
+    /// Whether the sum is a difference of magnitudes.
     #[inline(always)]
     pub fn differ(self) -> bool {
         self.first != self.second

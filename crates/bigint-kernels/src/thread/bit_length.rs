@@ -8,7 +8,7 @@ use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
-/// What is told.
+/// The length of a number in bits.
 pub struct BitLength;
 
 impl Scan for BitLength {

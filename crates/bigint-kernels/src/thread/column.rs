@@ -123,7 +123,7 @@ impl Column for shared::Column {
 pub struct Reversed<C> {
     /// The column.
     pub column: C,
-    /// Its last pair.
+    /// The last pair of the column.
     pub last: u32,
 }
 
@@ -196,9 +196,9 @@ impl<C> Above<C> {
 pub struct Limbs<C> {
     /// The column.
     pub column: C,
-    /// Whether it is in the second places.
+    /// Whether the number is in the second places.
     pub second: bool,
-    /// How many limbs it has.
+    /// The number's limbs.
     pub width: u32,
 }
 

@@ -10,16 +10,16 @@ use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 
-/// What is told where `a` is less than `b`.
+/// The finding that `a` is less than `b`.
 pub const LESS: Limb = 0;
 
-/// What is told where they are equal.
+/// The finding that `a` and `b` are equal.
 pub const EQUAL: Limb = 1;
 
-/// What is told where `a` is greater.
+/// The finding that `a` is greater than `b`.
 pub const GREATER: Limb = 2;
 
-/// What is told.
+/// Which of two numbers is greater.
 pub struct Compare;
 
 impl Scan for Compare {

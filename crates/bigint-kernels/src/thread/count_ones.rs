@@ -7,7 +7,7 @@ use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 
-/// What is told.
+/// The number of ones.
 pub struct CountOnes;
 
 impl Scan for CountOnes {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `q` comes from the top two limbs of `u B + x` and the reciprocal of the top two of `v`, two limbs
-//! as well ([`Top`]; Moller and Granlund, *Improved division by invariant integers*, 2011), right
+//! as well ([`Top`]; [Möller and Granlund 2011]), right
 //! or one too large. In registers two limbs come at a time, as if `B` were 2^64 ([`LongTop`]). In
 //! place of `- q v` stands `+ q w`, `w = B^N - v`: the limb above `N` then is `q` where `q` was
 //! right, and `q - 1` where it was too large.
@@ -49,7 +49,7 @@ struct Flow<S> {
 }
 
 impl<S: Stride> Flow<S> {
-    /// Whether it is so in all threads that take and give limbs together.
+    /// Whether `is_so` holds in all threads that take and give limbs together.
     #[inline(always)]
     fn all(&self, is_so: bool) -> bool {
         self.pieces.all(is_so)
@@ -171,7 +171,7 @@ pub fn right(high: Limb, low: Limb, bits: u32) -> Limb {
 
 /// `x` shifted to the left by fewer than 32 bits, those of `below` coming in.
 #[inline(always)]
-fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
+pub fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
 where
     [Limb; N]: Row,
 {

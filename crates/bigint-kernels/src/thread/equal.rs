@@ -8,7 +8,7 @@ use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 
-/// What is told.
+/// Whether two numbers are equal.
 pub struct Equal;
 
 impl Scan for Equal {

@@ -1,4 +1,4 @@
-//! Quotients that leave nothing, from the lowest limb up (Jebelean).
+//! Quotients that leave nothing, from the lowest limb up [Jebelean 1993].
 //!
 //! Where `b` is odd, `q b = a` has one solution modulo every power of `B` = 2^32. Limb `i` of `q`
 //! makes column `i` of `q b`, with what comes from the columns below, end with limb `i` of `a`:

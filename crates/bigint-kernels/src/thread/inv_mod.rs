@@ -110,18 +110,18 @@ fn number<C: Column>(
 /// Cofactors while a quotient of many digits is taken from the numbers.
 struct Folded<C> {
     cofactors: Pair<Reversed<C>>,
-    /// Whether it is the second of the numbers, and of the cofactors, that changes.
+    /// Whether the second of the numbers changes, and of the cofactors.
     second: bool,
-    /// Where the changing number's part of the column ended, and zeros behind it: there and
-    /// above stand the cofactors, and below, beside the other number, the rest of the one that
-    /// changes.
+    /// The end of the changing number's part of the column, with zeros behind it: there and above
+    /// stand the cofactors, and below, beside the other number, the rest of the one that changes.
     end: u32,
     /// Digits of the cofactors before.
     length: u32,
 }
 
 impl<C: Column> Folded<C> {
-    /// Of numbers of so many digits, the longer of which is the second where `second` says so.
+    /// The columns of numbers of so many digits, the longer of which is the second where `second`
+    /// says so.
     #[inline(always)]
     fn new(cofactors: Pair<Reversed<C>>, second: bool, longer: u32) -> Self {
         Folded {

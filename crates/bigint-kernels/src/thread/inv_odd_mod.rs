@@ -1,5 +1,5 @@
-//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`]; Bernstein and
-//! Yang): `r a = 1` modulo `m`, `0 <= r < m`.
+//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`];
+//! [Bernstein and Yang 2019]): `r a = 1` modulo `m`, `0 <= r < m`.
 //!
 //! Numbers are columns of digits of 30 bits, the top one signed. Rounds of 30 steps begin with
 //! `f = m`, `g = a` and their cofactors `d = 0`, `e = 1`, so that `d a = f` and `e a = g` modulo
@@ -30,7 +30,7 @@ use bigint_core::kernel::{
 };
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Of a digit's bits all.
+/// All bits of a digit.
 const MASK: u32 = (1 << DIGIT_BITS) - 1;
 
 /// The inverses that fall to the calling thread.
@@ -107,8 +107,8 @@ impl InColumn for Inverse {
     }
 }
 
-/// What of `m` each row of a round's matrix takes with it, where `inverse` is that of `m` modulo
-/// 2^32: what makes negative cofactors positive, less what makes the lowest digit 0.
+/// The multiple of `m` that each row of a round's matrix takes with it, where `inverse` is that of
+/// `m` modulo 2^32: what makes negative cofactors positive, less what makes the lowest digit 0.
 #[inline(always)]
 fn multiples(
     cofactors: impl Column,

@@ -30,7 +30,7 @@ use super::reciprocal::{Top, root_of_word};
 use super::{Batches, CHUNK, Work, mul};
 use crate::gpu::carry;
 use crate::gpu::memory::{Any, Number, Stride};
-use crate::gpu::shared::{Fours, Place};
+use crate::gpu::shared::{Fours, SharedNumber};
 use crate::gpu::thread;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -50,10 +50,10 @@ impl Room for Number<Any> {
     }
 }
 
-impl Room for Place {
+impl Room for SharedNumber {
     #[inline(always)]
     fn part(self, from: u32, to: u32) -> Self {
-        Place::part(self, from, to)
+        SharedNumber::part(self, from, to)
     }
 }
 

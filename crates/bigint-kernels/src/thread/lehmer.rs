@@ -68,7 +68,7 @@ pub struct Pair<C> {
 #[derive(Clone, Copy)]
 pub struct Step {
     rows: [[i32; 2]; 2],
-    /// How many digits higher the shorter number is taken, which stays as it is then.
+    /// The digits by which the shorter number is taken higher; it stays as it is then.
     pub up: u32,
     /// Whether the second number is the longer one then.
     pub second: bool,
@@ -88,13 +88,13 @@ impl Step {
         }
     }
 
-    /// Whether it takes a number higher, in one of the threads of the warp.
+    /// Whether the step takes a number higher, in one of the threads of the warp.
     #[inline(always)]
     pub fn is_shifted_here(&self) -> bool {
         warp::any_here(self.up > 0)
     }
 
-    /// What the longer number gets of the other one.
+    /// The multiple of the other number that the longer one gets.
     #[inline(always)]
     pub fn multiple(&self) -> i32 {
         let [[_, of_second], [of_first, _]] = self.rows;
@@ -147,7 +147,7 @@ impl<C: Column> Pair<C> {
         self.length
     }
 
-    /// The same numbers, which have no more than so many digits.
+    /// The numbers with a length of so many digits, which is all that they have.
     #[inline(always)]
     pub fn of_length(self, length: u32) -> Self {
         Pair { length, ..self }
@@ -168,7 +168,7 @@ impl<C: Column> Pair<C> {
         self.column.pair(length.wrapping_sub(by))
     }
 
-    /// What the next round does; nothing where one of the numbers is zero.
+    /// The step of the next round; none where one of the numbers is zero.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Step> {
         // Mostly the numbers are a digit shorter after a round, or not.
@@ -257,7 +257,7 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// The same where one may be.
+    /// Transforms the numbers by a step that may take one of them higher.
     #[inline(always)]
     pub fn transform_shifted(self, step: Step, length: u32) {
         let Step {
@@ -384,7 +384,7 @@ impl Sum {
     }
 }
 
-/// Those of both rows of a matrix.
+/// The sums of both rows of a matrix.
 struct Sums {
     rows: [[i32; 2]; 2],
     sums: [Sum; 2],

@@ -17,7 +17,7 @@ pub trait Limbwise {
     /// Whether [`four`](Self::four) says how four limbs are computed together.
     const IN_FOURS: bool = false;
 
-    /// What they make of it.
+    /// What all limbs of a number need to know of its operands.
     type Plan: Copy;
 
     /// The plan of the number whose operand has this [`value`]; zero where none is a guide.

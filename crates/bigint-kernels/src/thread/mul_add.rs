@@ -1,4 +1,4 @@
-//! `a b + c` by columns (Comba; Honda).
+//! `a b + c` by columns (Comba; [Honda 2015]).
 //!
 //! A limb of `c` is one more term of its column. The maths and the bounds are in
 //! [`columns`](crate::columns).

@@ -1,4 +1,4 @@
-//! High halves of products by columns (Comba; Honda).
+//! High halves of products by columns (Comba; [Honda 2015]).
 //!
 //! The columns below the half are summed for what they send up, and not stored. The maths
 //! and the bounds are in [`columns`](crate::columns).

@@ -17,7 +17,7 @@ use super::{Batches, CHUNK, Work, pick};
 use crate::gpu::flat::Row;
 use crate::gpu::known::Known as _;
 use crate::gpu::memory::{Number, Stride};
-use crate::gpu::shared::{Fours, Place};
+use crate::gpu::shared::{Fours, SharedNumber};
 use crate::gpu::strip::{Held, Strip};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
@@ -86,20 +86,20 @@ impl Own for Held {
     }
 }
 
-impl Own for Place {
+impl Own for SharedNumber {
     #[inline(always)]
     fn width(self) -> u32 {
-        Place::width(self)
+        SharedNumber::width(self)
     }
 
     #[inline(always)]
     fn limb(self, at: u32) -> Limb {
-        Place::limb(self, at)
+        SharedNumber::limb(self, at)
     }
 
     #[inline(always)]
     fn set(self, at: u32, limb: Limb) {
-        Place::set(self, at, limb);
+        SharedNumber::set(self, at, limb);
     }
 }
 
@@ -165,7 +165,7 @@ pub struct Numbers<R, N> {
 
 /// What a thread computes.
 pub trait Leaf {
-    /// Of this operation.
+    /// The operation that it computes.
     const OPERATION: Operation;
 
     /// The results of these operands. Limbs of operands are read before those of results in their
@@ -173,7 +173,7 @@ pub trait Leaf {
     fn number<R: Own, N: Own>(numbers: Numbers<R, N>);
 }
 
-/// Both, the other way around if `is_so`.
+/// Both numbers, the other way around if `is_so`.
 #[inline(always)]
 pub fn swapped(is_so: bool, x: [Limb; 4], y: [Limb; 4]) -> ([Limb; 4], [Limb; 4]) {
     if is_so { (y, x) } else { (x, y) }
@@ -212,7 +212,7 @@ pub fn numbers<L: Leaf, S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// The same, where the launch has shared memory for strips.
+/// Computes the batches where the launch has shared memory for strips.
 #[allow(unsafe_code)]
 #[inline(always)]
 fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {

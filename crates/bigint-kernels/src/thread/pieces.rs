@@ -29,9 +29,9 @@ const WARP: u32 = 32;
 pub struct Pieces<S> {
     group: Group<WARP>,
     numbers: u32,
-    /// What is taken, and the places of a piece of it.
+    /// The batch that is taken from, and the places of a piece of it.
     from: (Batch<S>, Places),
-    /// What is given.
+    /// The batches that are given to.
     to: [Batch<S>; 2],
     /// The places of a piece that is given.
     given: Places,
@@ -40,7 +40,7 @@ pub struct Pieces<S> {
 }
 
 impl<S: Stride> Pieces<S> {
-    /// Of so many numbers, counted from the first ones of these batches.
+    /// The pieces of so many numbers, counted from the first ones of these batches.
     #[inline(always)]
     pub fn new(
         group: Group<WARP>,
@@ -59,7 +59,7 @@ impl<S: Stride> Pieces<S> {
         }
     }
 
-    /// Whether it is so in all threads of the warp.
+    /// Whether `is_so` holds in all threads of the warp.
     #[inline(always)]
     pub fn all(&self, is_so: bool) -> bool {
         self.group.all(is_so)

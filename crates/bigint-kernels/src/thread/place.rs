@@ -5,18 +5,19 @@ use bigint_core::{LIMB_BITS, Limb};
 
 /// `limbs * 32 + bits` bits.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct BitPlace {
     /// Whole limbs.
     pub limbs: u32,
     /// Bits beyond them, below 32.
     pub bits: u32,
 }
 
-impl Place {
-    /// So many bits. No number has `2^32 - 1`, so that this stands for all that are more.
+impl BitPlace {
+    /// The place of bit `bits`. No number has bit `2^32 - 1`, so that this stands for all places
+    /// that are higher.
     #[inline(always)]
     pub fn of(bits: Limb) -> Self {
-        Place {
+        BitPlace {
             limbs: bits / LIMB_BITS as u32,
             bits: bits % LIMB_BITS as u32,
         }

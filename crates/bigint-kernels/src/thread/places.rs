@@ -6,7 +6,7 @@
 //! own number, which is just right for interleaved limbs.
 
 use crate::gpu::memory::{Batch, Stride};
-use crate::gpu::shared::{Place, Places};
+use crate::gpu::shared::{Places, SharedNumber};
 use crate::gpu::warp::Group;
 use bigint_core::Limb;
 
@@ -37,7 +37,7 @@ impl<S: Stride> Placed<S> {
     /// Brings both operands in. Gives the thread's places of `a`, `b` and `r`; the last two
     /// are the same if all of the product is wanted.
     #[inline(always)]
-    pub fn bring_in(self) -> [Place; 3] {
+    pub fn bring_in(self) -> [SharedNumber; 3] {
         if self.is_run {
             self.bring_run_in();
         } else {
@@ -130,7 +130,7 @@ impl<S: Stride> Placed<S> {
     }
 }
 
-/// What `limb` gives for 0 to 7. (In a loop the limbs would be put in memory.)
+/// The eight limbs that `limb` gives for 0 to 7. (In a loop the limbs would be put in memory.)
 #[inline(always)]
 pub fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
     [

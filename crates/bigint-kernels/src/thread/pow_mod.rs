@@ -37,6 +37,6 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<1, X>(Group::thread(), team, scans(), r, [a, b, c], scratch);
+    let is_odd = power::<1, X, S>(Group::thread(), team, scans(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

@@ -25,10 +25,10 @@ pub struct Top {
 }
 
 impl Top {
-    /// Of these limbs.
+    /// The reciprocal of a divisor with these highest limbs.
     #[inline(always)]
     pub fn new(high: Limb, low: Limb) -> Top {
-        // Moller and Granlund, algorithm 6: `floor((B^3 - 1) / d) - B`.
+        // [Möller and Granlund 2011], algorithm 6: `floor((B^3 - 1) / d) - B`.
         let mut v = reciprocal(high);
         let mut p = high.wrapping_mul(v).wrapping_add(low);
         if p < low {
@@ -116,7 +116,7 @@ pub struct LongTop {
 }
 
 impl LongTop {
-    /// Of the four highest limbs `d`, the lowest first.
+    /// The reciprocal of a divisor with the four highest limbs `d`, the lowest first.
     ///
     /// The reciprocal of two of them, `k = 1 + r1 / B + r0 / B^2`, is off by `-1 / B^2` to `4 / B^2`;
     /// it becomes `k + k e` (Newton) where `e = 1 - d k / B^4`. That takes `e` rounded down to a

@@ -1,4 +1,4 @@
-//! What is told of a number, or of two, by one pass over their limbs (Scan), by the thread
+//! What one pass over the limbs of a number, or of two, finds out (Scan), by the thread
 //! that has them.
 //!
 //! Every limb, or pair of limbs, says a word, and of the words of all there is a greatest,
@@ -20,28 +20,28 @@ use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 use core::marker::PhantomData;
 
-/// What is told.
+/// What an operation finds out in one pass over a number, or over two.
 pub trait Scan {
     /// The word of limbs that say nothing.
     const NOTHING: Limb;
 
-    /// Of this operation.
+    /// The operation.
     const OPERATION: Operation;
 
     /// Whether any other word of higher limbs makes those below superfluous.
     const SETTLES: bool;
 
-    /// What limb `at` of both numbers says.
+    /// The finding of limb `at` of both numbers, a word.
     fn word(x: Limb, y: Limb, at: u32) -> Limb;
 
-    /// What two words say together.
+    /// The finding of two words together.
     fn both(first: Limb, second: Limb) -> Limb;
 
     /// The answer, of a first number of `width` limbs, where all limbs together say `word`.
     fn answer(word: Limb, width: u32) -> Limb;
 }
 
-/// What is told of `a` and `b`.
+/// The finding of `a` and `b`.
 #[inline(always)]
 pub fn number<O: Scan>(a: impl Own, b: impl Own) -> Limb {
     let mut word = O::NOTHING;
@@ -55,10 +55,10 @@ pub fn number<O: Scan>(a: impl Own, b: impl Own) -> Limb {
     O::answer(word, a.width())
 }
 
-/// What is told, in a result.
-struct Told<O>(PhantomData<O>);
+/// An operation whose finding is a result.
+struct Finding<O>(PhantomData<O>);
 
-impl<O: Scan> Leaf for Told<O> {
+impl<O: Scan> Leaf for Finding<O> {
     const OPERATION: Operation = O::OPERATION;
 
     #[inline(always)]
@@ -72,8 +72,8 @@ impl<O: Scan> Leaf for Told<O> {
     }
 }
 
-/// What is told of the numbers that fall to the calling thread.
+/// Finds out about the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn numbers<O: Scan, S: Stride>(batches: Batches<'_, S>) {
-    own::numbers::<Told<O>, S>(batches);
+    own::numbers::<Finding<O>, S>(batches);
 }

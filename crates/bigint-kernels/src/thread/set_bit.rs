@@ -5,7 +5,7 @@
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
-use super::place::Place;
+use super::place::BitPlace;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
@@ -17,20 +17,20 @@ impl Limbwise for SetBit {
 
     const IN_FOURS: bool = true;
 
-    type Plan = Place;
+    type Plan = BitPlace;
 
     #[inline(always)]
-    fn plan(guide: Limb) -> Place {
-        Place::of(guide)
+    fn plan(guide: Limb) -> BitPlace {
+        BitPlace::of(guide)
     }
 
     #[inline(always)]
-    fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> Limb {
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: BitPlace, at: u32) -> Limb {
         a.limb(at) | Limb::from(at == place.limbs) << place.bits
     }
 
     #[inline(always)]
-    fn four<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> [Limb; 4] {
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], place: BitPlace, at: u32) -> [Limb; 4] {
         let mut limbs = a.fours::<4, true>(at);
         for (i, limb) in (at..).zip(&mut limbs) {
             *limb |= Limb::from(i == place.limbs) << place.bits;
@@ -41,7 +41,7 @@ impl Limbwise for SetBit {
     const IS_IN_PLACE: bool = true;
 
     #[inline(always)]
-    fn in_place(place: Place, at: u32, a: Limb, _: Limb) -> Limb {
+    fn in_place(place: BitPlace, at: u32, a: Limb, _: Limb) -> Limb {
         a | Limb::from(at == place.limbs) << place.bits
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
-use super::place::{Place, five, word};
+use super::place::{BitPlace, five, word};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
@@ -17,15 +17,15 @@ impl Limbwise for Shl {
 
     const IN_FOURS: bool = true;
 
-    type Plan = Place;
+    type Plan = BitPlace;
 
     #[inline(always)]
-    fn plan(guide: Limb) -> Place {
-        Place::of(guide)
+    fn plan(guide: Limb) -> BitPlace {
+        BitPlace::of(guide)
     }
 
     #[inline(always)]
-    fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> Limb {
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> Limb {
         // Below limb 0 the places wrap around, to above every number.
         let from = at.wrapping_sub(by.limbs);
         let both = word(a.limb(from), a.limb(from.wrapping_sub(1)));
@@ -33,14 +33,14 @@ impl Limbwise for Shl {
     }
 
     #[inline(always)]
-    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> [Limb; 4] {
         let from = at.wrapping_sub(by.limbs).wrapping_sub(1);
         let limbs = five(a, from);
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) << by.bits >> LIMB_BITS) as Limb)
     }
 
     #[inline(always)]
-    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> [Limb; 4] {
         let limbs: [Limb; 5] = a.near(at.wrapping_sub(by.limbs).wrapping_sub(1));
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) << by.bits >> LIMB_BITS) as Limb)
     }

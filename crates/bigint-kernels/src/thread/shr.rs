@@ -5,7 +5,7 @@
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
-use super::place::{Place, five, word};
+use super::place::{BitPlace, five, word};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
@@ -17,27 +17,27 @@ impl Limbwise for Shr {
 
     const IN_FOURS: bool = true;
 
-    type Plan = Place;
+    type Plan = BitPlace;
 
     #[inline(always)]
-    fn plan(guide: Limb) -> Place {
-        Place::of(guide)
+    fn plan(guide: Limb) -> BitPlace {
+        BitPlace::of(guide)
     }
 
     #[inline(always)]
-    fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> Limb {
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> Limb {
         let from = at + by.limbs;
         (word(a.limb(from + 1), a.limb(from)) >> by.bits) as Limb
     }
 
     #[inline(always)]
-    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+    fn four<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> [Limb; 4] {
         let limbs = five(a, at + by.limbs);
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) >> by.bits) as Limb)
     }
 
     #[inline(always)]
-    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: Place, at: u32) -> [Limb; 4] {
+    fn any_four<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> [Limb; 4] {
         let limbs: [Limb; 5] = a.near(at.wrapping_add(by.limbs));
         [0, 1, 2, 3].map(|i| (word(limbs[i + 1], limbs[i]) >> by.bits) as Limb)
     }

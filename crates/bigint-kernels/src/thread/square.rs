@@ -2,7 +2,7 @@
 //!
 //! A number of up to 32 limbs stands in registers ([`squares`]).
 //!
-//! Wider numbers are squared by columns (Comba; Honda), as [`columns`] says. Four columns of
+//! Wider numbers are squared by columns (Comba; [Honda 2015]), as [`columns`] says. Four columns of
 //! `X`, the products of limbs `i < j`, are completed, doubled with the bit that the four
 //! below sends up, and the squares of two limbs are added.
 //!

@@ -5,7 +5,7 @@
 //! that they do not do faster.
 
 use super::limbwise::Limbwise;
-use super::place::Place;
+use super::place::BitPlace;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
@@ -15,15 +15,15 @@ pub struct TestBit;
 impl Limbwise for TestBit {
     const GUIDE: Option<usize> = Operation::TestBit.guide();
 
-    type Plan = Place;
+    type Plan = BitPlace;
 
     #[inline(always)]
-    fn plan(guide: Limb) -> Place {
-        Place::of(guide)
+    fn plan(guide: Limb) -> BitPlace {
+        BitPlace::of(guide)
     }
 
     #[inline(always)]
-    fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: Place, at: u32) -> Limb {
+    fn limb<S: Stride>([a, ..]: [Number<S>; 3], place: BitPlace, at: u32) -> Limb {
         if at == 0 {
             a.limb(place.limbs) >> place.bits & 1
         } else {

@@ -11,7 +11,7 @@ use super::places::Placed;
 use super::{Batches, Work};
 use crate::gpu::known::{self, Known as _};
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride, Unit};
-use crate::gpu::shared::{Place, Places, Slots};
+use crate::gpu::shared::{Places, SharedNumber, Slots};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use bigint_core::kernel::{
@@ -161,7 +161,7 @@ impl<S: Stride> Tile<S> {
     /// grows, if the launch has them.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub fn root_places(&self) -> Option<(Places, Place)> {
+    pub fn root_places(&self) -> Option<(Places, SharedNumber)> {
         let n = self.arguments.a.width as usize;
         let bytes = 4 * root_limbs(n) as u32;
         if bytes == 0 {
@@ -252,7 +252,7 @@ impl<'a, S: Stride> Batches<'a, S> {
 }
 
 impl<'a, S: Stride> Batches<'a, S> {
-    /// The same of a kernel whose numbers do not go by way of slots.
+    /// The tiles of a kernel whose numbers do not go by way of slots.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn tiles_of_one(self) -> Tiles<'a, S, true> {

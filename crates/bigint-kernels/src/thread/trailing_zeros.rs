@@ -8,7 +8,7 @@ use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
-/// What is told.
+/// The zeros below the lowest 1.
 pub struct TrailingZeros;
 
 impl Scan for TrailingZeros {

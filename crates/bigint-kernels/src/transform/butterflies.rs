@@ -14,12 +14,12 @@ pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
 /// Cosine and sine of a sixteenth of a turn.
 pub const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8);
 
-/// Of 1/32 of a turn.
+/// Cosine and sine of 1/32 of a turn.
 pub const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
-/// Of 3/32 of a turn.
+/// Cosine and sine of 3/32 of a turn.
 pub const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
 
-/// So many 64ths of a turn on the unit circle.
+/// The points of the unit circle at so many 64ths of a turn.
 const SIXTY_FOURTHS: [Complex; 16] = {
     let mut points = [Complex::ZERO; 16];
     let mut k = 0;

@@ -3,7 +3,7 @@
 //!
 //! Every thread takes 16 neighbouring sums in order; what is left over, at most a limb, is
 //! added by the thread above. That may carry once more: which threads generate and which
-//! propagate a carry is told by votes, first within warps and then of the warps, and one
+//! propagate a carry is found out by votes, first within warps and then of the warps, and one
 //! addition decides all carries of a warp, as in [`crate::warp::lookahead`].
 
 use crate::gpu::block::Team;

@@ -33,7 +33,7 @@ impl Complex {
         Complex::new(-self.re, -self.im)
     }
 
-    /// Its mirror image in the real line.
+    /// The number's mirror image in the real line.
     #[inline(always)]
     pub fn conjugate(self) -> Self {
         Complex::new(self.re, -self.im)

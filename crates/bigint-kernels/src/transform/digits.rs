@@ -40,7 +40,7 @@ pub fn lower(x: f64, scale: f64) -> u64 {
         .wrapping_add(OFFSET)
 }
 
-/// What its upper coefficient adds: 2^16 times it. The sum is below 2^62.
+/// The part of a limb's sum that its upper coefficient adds: 2^16 times it. The sum is below 2^62.
 #[inline(always)]
 pub fn upper(x: f64, scale: f64) -> u64 {
     // What `nearest` has too much is shifted out.

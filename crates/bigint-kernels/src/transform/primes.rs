@@ -31,7 +31,7 @@ pub fn one_of<T: Copy>(at: u32, [first, second, third]: [T; 3]) -> T {
 }
 
 impl Field {
-    /// Of prime `at`, 0 to 2.
+    /// The field modulo prime `at`, 0 to 2.
     ///
     /// # Safety
     /// At `tables` are those of all primes, as long as the kernel runs.
@@ -55,7 +55,7 @@ impl Field {
         }
     }
 
-    /// Of a number below `2 p` the residue below `p`.
+    /// The residue below `p` of a number below `2 p`.
     #[inline(always)]
     pub fn reduced(self, x: u32) -> u32 {
         x.min(x.wrapping_sub(self.p))

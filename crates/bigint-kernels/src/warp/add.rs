@@ -1,4 +1,4 @@
-//! Addition, all limbs at once (CarryLookahead; Langer, Bringgaard).
+//! Addition, all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]).
 //!
 //! A limb's sum overflows, which generates a carry, or is all ones, which propagates
 //! one; never both. The rest is [`lookahead`]'s: the maths, the cost and how a batch

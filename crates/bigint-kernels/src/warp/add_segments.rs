@@ -1,4 +1,4 @@
-//! Sums and differences of segments, all limbs at once (CarryLookahead; Langer, Bringgaard).
+//! Sums and differences of segments, all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]).
 //!
 //! With `y'` the complement of `y`, limb by limb, a difference is a sum: `x - y = x + y' + 1`
 //! modulo the segment. So the carry into the lowest limb of a segment is known: 1 where `y` is
@@ -29,7 +29,7 @@
 //! Cost: two votes a chunk, 96 bits of marks to 32 limbs, and one chunk in `stretch / 32 + 1`
 //! loaded twice. No scratch.
 
-use super::lookahead::{Place, Step, carries, carry_into, of_lane};
+use super::lookahead::{LimbPlace, Step, carries, carry_into, of_lane};
 use super::{Batches, LANES};
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Batch, Stride};
@@ -89,7 +89,7 @@ struct Operands<S, const UNIT: usize> {
 }
 
 impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
-    /// The same, of which a lane has one limb.
+    /// The operands where a lane has one limb at a time.
     #[inline(always)]
     fn by_limbs(self, width: NonZero<u32>) -> Operands<S, 1> {
         let Operands {
@@ -106,7 +106,7 @@ impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
 
     /// The marks of the limbs at `place`, or none where `at` is not below `end`.
     #[inline(always)]
-    fn marks(self, place: Place, at: u32, end: u32) -> Marks {
+    fn marks(self, place: LimbPlace, at: u32, end: u32) -> Marks {
         let limb = place.limb * UNIT as u32;
         let (words, bit) = (
             limb / LIMB_BITS as u32 * MARKS as u32,
@@ -122,8 +122,8 @@ impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
 
     /// The limbs of both operands at `place`, or zeros likewise.
     #[inline(always)]
-    fn digits(self, marks: Marks, place: Place, at: u32, end: u32) -> Digits<UNIT> {
-        let Place { number, limb } = place;
+    fn digits(self, marks: Marks, place: LimbPlace, at: u32, end: u32) -> Digits<UNIT> {
+        let LimbPlace { number, limb } = place;
         let all = (1 << UNIT) - 1;
         let is_absent = marks.absent & all == all;
         let x = self.a.unit(number, limb, at, end);
@@ -237,7 +237,7 @@ fn stretch<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
             );
         }
         for u in 0..CHUNKS {
-            let (digits, Place { number, limb }) = (digits[u as usize], places[u as usize]);
+            let (digits, LimbPlace { number, limb }) = (digits[u as usize], places[u as usize]);
             let (generate, propagate) = operands.votes(digits);
             let carries = carries(generate, propagate, carry);
             carry = (carries >> LANES) as Limb;

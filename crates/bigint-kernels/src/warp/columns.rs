@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda), four columns to a lane.
+//! Multiplication by columns (Comba; [Honda 2015]), four columns to a lane.
 //!
 //! Lane `t` sums the columns of four `k + t` of a chunk of `LANES` fours, all by itself:
 //! where lanes load fours of the operand that lies forwards, it is the same one for all,
@@ -86,7 +86,8 @@ impl<const BY: u32> Waiting<Limb, BY> {
 }
 
 impl<const BY: u32> Waiting<[Limb; STEP], BY> {
-    /// The same for four limbs.
+    /// The four limbs that the lane `BY` places below gives, for the lowest lanes in the chunk
+    /// below.
     #[inline(always)]
     fn up<const LANES: u32>(&mut self, group: Group<LANES>, value: [Limb; STEP]) -> [Limb; STEP] {
         let [a, b, c, d] = self.0;

@@ -24,14 +24,15 @@
 //! Cost: `(n - m + 1) X LANES` multiply-adds, and for each two limbs of the quotient in every lane
 //! `X` additions, some 80 instructions, six shuffles and a vote. No scratch. Results are no operands.
 
+use super::shifts::{Digits, lowered, raised};
 use super::{Batches, Work, lookahead};
 use crate::gpu::known::divisor_digit;
-use crate::gpu::memory::Stride;
+use crate::gpu::memory::{Number, Stride};
 use crate::gpu::registers::{afresh, moved};
 use crate::gpu::row::{Row, halves, pair};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
-use crate::thread::division::{left, right};
+use crate::thread::division::left;
 use crate::thread::reciprocal::LongTop;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -53,7 +54,7 @@ struct Divisor<const LANES: u32, const X: usize> {
     is_top: bool,
     /// The lane's limbs of `B^N - v`.
     complement: [Limb; X],
-    /// Of the top lane that of the divisor; elsewhere of no use.
+    /// In the top lane the highest limbs of the divisor; elsewhere of no use.
     top: LongTop,
 }
 
@@ -130,7 +131,7 @@ where
         }
     }
 
-    /// The same step, with carries that have gone further, and of a digit that was right.
+    /// The step with carries that have gone further, and with a digit that is right.
     #[inline(always)]
     fn correct(self, step: Step<X>, new: [Limb; 2]) -> Step<X> {
         let group = self.group;
@@ -191,70 +192,67 @@ struct Next {
     q: [Limb; 2],
 }
 
-#[inline(always)]
-fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>)
+/// A divisor moved up by whole limbs, until its highest one is the top lane's highest.
+struct Aligned<const X: usize> {
+    /// The lane's limbs; of 0, with a bit set in the top one.
+    v: [Limb; X],
+    is_zero: bool,
+    /// Limbs without the zeros on top; of 0, all.
+    width: u32,
+    /// The limbs by which it has been moved up.
+    limbs: u32,
+    /// The bits by which it is to be shifted further.
+    bits: u32,
+    /// Limbs of the longest quotient of the warp.
+    quotients: u32,
+}
+
+impl<const X: usize> Aligned<X>
 where
-    Window<X>: Slide<Digit = [Limb; X]>,
     [Limb; X]: Row,
 {
-    let Work {
-        group,
-        r: q,
-        s: r,
-        a,
-        b,
-        ..
-    } = work;
-    let (lane, lanes) = (group.lane(), group.lanes());
-    let own = X as u32 * lane;
-    // Limbs of the divisor that are significant, and by how many it is shifted.
-    let mut m = b.width();
-    let mut limbs = X as u32 * lanes - m;
-    // Limbs of the longest quotient of the warp.
-    let quotients = |m: u32| (a.width() + 1).saturating_sub(m).max(1);
-    let mut j = quotients(m);
-    let mut v: [Limb; X] = b.registers(own.wrapping_sub(limbs));
-    let mut is_zero = false;
-    let is_top = lane == lanes - 1;
-    if !group.all(!is_top || v[X - 1] != 0) {
-        let mut significant = 0;
-        v.each(|i, limb| significant = if limb == 0 { significant } else { i + 1 });
-        let holders = group.ballot(significant != 0) as u32;
-        is_zero = holders == 0;
-        let highest = 31 - (holders | 1).leading_zeros();
-        let width = group.shuffle(significant, highest) + X as u32 * highest - limbs;
-        m = if is_zero { m } else { width };
-        limbs = X as u32 * lanes - m;
-        while !group.all(quotients(m) <= j) {
-            j += 1;
+    /// The divisor of dividends of `n` limbs.
+    #[inline(always)]
+    fn new<const LANES: u32>(group: Group<LANES>, b: Number<impl Stride>, n: u32) -> Self {
+        let (lane, lanes) = (group.lane(), group.lanes());
+        let own = X as u32 * lane;
+        let mut width = b.width();
+        let mut limbs = X as u32 * lanes - width;
+        let quotients_by = |width: u32| (n + 1).saturating_sub(width).max(1);
+        let mut quotients = quotients_by(width);
+        let mut v: [Limb; X] = b.registers(own.wrapping_sub(limbs));
+        let mut is_zero = false;
+        let is_top = lane == lanes - 1;
+        if !group.all(!is_top || v[X - 1] != 0) {
+            let mut significant = 0;
+            v.each(|i, limb| significant = if limb == 0 { significant } else { i + 1 });
+            let holders = group.ballot(significant != 0) as u32;
+            is_zero = holders == 0;
+            let highest = 31 - (holders | 1).leading_zeros();
+            let found = group.shuffle(significant, highest) + X as u32 * highest - limbs;
+            width = if is_zero { width } else { found };
+            limbs = X as u32 * lanes - width;
+            while !group.all(quotients_by(width) <= quotients) {
+                quotients += 1;
+            }
+            v = <[Limb; X]>::of(|i| b.limb((own + i).wrapping_sub(limbs)));
+            v[X - 1] |= if is_zero { 1 << (LIMB_BITS - 1) } else { 0 };
         }
-        v = <[Limb; X]>::of(|i| b.limb((own + i).wrapping_sub(limbs)));
-        v[X - 1] |= if is_zero { 1 << (LIMB_BITS - 1) } else { 0 };
+        Aligned {
+            v,
+            is_zero,
+            width,
+            limbs,
+            bits: group.shuffle(v[X - 1], lanes - 1).leading_zeros(),
+            quotients,
+        }
     }
-    let bits = group.shuffle(v[X - 1], lanes - 1).leading_zeros();
-    let keep = Limb::from(is_zero).wrapping_sub(1);
-    let shifted = |limbs: [Limb; X], lowest: Limb| -> [Limb; X] {
-        let below = group.rotate_up(limbs[X - 1], 1);
-        let below = if lane == 0 { lowest } else { below };
-        Row::of(|i| {
-            let low = if i == 0 { below } else { limbs[i as usize - 1] };
-            left(limbs[i as usize], low, bits)
-        })
-    };
+}
 
-    // Two limbs at a time. The dividend's limbs from here on are known.
-    j = j.next_multiple_of(2);
-    let at = (j - 2).wrapping_sub(limbs);
-    let window: [Limb; X] = a.registers(at.wrapping_add(own));
-    let [lower, upper] = [0, 1].map(|i| a.limb(at.wrapping_add(X as u32 * lanes + i)));
-    let mut above = a.limb(at.wrapping_sub(1));
-    let mut below = at.wrapping_sub(3);
-    let mut come = a.two(below);
-    let mut high = left(lower, window[X - 1], bits);
-    let highest = left(upper, lower, bits);
-    let mut window = shifted(window, above).pairs();
-    let divisor = Divisor::<LANES, X>::new(group, shifted(v, 0));
-
+/// Sets the limbs of the quotient from `j` on, `j` even, to zero.
+#[inline(always)]
+fn clear_above<const LANES: u32>(group: Group<LANES>, q: Number<impl Stride>, j: u32) {
+    let (lane, lanes) = (group.lane(), group.lanes());
     let mut end = j;
     if group.all(q.is_in_fours()) {
         // Up to four there are two limbs or none, and lanes two at least.
@@ -269,23 +267,47 @@ where
         q.set(end + lane, 0);
         end += lanes;
     }
+}
+
+/// The limb of the quotient that the lane gives next: one of `digit`, which the quotient has at `j`, if
+/// the lane's place is there, else the one that it `has`.
+#[inline(always)]
+fn with<const LANES: u32>(group: Group<LANES>, has: Limb, j: u32, digit: [Limb; 2]) -> Limb {
+    let (lane, lanes) = (group.lane(), group.lanes());
+    let own = digit[if lane & 1 == 0 { 0 } else { 1 }];
+    if (j ^ lane) & (lanes - 2) == 0 {
+        own
+    } else {
+        has
+    }
+}
+
+#[inline(always)]
+fn number<const LANES: u32, const X: usize, S: Stride>(work: Work<LANES, S>)
+where
+    Window<X>: Slide<Digit = [Limb; X]>,
+    [Limb; X]: Row,
+{
+    let (group, a, q, r) = (work.group, work.a, work.r, work.s);
+    let (lane, lanes) = (group.lane(), group.lanes());
+    let own = X as u32 * lane;
+    let aligned = Aligned::<X>::new(group, work.b, a.width());
+    let (limbs, bits) = (aligned.limbs, aligned.bits);
+    let keep = Limb::from(aligned.is_zero).wrapping_sub(1);
+
+    // Two limbs at a time. The dividend's limbs from here on are known.
+    let mut j = aligned.quotients.next_multiple_of(2);
+    let at = (j - 2).wrapping_sub(limbs);
+    let window: [Limb; X] = a.registers(at.wrapping_add(own));
+    let [lower, upper] = [0, 1].map(|i| a.limb(at.wrapping_add(X as u32 * lanes + i)));
+    let mut digits = Digits::below(a, at, bits);
+    let mut high = left(lower, window[X - 1], bits);
+    let highest = left(upper, lower, bits);
+    let mut window = raised(group, window, digits.above(), bits).pairs();
+    let divisor = Divisor::<LANES, X>::new(group, raised(group, aligned.v, 0, bits));
+
+    clear_above(group, q, j);
     let mut quotients = 0;
-    // The limb of the quotient that the lane gives, when it has this digit at `j`.
-    let with = |quotients: Limb, j: u32, digit: [Limb; 2]| {
-        let own = digit[if lane & 1 == 0 { 0 } else { 1 }];
-        if (j ^ lane) & (lanes - 2) == 0 {
-            own
-        } else {
-            quotients
-        }
-    };
-    let mut come_on = || {
-        let new = [left(come[1], come[0], bits), left(above, come[1], bits)];
-        above = come[0];
-        below = below.wrapping_sub(2);
-        come = a.two(below);
-        new
-    };
     let mut digit = divisor
         .top
         .quotient([<[Limb; X]>::highest(window)[2], high, highest]);
@@ -314,9 +336,9 @@ where
     }
     macro_rules! step {
         ($out:lifetime) => {
-            let new = come_on();
+            let new = digits.next();
             let step = divisor.step(window, high, digit, new);
-            let with_step = afresh(with(quotients, j - 2, step.q));
+            let with_step = afresh(with(group, quotients, j - 2, step.q));
             if !divisor.is_done(step) {
                 break (apart(step), new.map(|limb| moved(limb, zero)));
             }
@@ -340,27 +362,18 @@ where
             }
         };
         let step = divisor.correct(step, new);
-        let with_step = with(quotients, j - 2, step.q);
+        let with_step = with(group, quotients, j - 2, step.q);
         go_on!('all, step, with_step);
     };
 
-    let u = <[Limb; X]>::of_pairs(u);
-    let above = group.rotate_down(u[0]);
-    let above = if is_top { 0 } else { above };
-    let remainder: [Limb; X] = Row::of(|i| {
-        let high = if i as usize + 1 < X {
-            u[i as usize + 1]
-        } else {
-            above
-        };
-        right(high, u[i as usize], bits) & keep
-    });
+    let remainder = lowered(group, <[Limb; X]>::of_pairs(u), 0, bits);
+    let remainder: [Limb; X] = Row::of(|i| remainder[i as usize] & keep);
     // Below limb 0 there are zeros, and no place for them.
     r.set_registers(own.wrapping_sub(limbs), remainder);
-    let mut end = m + lane;
+    let mut end = aligned.width + lane;
     while end < r.width() {
         r.set(end, 0);
         end += lanes;
     }
-    work.carry.set(Limb::from(is_zero));
+    work.carry.set(Limb::from(aligned.is_zero));
 }

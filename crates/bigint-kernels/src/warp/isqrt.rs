@@ -29,6 +29,7 @@
 //! Cost: `k - 1` steps of `4 X LANES` multiply-adds, and in every lane some 150 instructions, six
 //! shuffles and a vote each. No scratch. Results are no operands.
 
+use super::shifts::{Digits, lowered, raised};
 use super::{Batches, Work, lookahead};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
@@ -44,7 +45,7 @@ use bigint_core::{LIMB_BITS, Limb};
 /// Limbs of a lane.
 const X: usize = ROOT_DIGIT;
 
-/// They.
+/// The lane's limbs of a number.
 type Limbs = [Limb; X];
 
 /// The roots that fall to the calling lane's group.
@@ -61,7 +62,7 @@ fn digit([low, high]: [Limb; 2]) -> u64 {
     word(high, low)
 }
 
-/// Its limbs.
+/// The limbs of a digit.
 #[inline(always)]
 fn limbs(digit: u64) -> [Limb; 2] {
     [digit as Limb, (digit >> LIMB_BITS) as Limb]
@@ -112,13 +113,40 @@ impl<const LANES: u32> Root<LANES> {
         (limbs, carries >> group.lanes() & 1)
     }
 
-    /// What the lane below has over its limbs.
+    /// The limbs that the lane below has above its own.
     #[inline(always)]
     fn from_below(&self, over: [Limb; 2]) -> [Limb; 2] {
         over.map(|limb| {
             let below = self.group.rotate_up(limb, 1);
             if self.group.lane() == 0 { 0 } else { below }
         })
+    }
+
+    /// Moves what is left up by a digit, of which the lowest lane's is `new`; none where it is not `on`.
+    /// Gives what is above the lanes' limbs then, in the top lane.
+    #[inline(always)]
+    fn move_up(&mut self, new: [Limb; 2], on: bool) -> [Limb; 2] {
+        let rest = self.rest;
+        let highest = [rest[X - 2], rest[X - 1]];
+        // The top lane sends the lowest one what comes new into the window.
+        let lowest: [Limb; 2] = [0, 1].map(|i| {
+            let sent = if self.is_top { !new[i] } else { highest[i] };
+            self.group.rotate_up(sent, 1)
+        });
+        self.rest = Row::of(|i| {
+            if i < 2 {
+                lowest[i as usize]
+            } else {
+                rest[i as usize - 2]
+            }
+        });
+        if on {
+            return highest.map(|limb| !limb);
+        }
+        self.rest = rest;
+        let high = limbs(self.above);
+        self.above = 0;
+        high
     }
 
     /// The next digit, which the lane has at `place`, with what is left moved up, in the top lane by
@@ -174,6 +202,35 @@ impl<const LANES: u32> Root<LANES> {
         self.above = above;
         self.twice = put(row, place, limbs(digit(q) << 1), q[1] >> 31);
     }
+
+    /// Gives the root and the remainder, without the bits by which the number was shifted.
+    #[inline(always)]
+    fn give<S: Stride>(self, radicand: &Radicand<S>, root: Number<S>, remainder: Number<S>) {
+        let Radicand {
+            n, bits, keep, k, ..
+        } = *radicand;
+        let Root { group, twice, .. } = self;
+        // The limbs of both stand in the upper registers.
+        let empty = X as u32 * group.lanes() - 2 * k;
+        let h = (16 * (4 * k - n) + bits / 2) as u64;
+        let lowest = place(group, k);
+        let mut pair = [0; 2];
+        twice.each(|i, limb| pair[i as usize % 2] |= if i / 2 == lowest { limb } else { 0 });
+        let holder = empty / X as u32;
+        let pair = digit(pair.map(|limb| group.shuffle(limb, holder)));
+        let t = pair >> 1 & ((1 << h) - 1);
+        let u: Limbs = Row::of(|i| !self.rest[i as usize]);
+        let (sum, over) = u.multiply_add(limbs(t), put(twice, lowest, limbs(pair - t), 0));
+        let below = self.from_below(over);
+        let (u, carry) = self.resolve(sum, below);
+        let over = self.above.wrapping_add(digit(over)).wrapping_add(t);
+        let over = limbs(over.wrapping_add(carry));
+        let over = over.map(|limb| group.shuffle(limb, group.lanes() - 1));
+        give(group, remainder, u, over, (empty + 4 * k - n, bits), keep);
+        let h = h as u32 + 1;
+        let shift = (empty + h / LIMB_BITS as u32, h % LIMB_BITS as u32);
+        give(group, root, twice, [1, 0], shift, keep);
+    }
 }
 
 /// The root of the highest four limbs, two, and what it leaves.
@@ -211,6 +268,92 @@ fn significant<const LANES: u32>(group: Group<LANES>, a: Number<impl Stride>) ->
     limbs
 }
 
+/// A number and by how much it is shifted.
+struct Radicand<S> {
+    a: Number<S>,
+    /// The number's limbs without the zeros on top; of 0, one.
+    n: u32,
+    /// The highest of them; of 0, 1.
+    top: Limb,
+    bits: u32,
+    /// All ones, or zero of 0.
+    keep: Limb,
+    /// Digits of the root.
+    k: u32,
+}
+
+impl<S: Stride> Radicand<S> {
+    #[inline(always)]
+    fn new<const LANES: u32>(group: Group<LANES>, a: Number<S>) -> Self {
+        let mut n = a.width();
+        let mut is_zero = false;
+        if !group.all(a.limb(n - 1) != 0) {
+            n = significant(group, a);
+            is_zero = n == 0;
+            n = if is_zero { 1 } else { n };
+        }
+        let keep = Limb::from(is_zero).wrapping_sub(1);
+        let top = a.limb(n - 1) | (!keep & 1);
+        Radicand {
+            a,
+            n,
+            top,
+            bits: top.leading_zeros() & !1,
+            keep,
+            k: n.div_ceil(4),
+        }
+    }
+
+    /// Limb `i` of the shifted number.
+    #[inline(always)]
+    fn limb(&self, i: u32) -> Limb {
+        let high = if i == self.n - 1 {
+            self.top
+        } else {
+            self.a.limb(i)
+        };
+        left(high, self.a.limb(i.wrapping_sub(1)), self.bits)
+    }
+
+    /// The root of the highest two digits, what it leaves, and the digits that follow the lanes' limbs.
+    #[inline(always)]
+    fn begin<const LANES: u32>(&self, group: Group<LANES>) -> (Root<LANES>, Digits<S>) {
+        let Radicand { a, n, bits, .. } = *self;
+        let (digit_of_root, left_over) = first([4, 3, 2, 1].map(|i| self.limb(n.wrapping_sub(i))));
+        let is_top = group.lane() == group.lanes() - 1;
+        let own = X as u32 * group.lane();
+        // The number's limbs from here on are known.
+        let at = n.wrapping_sub(2).wrapping_sub(X as u32 * group.lanes());
+        let window: Limbs = a.registers(at.wrapping_add(own));
+        let digits = Digits::below(a, at, bits);
+        let window = raised(group, window, digits.above(), bits);
+        let [low, high] = limbs(left_over as u64);
+        let rest = Row::of(|i| {
+            let limb = match i as usize {
+                i if is_top && i == X - 2 => low,
+                i if is_top && i == X - 1 => high,
+                i => window[i],
+            };
+            !limb
+        });
+        let root = Root {
+            group,
+            is_top,
+            twice: put([0; X], place(group, 1), limbs(digit_of_root << 1), 0),
+            rest,
+            above: (left_over >> 64) as u64,
+        };
+        (root, digits)
+    }
+}
+
+/// The lane's digit that digit `of` of the root, counted from the top and 1, stands in.
+#[inline(always)]
+fn place<const LANES: u32>(group: Group<LANES>, of: u32) -> u32 {
+    let digits = X as u32 / 2;
+    (digits * group.lanes() - of).wrapping_sub(digits * group.lane())
+}
+
 #[inline(always)]
 fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
     let Work {
@@ -220,60 +363,15 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
         a,
         ..
     } = work;
-    let (lane, lanes) = (group.lane(), group.lanes());
-    let own = X as u32 * lane;
-    let is_top = lane == lanes - 1;
-    let mut n = a.width();
-    let mut is_zero = false;
-    if !group.all(a.limb(n - 1) != 0) {
-        n = significant(group, a);
-        is_zero = n == 0;
-        n = if is_zero { 1 } else { n };
-    }
-    let keep = Limb::from(is_zero).wrapping_sub(1);
-    let top_limb = a.limb(n - 1) | (!keep & 1);
-    let bits = top_limb.leading_zeros() & !1;
-    // Digits of the root, and of the longest of the warp.
-    let k = n.div_ceil(4);
+    let radicand = Radicand::new(group, a);
+    let k = radicand.k;
+    // That of the longest root of the warp.
     let mut longest = a.width().div_ceil(4);
     while longest > 1 && group.all(k < longest) {
         longest -= 1;
     }
     let together = group.all(k == longest);
-
-    let shifted = |i: u32| {
-        let high = if i == n - 1 { top_limb } else { a.limb(i) };
-        left(high, a.limb(i.wrapping_sub(1)), bits)
-    };
-    let (digit_of_root, left_over) = first([4, 3, 2, 1].map(|i| shifted(n.wrapping_sub(i))));
-
-    // The number's limbs from here on are known.
-    let at = n.wrapping_sub(2).wrapping_sub(X as u32 * lanes);
-    let window: Limbs = a.registers(at.wrapping_add(own));
-    let at = at.wrapping_sub(1);
-    let mut next = a.limb(at);
-    let mut below = at.wrapping_sub(2);
-    let mut come = a.two(below);
-    let under = group.rotate_up(window[X - 1], 1);
-    let under = if lane == 0 { next } else { under };
-    let [low, high] = limbs(left_over as u64);
-    let rest = Row::of(|i| {
-        let limb = match i as usize {
-            i if is_top && i == X - 2 => low,
-            i if is_top && i == X - 1 => high,
-            0 => left(window[0], under, bits),
-            i => left(window[i], window[i - 1], bits),
-        };
-        !limb
-    });
-    let place = |of: u32| (X as u32 * lanes / 2 - of).wrapping_sub(own / 2);
-    let mut now = Root {
-        group,
-        is_top,
-        twice: put([0; X], place(1), limbs(digit_of_root << 1), 0),
-        rest,
-        above: (left_over >> 64) as u64,
-    };
+    let (mut now, mut digits) = radicand.begin(group);
     let mut top = LongTop::new([0; 4]);
     let mut j = 1;
     while j < longest {
@@ -288,61 +386,10 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
             ]);
         }
         j += 1;
-        // The top lane sends the lowest one what comes new into the window.
-        let rest = now.rest;
-        let new = [left(come[1], come[0], bits), left(next, come[1], bits)];
-        next = come[0];
-        below = below.wrapping_sub(2);
-        come = a.two(below);
-        let highest = [rest[X - 2], rest[X - 1]];
-        let lowest: [Limb; 2] =
-            [0, 1].map(|i| group.rotate_up(if is_top { !new[i] } else { highest[i] }, 1));
-        now.rest = Row::of(|i| {
-            if i < 2 {
-                lowest[i as usize]
-            } else {
-                rest[i as usize - 2]
-            }
-        });
-        let mut high = highest.map(|limb| !limb);
-        let on = together || j <= k;
-        if !on {
-            now.rest = rest;
-            high = limbs(now.above);
-            now.above = 0;
-        }
-        now.step(top, place(j), high, on);
+        let high = now.move_up(digits.next(), together || j <= k);
+        now.step(top, place(group, j), high, together || j <= k);
     }
-
-    // The limbs of both stand in the upper registers.
-    let Root {
-        twice, rest, above, ..
-    } = now;
-    let empty = X as u32 * lanes - 2 * k;
-    let h = (16 * (4 * k - n) + bits / 2) as u64;
-    let lowest = place(k);
-    let mut pair = [0; 2];
-    twice.each(|i, limb| pair[i as usize % 2] |= if i / 2 == lowest { limb } else { 0 });
-    let holder = empty / X as u32;
-    let pair = digit(pair.map(|limb| group.shuffle(limb, holder)));
-    let t = pair >> 1 & ((1 << h) - 1);
-    let u: Limbs = Row::of(|i| !rest[i as usize]);
-    let (sum, over) = u.multiply_add(limbs(t), put(twice, lowest, limbs(pair - t), 0));
-    let below = now.from_below(over);
-    let (u, carry) = now.resolve(sum, below);
-    let over = above.wrapping_add(digit(over)).wrapping_add(t);
-    let over = limbs(over.wrapping_add(carry)).map(|limb| group.shuffle(limb, lanes - 1));
-    give(group, remainder, u, over, empty + 4 * k - n, bits, keep);
-    let h = h as u32 + 1;
-    give(
-        group,
-        root,
-        twice,
-        [1, 0],
-        empty + h / LIMB_BITS as u32,
-        h % LIMB_BITS as u32,
-        keep,
-    );
+    now.give(&radicand, root, remainder);
 }
 
 /// Gives the lanes' limbs, with two more above all, without the lowest `limbs` and `bits` more.
@@ -352,24 +399,14 @@ fn give<const LANES: u32>(
     to: Number<impl Stride>,
     from: Limbs,
     over: [Limb; 2],
-    limbs: u32,
-    bits: u32,
+    (limbs, bits): (u32, u32),
     keep: Limb,
 ) {
     let (lane, lanes) = (group.lane(), group.lanes());
-    let own = X as u32 * lane;
-    let is_top = lane == lanes - 1;
-    let above = group.rotate_down(from[0]);
-    let above = if is_top { over[0] } else { above };
-    let given: Limbs = Row::of(|i| {
-        let high = match i as usize + 1 {
-            X => above,
-            i => from[i],
-        };
-        right(high, from[i as usize], bits) & keep
-    });
+    let lowered = lowered(group, from, over[0], bits);
+    let given: Limbs = Row::of(|i| lowered[i as usize] & keep);
     // Below limb 0 there are zeros, and no place for them.
-    to.set_registers(own.wrapping_sub(limbs), given);
+    to.set_registers((X as u32 * lane).wrapping_sub(limbs), given);
     // What follows the window; of a one-limb root it begins below limb 0, where nothing is set.
     let mut end = (X as u32 * lanes + lane) as i32 - limbs as i32;
     let mut limb = match lane {

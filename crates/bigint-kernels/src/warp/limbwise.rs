@@ -59,18 +59,18 @@ const _: () = {
     assert!(fours / 2 <= LANES && (fours - 2) / 3 + 2 <= LANES);
 };
 
-/// Limbs of the widest numbers that a lane looks at by itself to know what they tell.
+/// Limbs of the widest numbers that a lane looks at by itself to know what they say.
 const WIDEST_OF_LANE: u32 = 16;
 
 /// Where a limb of the row is: `outer` and `inner` count numbers and limbs, whichever
 /// way they are nested.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RowPlace {
     outer: u64,
     inner: u64,
 }
 
-impl Place {
+impl RowPlace {
     /// The number, and the place in it.
     #[inline(always)]
     pub(super) fn of<S: Stride>(self) -> (u64, u32) {
@@ -87,13 +87,13 @@ pub(super) struct Flat {
     /// Limbs of the row for which `outer` is the same.
     period: NonZero<u64>,
     /// The way to the place of the same lane, 32 limbs on.
-    step: Place,
+    step: RowPlace,
 }
 
 impl Flat {
     #[inline(always)]
     pub(super) fn new(period: NonZero<u64>) -> Self {
-        let step = Place { outer: 0, inner: 0 };
+        let step = RowPlace { outer: 0, inner: 0 };
         let flat = Flat { period, step };
         Flat {
             step: flat.place(LANES),
@@ -102,21 +102,21 @@ impl Flat {
     }
 
     #[inline(always)]
-    pub(super) fn place(self, at: u64) -> Place {
-        Place {
+    pub(super) fn place(self, at: u64) -> RowPlace {
+        RowPlace {
             outer: at / self.period,
             inner: at % self.period,
         }
     }
 
     #[inline(always)]
-    pub(super) fn next(self, place: Place) -> Place {
+    pub(super) fn next(self, place: RowPlace) -> RowPlace {
         let outer = place.outer + self.step.outer;
         let inner = place.inner + self.step.inner;
         if inner < self.period.get() {
-            Place { outer, inner }
+            RowPlace { outer, inner }
         } else {
-            Place {
+            RowPlace {
                 outer: outer + 1,
                 inner: inner - self.period.get(),
             }
@@ -259,7 +259,7 @@ struct Guided<S> {
     guide: Batch<S>,
     /// The result from the stretch's first limb on.
     r: Row,
-    /// The same of operands 0 and 1, where limbs of the result [are made of those in their
+    /// The rows of operands 0 and 1, where limbs of the result [are made of those in their
     /// places](Limbwise::IS_IN_PLACE), and operands are as wide, without gaps.
     rows: Option<[Row; 2]>,
     /// The limb of number 0 that the stretch begins with.
@@ -293,7 +293,7 @@ fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
         guided.know(first.number as u32, second.number as u32);
         // From the lane's first to the stretch's end.
         let left = (end - at).saturating_sub(lane);
-        let four = |u: u32, place: lookahead::Place| {
+        let four = |u: u32, place: lookahead::LimbPlace| {
             let on = LANES as u32 * u < left;
             let (operands, plan) = guided.number::<O>(place.number as u32, on);
             O::four(operands, plan, place.limb * limbs)
@@ -307,8 +307,8 @@ fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     }
 }
 
-/// The same of numbers of any width: each lane has four neighbouring limbs of the row, of one
-/// number or of two.
+/// Computes a guided row of numbers of any width: each lane has four neighbouring limbs of the row,
+/// of one number or of two.
 #[inline(always)]
 fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     const CHUNK: u32 = LANES as u32 * FOUR as u32;
@@ -359,7 +359,7 @@ fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
 }
 
 impl<S: Stride> Guided<S> {
-    /// Of limbs `start .. end` of the row.
+    /// The lane's part of limbs `start .. end` of the row.
     #[allow(unsafe_code)]
     #[inline(always)]
     fn new(

@@ -1,4 +1,4 @@
-//! Sums and differences by all limbs at once (CarryLookahead; Langer, Bringgaard):
+//! Sums and differences by all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]):
 //! what addition and subtraction share.
 //!
 //! # The carries of a chunk
@@ -56,10 +56,10 @@ pub trait Digit {
     /// The limb where no carry comes in.
     fn limb(x: Limb, y: Limb) -> Limb;
 
-    /// Whether it sends a carry up by itself; `limb` is that of `x` and `y`.
+    /// Whether a limb sends a carry up by itself: `limb`, of `x` and `y`.
     fn generates(x: Limb, y: Limb, limb: Limb) -> bool;
 
-    /// Whether it sends a carry up if, and only if, one comes in.
+    /// Whether a limb sends a carry up if, and only if, one comes in.
     fn propagates(limb: Limb) -> bool;
 
     /// The limb after the carry in, which is 0 or 1.
@@ -129,8 +129,8 @@ pub fn number<D: Digit, const LANES: u32>(
     carry
 }
 
-/// The same of numbers [in fours](Number::in_fours), four of whose limbs a lane has: what comes
-/// into them goes through where each propagates.
+/// Adds numbers [in fours](Number::in_fours), four of whose limbs a lane has: what comes into them
+/// goes through where each propagates.
 #[inline(always)]
 pub fn number_in_fours<D: Digit, const LANES: u32>(
     group: Group<LANES>,
@@ -170,7 +170,7 @@ const CHUNKS: usize = (TILE / LANES as u64) as usize;
 /// A limb of the row: limb `limb` of number `number`, where numbers are counted from
 /// the one that the stretch begins in.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LimbPlace {
     pub(super) number: i32,
     pub(super) limb: u32,
 }
@@ -195,21 +195,21 @@ impl Step {
 
     /// The lane's place in a chunk whose first limb is limb `limb` of number 0.
     #[inline(always)]
-    pub(super) fn place(self, limb: u32, lane: u32) -> Place {
-        Place {
+    pub(super) fn place(self, limb: u32, lane: u32) -> LimbPlace {
+        LimbPlace {
             number: ((limb + lane) / self.width) as i32,
             limb: (limb + lane) % self.width,
         }
     }
 
     #[inline(always)]
-    pub(super) fn up(self, place: Place) -> Place {
-        let Place { number, limb } = place;
+    pub(super) fn up(self, place: LimbPlace) -> LimbPlace {
+        let LimbPlace { number, limb } = place;
         let (number, limb) = (number + self.numbers, limb + self.limbs);
         if limb < self.width.get() {
-            Place { number, limb }
+            LimbPlace { number, limb }
         } else {
-            Place {
+            LimbPlace {
                 number: number + 1,
                 limb: limb - self.width.get(),
             }
@@ -217,15 +217,15 @@ impl Step {
     }
 
     #[inline(always)]
-    pub(super) fn down(self, place: Place) -> Place {
-        let Place { number, limb } = place;
+    pub(super) fn down(self, place: LimbPlace) -> LimbPlace {
+        let LimbPlace { number, limb } = place;
         if limb >= self.limbs {
-            Place {
+            LimbPlace {
                 number: number - self.numbers,
                 limb: limb - self.limbs,
             }
         } else {
-            Place {
+            LimbPlace {
                 number: number - self.numbers - 1,
                 limb: limb + self.width.get() - self.limbs,
             }
@@ -234,7 +234,7 @@ impl Step {
 
     /// Whether a carry out of the limb there would leave the number.
     #[inline(always)]
-    fn is_top(self, place: Place) -> bool {
+    fn is_top(self, place: LimbPlace) -> bool {
         place.limb == self.width.get() - 1
     }
 }
@@ -251,8 +251,8 @@ struct Operands<S> {
 impl<S: Stride> Operands<S> {
     /// The limbs of both operands at `place`, or zeros where `at` is not below `end`.
     #[inline(always)]
-    fn limbs(self, place: Place, at: u32, end: u32) -> (Limb, Limb) {
-        let Place { number, limb } = place;
+    fn limbs(self, place: LimbPlace, at: u32, end: u32) -> (Limb, Limb) {
+        let LimbPlace { number, limb } = place;
         (
             self.a.limb(number, limb, at, end),
             self.b.limb(number, limb, at, end),
@@ -262,7 +262,7 @@ impl<S: Stride> Operands<S> {
     /// The words of lanes that generate and of lanes that propagate a carry within
     /// their numbers.
     #[inline(always)]
-    fn votes<D: Digit>(self, place: Place, x: Limb, y: Limb, limb: Limb) -> (u64, u64) {
+    fn votes<D: Digit>(self, place: LimbPlace, x: Limb, y: Limb, limb: Limb) -> (u64, u64) {
         let stays = !self.step.is_top(place);
         (
             self.group.ballot(D::generates(x, y, limb) & stays),
@@ -276,9 +276,9 @@ impl<S: Stride> Operands<S> {
 #[inline(always)]
 pub(super) fn carry_into(
     step: Step,
-    place: Place,
+    place: LimbPlace,
     below: u64,
-    votes: impl Fn(Place) -> (u64, u64),
+    votes: impl Fn(LimbPlace) -> (u64, u64),
 ) -> Limb {
     let (mut place, mut below) = (place, below);
     while below > 0 {
@@ -299,7 +299,7 @@ struct Results<'a, S> {
     arguments: &'a Arguments,
     /// The limbs of the stretch, from the lane's first on.
     flat: Row,
-    /// The same, number by number.
+    /// The results number by number.
     r: Batch<S>,
     /// The number that the stretch begins in.
     first: u64,
@@ -404,7 +404,7 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
             if S::UNIT {
                 flat.set(LANES * u, left, value);
             } else {
-                let Place { number, limb } = place;
+                let LimbPlace { number, limb } = place;
                 results.r.set(number, limb, LANES * u, left, value);
             }
             if REPORTS && step.is_top(place) && LANES * u < left {

@@ -36,6 +36,7 @@ pub mod program;
 pub mod scan;
 pub mod select;
 pub mod set_bit;
+mod shifts;
 pub mod shl;
 pub mod shr;
 pub mod square;

@@ -14,7 +14,7 @@ use crate::power::power;
 use bigint_core::Limb;
 use bigint_core::kernel::BLOCK;
 
-/// The powers that fall to the calling lane's group: in constant time, or, where the host tells
+/// The powers that fall to the calling lane's group: in constant time, or, where the host says
 /// so, in time that depends on the exponents.
 #[inline(always)]
 pub fn window<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
@@ -37,6 +37,6 @@ fn number<const LANES: u32, const X: usize, S: Stride>(
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let Work { r, a, b, c, .. } = work;
-    let is_odd = power::<LANES, X>(work.group, team, scans(), r, [a, b, c], scratch);
+    let is_odd = power::<LANES, X, S>(work.group, team, scans(), r, [a, b, c], scratch);
     work.carry.set(Limb::from(!is_odd));
 }

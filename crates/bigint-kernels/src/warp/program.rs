@@ -22,7 +22,7 @@ pub struct Program {
     warp: Group<32>,
     own: FusedInput,
     step: Step,
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u32,
 }
 
@@ -52,7 +52,7 @@ impl Program {
         }
     }
 
-    /// How many terms a sum subtracts. The whole warp asks together.
+    /// The number of terms that a sum subtracts. The whole warp asks together.
     #[inline(always)]
     pub fn differences(self) -> u32 {
         let (mut differences, mut at) = (0, 0);

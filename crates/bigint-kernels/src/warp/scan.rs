@@ -1,4 +1,4 @@
-//! What is told of a number, or of two, by one pass over their limbs (Scan), by the lanes
+//! What one pass over the limbs of a number, or of two, finds out (Scan), by the lanes
 //! that share them: [`crate::thread::scan`] has the maths.
 //!
 //! Lane `t` has limbs `t`, `t + LANES`, ..., or the fours of these places where limbs can be moved
@@ -16,7 +16,7 @@ use crate::thread::scan::Scan;
 use bigint_core::Limb;
 use bigint_core::specialization::ScanByLanes;
 
-/// What is told of `a` and `b`, in every lane.
+/// The finding of `a` and `b`, in every lane.
 #[inline(always)]
 pub fn number<O: Scan, const LANES: u32>(
     group: Group<LANES>,
@@ -36,7 +36,7 @@ pub fn are_in_fours<A: Stride, B: Stride>(a: Number<A>, b: Number<B>) -> bool {
     A::UNIT && B::UNIT && ScanByLanes::BY_FOURS.or(found)
 }
 
-/// The same, of `UNIT` limbs at a time.
+/// The finding, `UNIT` limbs at a time.
 #[inline(always)]
 fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
     group: Group<LANES>,
@@ -68,7 +68,7 @@ fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
     O::answer(word, a.width())
 }
 
-/// What is told of the numbers that fall to the calling lane's group.
+/// Finds out about the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn numbers<O: Scan, const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

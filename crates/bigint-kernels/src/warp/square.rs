@@ -1,7 +1,7 @@
 //! Squares by rows (School), each product of two limbs once.
 //!
 //! Lanes have a digit of 32 limbs each ([`squares`]). Numbers of more than `32 L` limbs are squared by
-//! columns of four limbs (Comba; Honda): the maths is in [`columns`], how lanes share it in
+//! columns of four limbs (Comba; [Honda 2015]): the maths is in [`columns`], how lanes share it in
 //! [`each_four`].
 //!
 //! Cost: `n (n + 1) / 2` products, `n` rounded up to the digits of all lanes; by columns rounded up to

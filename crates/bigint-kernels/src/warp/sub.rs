@@ -1,4 +1,4 @@
-//! Subtraction, all limbs at once (CarryLookahead; Langer, Bringgaard).
+//! Subtraction, all limbs at once (CarryLookahead; [Langer 2015], [Bringgaard 2024]).
 //!
 //! A limb's difference is negative, which generates a borrow, or zero, which
 //! propagates one; never both. The rest is [`lookahead`]'s: the maths, the cost and

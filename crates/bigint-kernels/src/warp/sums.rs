@@ -182,8 +182,8 @@ struct Four {
 }
 
 impl Four {
-    /// Those that begin with limb `limb` of a number of `width`, of these sums, to which as many
-    /// ones are to be added as numbers are subtracted; and what they give to the limb above.
+    /// The limbs that begin with limb `limb` of a number of `width`, of these sums, to which as
+    /// many ones are to be added as numbers are subtracted; and what they give to the limb above.
     #[inline(always)]
     fn of(sums: [u64; FOUR as usize], width: u32, limb: u32, differences: u32) -> (Self, Limb) {
         let (mut limbs, mut stays) = ([0; FOUR as usize], [false; FOUR as usize]);

@@ -85,7 +85,7 @@ pub const MAX_DEVICES: usize = 16;
 const MAX_MEMORY: u64 = 1 << 40;
 const MIN_MEMORY: u64 = 1 << 20;
 
-/// What the names of all variables here begin with: others with it are misspelt.
+/// The prefix of the names of all variables here: another name with it is misspelt.
 const PREFIX: &str = "CUDA_SIM_";
 /// Every variable.
 const NAMES: &[&str] = &[

@@ -13,7 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 thread_local! {
-    /// How many entry points the thread is within: those of the runtime call the driver's.
+    /// The number of entry points that the thread is within: those of the runtime call the
+    /// driver's.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }

@@ -3,7 +3,7 @@
 use super::call;
 use super::entries::entries;
 use super::modules::{bank_config, cache_config};
-use super::raw::{HostPointer, Out};
+use super::raw::Out;
 use crate::error::{Code, Result, invalid};
 use crate::state::context::Context;
 use crate::state::contexts::{self, known};
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 /// Scheduling, mapped host memory, local memory, and what CUDA 12 adds.
 const ALL_FLAGS: u32 = 0xff;
-/// What `cuCtxGetApiVersion` answers for contexts of every version since CUDA 3.2.
+/// The version that `cuCtxGetApiVersion` answers for contexts of every version since CUDA 3.2.
 const API_VERSION: u32 = 3020;
 
 entries! {
@@ -51,26 +51,6 @@ entries! {
     }
 
     device(dev) fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, dev: i32) |driver, _device, ordinal| {
-        create(driver, ordinal, &out, flags)
-    }
-
-    // The parameters limit what a context may use, which is not done here.
-    device(dev) fn cuCtxCreate_v3(
-        out: Out<Handle>,
-        _params: HostPointer,
-        _count: i32,
-        flags: u32,
-        dev: i32,
-    ) |driver, _device, ordinal| {
-        create(driver, ordinal, &out, flags)
-    }
-
-    device(dev) fn cuCtxCreate_v4(
-        out: Out<Handle>,
-        _params: HostPointer,
-        flags: u32,
-        dev: i32,
-    ) |driver, _device, ordinal| {
         create(driver, ordinal, &out, flags)
     }
 

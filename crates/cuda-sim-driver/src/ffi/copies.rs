@@ -1,4 +1,4 @@
-//! Copies and fills.
+//! Copies.
 
 use super::call;
 use super::entries::entries;
@@ -56,41 +56,20 @@ entries! {
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
 
-    context fn cuMemcpy2D_v2 + _ptds(copy: Values<Copy2D>) |context| {
-        for (to, from, bytes) in copy.get(0)?.rows(context)? {
-            copy_now(context, to, from, bytes)?;
-        }
-        Ok(())
-    }
-
     context fn cuMemcpy2DUnaligned_v2 + _ptds(copy: Values<Copy2D>) |context| {
-        for (to, from, bytes) in copy.get(0)?.rows(context)? {
-            copy_now(context, to, from, bytes)?;
-        }
-        Ok(())
+        copy_rows_now(context, copy.get(0)?.rows(context)?)
     }
 
     context fn cuMemcpy2DAsync_v2 + _ptsz(copy: Values<Copy2D>, stream: Handle) |context| {
-        let target = target(context, stream)?;
-        for (to, from, bytes) in copy.get(0)?.rows(context)? {
-            copy_later(context, target, to, from, bytes)?;
-        }
-        Ok(())
+        copy_rows_later(context, target(context, stream)?, copy.get(0)?.rows(context)?)
     }
 
     context fn cuMemcpy3D_v2 + _ptds(copy: Values<Copy3D>) |context| {
-        for (to, from, bytes) in copy.get(0)?.rows(context)? {
-            copy_now(context, to, from, bytes)?;
-        }
-        Ok(())
+        copy_rows_now(context, copy.get(0)?.rows(context)?)
     }
 
     context fn cuMemcpy3DAsync_v2 + _ptsz(copy: Values<Copy3D>, stream: Handle) |context| {
-        let target = target(context, stream)?;
-        for (to, from, bytes) in copy.get(0)?.rows(context)? {
-            copy_later(context, target, to, from, bytes)?;
-        }
-        Ok(())
+        copy_rows_later(context, target(context, stream)?, copy.get(0)?.rows(context)?)
     }
 
     // Addresses say which device they are on, so the contexts do not matter.
@@ -110,82 +89,10 @@ entries! {
         let (to, from) = (on_device(context, to, bytes)?, on_device(context, from, bytes)?);
         copy_later(context, target(context, stream)?, to, from, bytes)
     }
-
-    context fn cuMemsetD2D8Async + _ptsz(
-        to: u64,
-        pitch: usize,
-        value: u8,
-        width: usize,
-        height: usize,
-        stream: Handle,
-    ) |context| {
-        let target = target(context, stream)?;
-        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
-
-    context fn cuMemsetD2D16Async + _ptsz(
-        to: u64,
-        pitch: usize,
-        value: u16,
-        width: usize,
-        height: usize,
-        stream: Handle,
-    ) |context| {
-        let target = target(context, stream)?;
-        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
-
-    context fn cuMemsetD2D32Async + _ptsz(
-        to: u64,
-        pitch: usize,
-        value: u32,
-        width: usize,
-        height: usize,
-        stream: Handle,
-    ) |context| {
-        let target = target(context, stream)?;
-        fill_rows(context, target, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
-
-    context fn cuMemsetD8_v2 + _ptds(to: u64, value: u8, count: usize) |context| {
-        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD16_v2 + _ptds(to: u64, value: u16, count: usize) |context| {
-        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD32_v2 + _ptds(to: u64, value: u32, count: usize) |context| {
-        fill(context, default_target(context)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD8Async + _ptsz(to: u64, value: u8, count: usize, stream: Handle) |context| {
-        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD16Async + _ptsz(to: u64, value: u16, count: usize, stream: Handle) |context| {
-        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD32Async + _ptsz(to: u64, value: u32, count: usize, stream: Handle) |context| {
-        fill(context, target(context, stream)?, to, &value.to_ne_bytes(), count)
-    }
-
-    context fn cuMemsetD2D8_v2 + _ptds(to: u64, pitch: usize, value: u8, width: usize, height: usize) |context| {
-        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
-
-    context fn cuMemsetD2D16_v2 + _ptds(to: u64, pitch: usize, value: u16, width: usize, height: usize) |context| {
-        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
-
-    context fn cuMemsetD2D32_v2 + _ptds(to: u64, pitch: usize, value: u32, width: usize, height: usize) |context| {
-        fill_rows(context, default_target(context)?, (to, pitch), &value.to_ne_bytes(), (width, height))
-    }
 }
 
 /// Where a device pointer's range lies.
-fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Location> {
+pub(super) fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Location> {
     context.driver.memory.locate(address, bytes as u64)
 }
 
@@ -247,6 +154,22 @@ fn copy_now(context: &Arc<Context>, to: Location, from: Location, bytes: usize) 
     context.synchronize_stream(target)
 }
 
+/// Copies several rows, and returns when that is done.
+fn copy_rows_now(context: &Arc<Context>, rows: Vec<(Location, Location, usize)>) -> Result {
+    rows.into_iter()
+        .try_for_each(|(to, from, bytes)| copy_now(context, to, from, bytes))
+}
+
+/// Copies several rows, each when its turn on the stream comes.
+fn copy_rows_later(
+    context: &Arc<Context>,
+    target: Target,
+    rows: Vec<(Location, Location, usize)>,
+) -> Result {
+    rows.into_iter()
+        .try_for_each(|(to, from, bytes)| copy_later(context, target, to, from, bytes))
+}
+
 /// Copies when its turn on the stream comes. As in CUDA, host memory that is not
 /// page-locked makes it less asynchronous: what is copied from is read before the
 /// call returns, what is copied to is written before it does.
@@ -295,68 +218,7 @@ fn submit(
     context.enqueue(target, Work::new(kind::COPY, work))
 }
 
-/// Fills `count` units when its turn on the stream comes.
-fn fill(context: &Arc<Context>, target: Target, to: u64, unit: &[u8], count: usize) -> Result {
-    fill_rows(context, target, (to, 0), unit, (count, 1))
-}
-
-/// Fills `width` units in each of `height` rows.
-fn fill_rows(
-    context: &Arc<Context>,
-    target: Target,
-    start: (u64, usize),
-    unit: &[u8],
-    extent: (usize, usize),
-) -> Result {
-    let fills = plan_fill(context, start, unit, extent)?;
-    if fills.is_empty() {
-        return Ok(());
-    }
-    context.enqueue(target, fill_work(fills, unit))
-}
-
-/// The work of filling ranges.
-pub(super) fn fill_work(fills: Vec<(Location, usize)>, unit: &[u8]) -> Work {
-    let unit = unit.to_vec();
-    Work::new(kind::FILL, move || {
-        let mut fills = fills.iter();
-        fills.try_for_each(|&(to, bytes)| copy::fill(to, &unit, bytes))
-    })
-}
-
-/// The ranges of `height` rows of `width` units, all of them valid.
-pub(super) fn plan_fill(
-    context: &Context,
-    (to, pitch): (u64, usize),
-    unit: &[u8],
-    (width, height): (usize, usize),
-) -> Result<Vec<(Location, usize)>> {
-    let bytes = width.checked_mul(unit.len()).ok_or_else(too_large)?;
-    let misaligned = || {
-        let bytes = unit.len();
-        invalid(format!(
-            "a row to fill does not begin at a multiple of {bytes} bytes"
-        ))
-    };
-    if unit.is_empty() || !to.is_multiple_of(unit.len() as u64) {
-        return Err(misaligned());
-    }
-    if bytes == 0 {
-        return Ok(Vec::new());
-    }
-    (0..height)
-        .map(|row| {
-            let start = row
-                .checked_mul(pitch)
-                .and_then(|offset| to.checked_add(offset as u64))
-                .filter(|start| start.is_multiple_of(unit.len() as u64))
-                .ok_or_else(misaligned)?;
-            Ok((on_device(context, start, bytes)?, bytes))
-        })
-        .collect()
-}
-
-fn too_large() -> Code {
+pub(super) fn too_large() -> Code {
     invalid("an extent or a pitch is too large")
 }
 

@@ -62,10 +62,6 @@ entries! {
         set_text(&name, bytes, &device.gpu.name())
     }
 
-    device(dev) fn cuDeviceGetUuid(uuid: Out<Uuid>, dev: i32) |_driver, device, ordinal| {
-        uuid.set(uuid_of(&device.gpu, ordinal))
-    }
-
     device(dev) fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, dev: i32) |_driver, device, ordinal| {
         uuid.set(uuid_of(&device.gpu, ordinal))
     }

@@ -9,7 +9,7 @@ use crate::sync::locked;
 use std::panic::catch_unwind;
 use std::sync::{Mutex, Once};
 
-/// What a process ends with when it leaked and `CUDA_SIM_LEAKS=fail`.
+/// The exit code of a process that leaked, where `CUDA_SIM_LEAKS=fail`.
 const EXIT_CODE: i32 = 86;
 
 /// Has `f` called when the process exits, before everything that was put here earlier; not

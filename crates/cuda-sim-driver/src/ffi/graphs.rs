@@ -1,8 +1,9 @@
 //! Graphs, node by node.
 
 use super::call;
-use super::copies::{Copy3D, fill_work, plan_fill};
+use super::copies::Copy3D;
 use super::entries::entries;
+use super::fills::{fill_work, plan_fill};
 use super::launches::prepare;
 use super::raw::{HostFunction, HostPointer, Out, ParamBlock, UserData, Values};
 use super::streams::target;
@@ -112,15 +113,6 @@ entries! {
         list(&roots, &nodes, &count)
     }
 
-    driver_wide fn cuGraphGetEdges(
-        graph: Handle,
-        from: Values<Handle>,
-        to: Values<Handle>,
-        count: Values<usize>,
-    ) |driver| {
-        edges(driver, graph, (&from, &to), &count)
-    }
-
     driver_wide fn cuGraphGetEdges_v2(
         graph: Handle,
         from: Values<Handle>,
@@ -128,8 +120,17 @@ entries! {
         kinds: Values<u64>,
         count: Values<usize>,
     ) |driver| {
-        plain(&kinds, count.get(0)?)?;
-        edges(driver, graph, (&from, &to), &count)
+        let room = count.get(0)?;
+        plain(&kinds, room)?;
+        let graph = known(driver, graph)?;
+        let nodes = graph.nodes();
+        let edges = nodes
+            .iter()
+            .flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
+        let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
+        list(&starts, &from, &count)?;
+        count.set(0, room)?;
+        list(&ends, &to, &count)
     }
 
     driver_wide fn cuGraphNodeGetType(node: Handle, out: Out<u32>) |driver| {
@@ -137,10 +138,6 @@ entries! {
         let nodes = graph.nodes();
         let known = nodes.iter().find(|known| known.handle == node);
         out.set(known.ok_or_else(|| no_node(node))?.work.kind())
-    }
-
-    driver_wide fn cuGraphNodeGetDependencies(node: Handle, before: Values<Handle>, count: Values<usize>) |driver| {
-        list(&before_node(driver, node)?, &before, &count)
     }
 
     driver_wide fn cuGraphNodeGetDependencies_v2(
@@ -153,10 +150,6 @@ entries! {
         list(&before_node(driver, node)?, &before, &count)
     }
 
-    driver_wide fn cuGraphNodeGetDependentNodes(node: Handle, after: Values<Handle>, count: Values<usize>) |driver| {
-        list(&after_node(driver, node)?, &after, &count)
-    }
-
     driver_wide fn cuGraphNodeGetDependentNodes_v2(
         node: Handle,
         after: Values<Handle>,
@@ -165,15 +158,6 @@ entries! {
     ) |driver| {
         plain(&kinds, count.get(0)?)?;
         list(&after_node(driver, node)?, &after, &count)
-    }
-
-    driver_wide fn cuGraphAddDependencies(
-        graph: Handle,
-        from: Values<Handle>,
-        to: Values<Handle>,
-        count: usize,
-    ) |driver| {
-        add_edges(driver, graph, handles(&from, count)?, handles(&to, count)?)
     }
 
     // Kinds of edges say what may begin before a kernel ends; here nothing does.
@@ -265,17 +249,6 @@ entries! {
         add(driver, &out, graph, (&after, count), work)
     }
 
-    context fn cuGraphAddKernelNode(
-        out: Out<Handle>,
-        graph: Handle,
-        after: Values<Handle>,
-        count: usize,
-        params: Values<KernelParams>,
-    ) |context| {
-        let work = params.get(0)?.work(context)?;
-        add(context.driver, &out, graph, (&after, count), work)
-    }
-
     context fn cuGraphAddKernelNode_v2(
         out: Out<Handle>,
         graph: Handle,
@@ -292,28 +265,11 @@ entries! {
     }
 
     driver_wide fn cuGraphKernelNodeGetParams_v2(node: Handle, params: Out<KernelParams2>) |driver| {
-        params.set(KernelParams2 {
-            first: kernel_params(driver, node)?,
-            kernel: Handle::NULL,
-            context: Handle::NULL,
-        })
-    }
-
-    context fn cuGraphKernelNodeSetParams(node: Handle, params: Values<KernelParams>) |context| {
-        set_kernel(context.driver, node, params.get(0)?.work(context)?)
+        params.set(kernel_params(driver, node)?.into())
     }
 
     context fn cuGraphKernelNodeSetParams_v2(node: Handle, params: Values<KernelParams2>) |context| {
         set_kernel(context.driver, node, params.get(0)?.work(context)?)
-    }
-
-    context fn cuGraphExecKernelNodeSetParams(
-        executable: Handle,
-        node: Handle,
-        params: Values<KernelParams>,
-    ) |context| {
-        let work = params.get(0)?.work(context)?;
-        set_exec_kernel(context.driver, executable, node, work)
     }
 
     context fn cuGraphExecKernelNodeSetParams_v2(
@@ -394,25 +350,6 @@ entries! {
         let work = known_executable(context.driver, executable)?.work();
         context.enqueue(target(context, stream)?, work)
     }
-}
-
-/// The edges of a graph, to a caller who says how much room there is.
-fn edges(
-    driver: &Driver,
-    graph: Handle,
-    (from, to): (&Values<Handle>, &Values<Handle>),
-    count: &Values<usize>,
-) -> Result {
-    let graph = known(driver, graph)?;
-    let nodes = graph.nodes();
-    let edges = nodes
-        .iter()
-        .flat_map(|node| node.after.iter().map(|&after| (after, node.handle)));
-    let (starts, ends): (Vec<_>, Vec<_>) = edges.unzip();
-    let room = count.get(0)?;
-    list(&starts, from, count)?;
-    count.set(0, room)?;
-    list(&ends, to, count)
 }
 
 /// Says of so many edges that they are of the plain kind: a `CUgraphEdgeData` of zeros.
@@ -546,6 +483,16 @@ impl KernelParams {
         };
         let (params, extra) = (self.params.values(), self.extra.values());
         prepare(context, self.function, grid, &params, &extra).map(Work::Kernel)
+    }
+}
+
+impl From<KernelParams> for KernelParams2 {
+    fn from(first: KernelParams) -> Self {
+        KernelParams2 {
+            first,
+            kernel: Handle::NULL,
+            context: Handle::NULL,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ const INFO_LOG_BYTES: u32 = 4;
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_BYTES: u32 = 6;
 
-/// What machine code begins with: a cubin is an ELF file.
+/// The first bytes of machine code: a cubin is an ELF file.
 const ELF: [u8; 4] = *b"\x7fELF";
 const MACHINE_CODE: &str = "the image is machine code; the simulator takes PTX";
 

@@ -103,15 +103,6 @@ entries! {
         Ok(())
     }
 
-    context fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks: Out<i32>,
-        function: Handle,
-        threads: i32,
-        dynamic_shared: usize,
-    ) |context| {
-        blocks.set(active_blocks(context, function, threads, dynamic_shared)?)
-    }
-
     context fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: Out<i32>,
         function: Handle,
@@ -161,19 +152,6 @@ entries! {
         let multiprocessors = context.device().gpu.arch().multiprocessors;
         let blocks = resident(context, &function, threads, dynamic) * multiprocessors;
         clusters.set((blocks / shape.iter().product::<u32>()) as i32)
-    }
-
-    context fn cuOccupancyMaxPotentialBlockSize(
-        least_grid: Out<i32>,
-        threads: Out<i32>,
-        function: Handle,
-        shared_of: SharedOfBlock,
-        dynamic_shared: usize,
-        limit: i32,
-    ) |context| {
-        let (grid, block) = best_block(context, function, shared_of, dynamic_shared, limit)?;
-        least_grid.set(grid)?;
-        threads.set(block)
     }
 
     context fn cuOccupancyMaxPotentialBlockSizeWithFlags(
@@ -326,7 +304,7 @@ fn no_clusters() -> Code {
     Code::NOT_SUPPORTED.because("clusters came with sm_90")
 }
 
-/// What CUDA refuses at the call, before any work starts.
+/// Checks what CUDA refuses at the call, before any work starts.
 fn check_shape(context: &Context, function: &Function, grid: &Grid) -> Result {
     let arch = context.device().gpu.arch();
     let kernel = &function.kernel;

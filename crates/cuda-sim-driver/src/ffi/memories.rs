@@ -149,10 +149,6 @@ entries! {
         Err(Code::NOT_SUPPORTED.because("kernels of the simulator do not reach host memory"))
     }
 
-    context fn cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: i32) |context| {
-        managed_range(context, address, bytes)
-    }
-
     context fn cuMemPrefetchAsync + _ptsz(address: u64, bytes: usize, device: i32, stream: Handle) |context| {
         target(context, stream)?;
         // -1 is the host.

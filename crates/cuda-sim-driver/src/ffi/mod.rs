@@ -23,6 +23,7 @@ mod captures;
 mod contexts;
 mod copies;
 mod devices;
+mod fills;
 mod first;
 mod graphs;
 mod launches;

@@ -55,10 +55,10 @@ impl<T> Out<T> {
 pub struct Values<T>(*mut T);
 
 impl<T: Copy> Values<T> {
-    /// None at all.
+    /// No values at all.
     pub const NONE: Self = Values(std::ptr::null_mut());
 
-    /// One value of ours, for a call that ends before it goes.
+    /// One value of the caller's, for a call that ends before it goes.
     pub fn of(value: &mut T) -> Self {
         Values(value)
     }
@@ -106,7 +106,7 @@ impl Text {
         Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
     }
 
-    /// Where it begins: what is no text after all may be read as what it is.
+    /// The address of the text: what is no text after all may be read as what it is.
     pub fn address(self) -> u64 {
         self.0.expose_provenance() as u64
     }

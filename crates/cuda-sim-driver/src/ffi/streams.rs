@@ -173,11 +173,6 @@ entries! {
         milliseconds.set(start.elapsed(&end)?)
     }
 
-    context fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) |context| {
-        let (start, end) = (known_event(context, start)?, known_event(context, end)?);
-        milliseconds.set(start.elapsed(&end)?)
-    }
-
     release fn cuEventDestroy_v2(event: Handle) |context| {
         context.driver.events.remove(event).ok_or_else(|| no_event(event))?;
         Ok(())
@@ -193,7 +188,7 @@ fn created(context: &Context, handle: Handle) -> Result<Option<Arc<Stream>>> {
     stream.map(Some).ok_or_else(|| no_stream(handle))
 }
 
-/// Where work for the stream `handle` of the current context goes.
+/// The target of work for the stream `handle` of the current context.
 pub(super) fn target(context: &Context, handle: Handle) -> Result<Target> {
     match created(context, handle)? {
         Some(stream) if stream.context != context.handle => {
@@ -207,7 +202,7 @@ pub(super) fn target(context: &Context, handle: Handle) -> Result<Target> {
     }
 }
 
-/// Where work for the default stream goes.
+/// The target of work for the default stream.
 pub(super) fn default_target(context: &Context) -> Result<Target> {
     if call::is_per_thread() {
         own_stream(context)
@@ -315,7 +310,7 @@ pub(super) fn record(context: &Arc<Context>, event: Handle, stream: Handle) -> R
     context.record(&event, target)
 }
 
-/// What a query answers.
+/// The answer of a query.
 fn answer(context: &Context, done: bool) -> Result {
     context.state()?;
     if done { Ok(()) } else { Err(Code::NOT_READY) }

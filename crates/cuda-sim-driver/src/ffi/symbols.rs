@@ -3,8 +3,8 @@
 use super::call;
 use super::entries::{Symbol, entries};
 use super::raw::{Out, Text};
-use super::{captures, contexts, copies, devices, first, graphs, launches, libraries, linkers};
-use super::{memories, modules, pools, streams, unsupported};
+use super::{captures, contexts, copies, devices, fills, first, graphs, launches, libraries};
+use super::{linkers, memories, modules, pools, streams, unsupported};
 use crate::environment::environment;
 use crate::environment::version::DriverVersion;
 use crate::error::{Code, Result};
@@ -38,6 +38,7 @@ const ALL: &[&[Symbol]] = &[
     contexts::SYMBOLS,
     copies::SYMBOLS,
     devices::SYMBOLS,
+    fills::SYMBOLS,
     first::SYMBOLS,
     graphs::SYMBOLS,
     launches::SYMBOLS,

@@ -18,13 +18,13 @@ use std::time::Instant;
 
 /// A context: its work, and whether it still lives.
 pub struct Context {
-    /// What the program holds.
+    /// The context's handle, which the program holds.
     pub handle: Handle,
     /// The driver.
     pub driver: &'static Driver,
     /// The device's ordinal.
     pub ordinal: usize,
-    /// Whether it is its device's primary context.
+    /// Whether the context is its device's primary one.
     pub is_primary: bool,
     /// `CU_CTX_*` flags.
     pub flags: AtomicU32,
@@ -37,7 +37,7 @@ pub struct Context {
     captures: Mutex<HashMap<Target, Arc<Capture>>>,
 }
 
-/// What a program may set on a context, and the simulator keeps and answers.
+/// The settings of a context that a program may change, and that the simulator keeps and answers.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// By `CUlimit`; zero where a limit has no default here.
@@ -98,12 +98,12 @@ impl Context {
         }
     }
 
-    /// Its device.
+    /// The context's device.
     pub fn device(&self) -> &'static Device {
         &self.driver.devices[self.ordinal]
     }
 
-    /// Where modules for this context are loaded.
+    /// The GPU and the context that modules for this context are loaded into.
     pub fn place(&self) -> (&'static Gpu, Handle) {
         (&self.device().gpu, self.handle)
     }
@@ -128,8 +128,8 @@ impl Context {
         locked(&self.lanes)
     }
 
-    /// Whether it can work: an error for a destroyed context, a lost device, or a
-    /// context that met a sticky error.
+    /// Whether the context can work: an error for a destroyed context, a lost device, or a context
+    /// that met a sticky error.
     pub fn state(&self) -> Result {
         if self.destroyed.load(Ordering::Acquire) {
             return Err(Code::CONTEXT_IS_DESTROYED.because("the current context was destroyed"));

@@ -22,7 +22,7 @@ pub struct Primary {
     pub flags: u32,
     /// The context, while retained.
     pub context: Option<Arc<Context>>,
-    /// Its handle, once it had one.
+    /// The primary context's handle, once it had one.
     handle: Option<Handle>,
 }
 

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The driver's state; there is one, for the life of the process.
 pub struct Driver {
-    /// What the environment variables say.
+    /// The settings of the environment variables.
     pub environment: &'static Environment,
     /// The devices, by ordinal.
     pub devices: Vec<Device>,

@@ -15,7 +15,7 @@ use std::io::Read;
 
 const WRAPPER: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
 const CONTAINER: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
-/// What a fat binary begins with.
+/// The first bytes of a fat binary.
 pub const MAGICS: [[u8; 4]; 2] = [WRAPPER, CONTAINER];
 
 const PTX: u16 = 1;

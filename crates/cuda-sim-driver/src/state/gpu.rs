@@ -43,12 +43,12 @@ impl Gpu {
         self.ordinal
     }
 
-    /// Its architecture.
+    /// The GPU's architecture.
     pub fn arch(&self) -> &Arch {
         &self.device.config().arch
     }
 
-    /// Its name: that of a real product, marked as simulated.
+    /// The GPU's name: that of a real product, marked as simulated.
     pub fn name(&self) -> String {
         format!("Simulated {} (sm_{})", self.arch().name, self.arch().sm())
     }
@@ -204,8 +204,8 @@ impl Gpu {
     }
 }
 
-/// What a real device answers to such a mistake. What only a checker notices (a
-/// race, an uninitialised word, ...) is a failed launch.
+/// The code that a real device answers to such a mistake. What only a checker notices (a race, an
+/// uninitialised word, ...) is a failed launch.
 fn code_of(kind: FaultKind) -> Code {
     match kind {
         FaultKind::OutOfBounds | FaultKind::ReadOnly => Code::ILLEGAL_ADDRESS,

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What can be done again and again.
+/// A piece of work that can be done again and again.
 pub type Step = Arc<dyn Fn() -> Result + Send + Sync>;
 
 /// What a node does.
@@ -47,7 +47,7 @@ impl Work {
         Work::Other(kind, Arc::new(step))
     }
 
-    /// Its `CUgraphNodeType`.
+    /// The work's `CUgraphNodeType`.
     pub fn kind(&self) -> u32 {
         match self {
             Work::Kernel(_) => kind::KERNEL,
@@ -67,17 +67,17 @@ impl Work {
 /// A node of a graph.
 #[derive(Clone)]
 pub struct Node {
-    /// What the program holds.
+    /// The node's handle, which the program holds.
     pub handle: Handle,
     /// The nodes it comes after.
     pub after: Vec<Handle>,
-    /// What it does.
+    /// The node's work.
     pub work: Work,
 }
 
 /// A `CUgraph`.
 pub struct Graph {
-    /// What the program holds.
+    /// The graph's handle, which the program holds.
     pub handle: Handle,
     nodes: Mutex<Vec<Node>>,
 }
@@ -131,7 +131,7 @@ impl Graph {
     }
 }
 
-/// Where each node stands in a list.
+/// The index of each node in a list.
 fn positions(nodes: &[Node]) -> HashMap<Handle, usize> {
     nodes.iter().map(|node| node.handle).zip(0..).collect()
 }
@@ -173,7 +173,7 @@ fn sorted(nodes: &[Node], schedule: Schedule) -> Result<Vec<Node>> {
 
 /// A `CUgraphExec`: a graph as it was when it was made ready.
 pub struct Executable {
-    /// What the program holds.
+    /// The executable graph's handle, which the program holds.
     pub handle: Handle,
     /// The flags it was made with.
     pub flags: u64,
@@ -191,7 +191,7 @@ impl Executable {
         })
     }
 
-    /// What a launch does: the nodes as they are now.
+    /// The work of a launch: that of the nodes as they are now.
     pub fn work(&self) -> Work {
         let nodes = locked(&self.nodes).clone();
         Work::new(kind::GRAPH, move || {
@@ -249,7 +249,7 @@ pub struct Capture {
     pub id: u64,
     /// The stream it began in.
     pub origin: Handle,
-    /// Of each stream, the nodes that its next one comes after.
+    /// For each stream, the nodes that its next one comes after.
     lanes: Mutex<HashMap<Handle, Vec<Handle>>>,
     invalid: AtomicBool,
     over: AtomicBool,
@@ -269,7 +269,7 @@ impl Capture {
         }
     }
 
-    /// Whether it is still good.
+    /// Whether the capture is still good.
     pub fn state(&self) -> Result {
         if self.invalid.load(Ordering::Acquire) {
             let why = "an earlier call spoilt the capture";
@@ -288,7 +288,7 @@ impl Capture {
         self.over.store(true, Ordering::Release);
     }
 
-    /// Whether it has ended.
+    /// Whether the capture has ended.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }

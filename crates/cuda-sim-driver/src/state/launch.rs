@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Launch {
     /// The kernel, whose module says on which device it runs.
     pub function: Arc<Function>,
-    /// Its extent.
+    /// The launch's extent.
     pub grid: Grid,
     /// Whether all of its blocks run at once, and which of them form clusters.
     pub options: LaunchOptions,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 /// A `CUlibrary`.
 pub struct Library {
-    /// What the program holds.
+    /// The library's handle, which the program holds.
     pub handle: Handle,
     source: String,
     /// The names of its kernels, ascending.
@@ -24,7 +24,7 @@ pub struct Library {
 pub struct Kernel {
     /// The library.
     pub library: Arc<Library>,
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
     /// By context.
     functions: Mutex<HashMap<Handle, Arc<Function>>>,

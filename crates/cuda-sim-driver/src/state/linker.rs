@@ -19,7 +19,7 @@ pub struct Sources {
 }
 
 impl Linker {
-    /// What it was given, with exclusive access.
+    /// The sources that the linker was given, with exclusive access.
     pub fn sources(&self) -> MutexGuard<'_, Sources> {
         locked(&self.sources)
     }

@@ -17,8 +17,8 @@ pub enum Kind {
     Device,
     /// Memory of the device, out of a pool.
     Pooled(Arc<Pool>),
-    /// The same addresses on host and device. The host's copy is the truth but
-    /// while a kernel runs.
+    /// Memory with the same addresses on host and device. The host's copy is the truth but while a
+    /// kernel runs.
     Managed(PageLocked),
     /// A variable of a module: freed with it, not by the program.
     Variable(Handle),
@@ -26,15 +26,15 @@ pub enum Kind {
 
 /// A block of device addresses.
 pub struct Block {
-    /// Its first address.
+    /// The block's first address.
     pub base: u64,
-    /// Its length, as the program asked for it.
+    /// The block's length, as the program asked for it.
     pub bytes: u64,
     /// The device it is on.
     pub gpu: &'static Gpu,
     /// The context that allocated it.
     pub context: Handle,
-    /// What it is.
+    /// The kind of the block.
     pub kind: Kind,
     /// The function that made it, and which of all allocations it is, from one.
     pub made_by: (&'static str, u64),
@@ -42,9 +42,9 @@ pub struct Block {
 
 /// A block of host addresses that the driver knows.
 pub struct HostBlock {
-    /// Its first address.
+    /// The block's first address.
     pub base: u64,
-    /// Its length in bytes.
+    /// The block's length in bytes.
     pub bytes: u64,
     /// The context that allocated or registered it.
     pub context: Handle,
@@ -61,7 +61,7 @@ pub struct HostBlock {
 pub enum Location {
     /// On a device.
     Device {
-        /// Which.
+        /// The device.
         gpu: &'static Gpu,
         /// The first address.
         address: u64,
@@ -287,7 +287,7 @@ impl Block {
         }
     }
 
-    /// What the report of leaks says of it; nothing of a variable, which nobody frees.
+    /// The line on the block in the report of leaks; none for a variable, which nobody frees.
     fn describe(&self) -> Option<String> {
         let kind = match self.kind {
             Kind::Device | Kind::Pooled(_) => "device memory",
@@ -299,7 +299,7 @@ impl Block {
 }
 
 impl HostBlock {
-    /// What the report of leaks says of it.
+    /// The line on the block in the report of leaks.
     fn describe(&self) -> String {
         let kind = match self.owned {
             Some(_) => "page-locked memory",

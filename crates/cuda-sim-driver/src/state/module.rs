@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// A loaded module.
 pub struct Module {
-    /// What the program holds.
+    /// The module's handle, which the program holds.
     pub handle: Handle,
-    /// Whose it is.
+    /// The context that the module is loaded into.
     pub context: Handle,
     /// The device it is on.
     pub gpu: &'static Gpu,
-    /// Whether it belongs to a library, which is what the program unloads.
+    /// Whether the module belongs to a library, which is what the program unloads.
     pub of_library: bool,
     /// Taken out when the module is dropped.
     loaded: Option<LoadedModule>,
@@ -26,13 +26,13 @@ pub struct Module {
 
 /// A kernel of a module.
 pub struct Function {
-    /// What the program holds.
+    /// The function's handle, which the program holds.
     pub handle: Handle,
     /// The module.
     pub module: Arc<Module>,
     /// The kernel.
     pub kernel: Kernel,
-    /// Its name, as C wants it.
+    /// The function's name, as C wants it.
     name: CString,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub max_dynamic_shared: AtomicU32,
@@ -91,7 +91,7 @@ impl Module {
         loaded.map_or(0, |loaded| loaded.module().target_sm())
     }
 
-    /// What the report of leaks says of it, with the names of its first kernels.
+    /// The line on the module in the report of leaks, with the names of its first kernels.
     pub fn describe(&self) -> String {
         let kernels = self.loaded.iter().flat_map(|it| it.module().kernels());
         let mut names = kernels.map(|kernel| kernel.name.as_str());
@@ -122,7 +122,7 @@ impl Function {
         })
     }
 
-    /// Its name, as C wants it.
+    /// The function's name, as C wants it.
     pub fn name(&self) -> &CStr {
         &self.name
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// A `CUmemoryPool`.
 pub struct Pool {
-    /// What the program holds.
+    /// The pool's handle, which the program holds.
     pub handle: Handle,
     /// The device whose memory it is.
     pub ordinal: usize,

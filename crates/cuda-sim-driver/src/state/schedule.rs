@@ -18,7 +18,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// A task's place in the order of submission.
 pub type Ticket = u64;
 
-/// What a task does.
+/// The work of a task.
 pub type Work = Box<dyn FnOnce() + Send>;
 
 struct Task {

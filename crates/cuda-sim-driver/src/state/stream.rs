@@ -21,9 +21,9 @@ pub enum Target {
     Default,
     /// Any other.
     Stream {
-        /// Which one.
+        /// The stream.
         handle: Handle,
-        /// Whether it takes part in the default stream's order.
+        /// Whether the stream takes part in the default stream's order.
         blocking: bool,
     },
 }
@@ -34,14 +34,14 @@ pub struct Stream {
     pub context: Handle,
     /// The device of that context.
     pub ordinal: usize,
-    /// Its creation flags.
+    /// The stream's creation flags.
     pub flags: u32,
-    /// Its priority, within [`PRIORITIES`].
+    /// The stream's priority, within [`PRIORITIES`].
     pub priority: i32,
 }
 
 impl Stream {
-    /// Where its work goes.
+    /// The target of the stream's work.
     pub fn target(&self, handle: Handle) -> Target {
         Target::Stream {
             handle,
@@ -57,7 +57,7 @@ pub const DISABLE_TIMING: u32 = 2;
 pub struct Event {
     /// The context it belongs to.
     pub context: Handle,
-    /// Its creation flags.
+    /// The event's creation flags.
     pub flags: u32,
     recorded: Mutex<Option<Record>>,
     /// The capture it was last recorded in, and the nodes it stands behind there.
@@ -87,7 +87,7 @@ impl Event {
         locked(&self.recorded)
     }
 
-    /// Where the event stands in a capture, if it was last recorded in one.
+    /// The capture that the event was last recorded in, if it was, and its place there.
     pub fn captured(&self) -> MutexGuard<'_, Option<(Arc<Capture>, Vec<Handle>)>> {
         locked(&self.captured)
     }
@@ -103,7 +103,7 @@ impl Event {
         Ok(())
     }
 
-    /// What must be done for the event to have happened.
+    /// The ticket that must be done for the event to have happened.
     pub fn ticket(&self) -> Option<Ticket> {
         self.recorded().as_ref().map(|record| record.ticket)
     }

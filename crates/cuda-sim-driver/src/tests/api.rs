@@ -9,27 +9,11 @@ use std::ptr;
 pub type Answer<T = ()> = Result<T, u32>;
 
 unsafe extern "C" {
-    fn cuInit(flags: u32) -> u32;
-    fn cuDriverGetVersion(version: *mut i32) -> u32;
     fn cuGetErrorName(code: u32, name: *mut *const c_char) -> u32;
     fn cuGetErrorString(code: u32, text: *mut *const c_char) -> u32;
     fn cuDeviceGetCount(count: *mut i32) -> u32;
-    fn cuDeviceGet(device: *mut i32, ordinal: i32) -> u32;
     fn cuDeviceGetName(name: *mut c_char, bytes: i32, device: i32) -> u32;
-    fn cuDeviceGetAttribute(value: *mut i32, attribute: u32, device: i32) -> u32;
-    fn cuDeviceTotalMem_v2(bytes: *mut usize, device: i32) -> u32;
-    fn cuDevicePrimaryCtxRetain(context: *mut usize, device: i32) -> u32;
-    fn cuDevicePrimaryCtxRelease_v2(device: i32) -> u32;
-    fn cuDevicePrimaryCtxReset_v2(device: i32) -> u32;
     fn cuDevicePrimaryCtxGetState(device: i32, flags: *mut u32, active: *mut i32) -> u32;
-    fn cuCtxCreate_v2(context: *mut usize, flags: u32, device: i32) -> u32;
-    fn cuCtxDestroy_v2(context: usize) -> u32;
-    fn cuCtxPushCurrent_v2(context: usize) -> u32;
-    fn cuCtxPopCurrent_v2(context: *mut usize) -> u32;
-    fn cuCtxSetCurrent(context: usize) -> u32;
-    fn cuCtxGetCurrent(context: *mut usize) -> u32;
-    fn cuCtxGetDevice(device: *mut i32) -> u32;
-    fn cuCtxSynchronize() -> u32;
     fn cuModuleLoadData(module: *mut usize, image: *const c_void) -> u32;
     fn cuModuleLoadDataEx(
         module: *mut usize,
@@ -38,7 +22,6 @@ unsafe extern "C" {
         options: *mut u32,
         values: *mut *mut c_void,
     ) -> u32;
-    fn cuModuleUnload(module: usize) -> u32;
     fn cuModuleGetFunction(function: *mut usize, module: usize, name: *const c_char) -> u32;
     fn cuModuleGetGlobal_v2(
         address: *mut u64,
@@ -46,8 +29,6 @@ unsafe extern "C" {
         module: usize,
         name: *const c_char,
     ) -> u32;
-    fn cuFuncGetAttribute(value: *mut i32, attribute: u32, function: usize) -> u32;
-    fn cuFuncSetAttribute(function: usize, attribute: u32, value: i32) -> u32;
     fn cuLaunchKernel(
         function: usize,
         grid_x: u32,
@@ -73,12 +54,6 @@ unsafe extern "C" {
         stream: usize,
         params: *mut *mut c_void,
     ) -> u32;
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks: *mut i32,
-        function: usize,
-        threads: i32,
-        shared: usize,
-    ) -> u32;
     fn cuOccupancyMaxPotentialBlockSize(
         grid: *mut i32,
         block: *mut i32,
@@ -87,14 +62,7 @@ unsafe extern "C" {
         shared: usize,
         limit: i32,
     ) -> u32;
-    fn cuOccupancyAvailableDynamicSMemPerBlock(
-        bytes: *mut usize,
-        function: usize,
-        blocks: i32,
-        threads: i32,
-    ) -> u32;
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32;
-    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32;
     fn cuMemAllocPitch_v2(
         address: *mut u64,
         pitch: *mut usize,
@@ -102,30 +70,16 @@ unsafe extern "C" {
         height: usize,
         element: u32,
     ) -> u32;
-    fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: usize) -> u32;
-    fn cuMemAllocManaged(address: *mut u64, bytes: usize, flags: u32) -> u32;
-    fn cuMemFree_v2(address: u64) -> u32;
-    fn cuMemFreeAsync(address: u64, stream: usize) -> u32;
     fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) -> u32;
     fn cuMemFreeHost(pointer: *mut c_void) -> u32;
     fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: u32) -> u32;
     fn cuMemHostUnregister(pointer: *mut c_void) -> u32;
     fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) -> u32;
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usize) -> u32;
-    fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) -> u32;
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: usize) -> u32;
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: usize) -> u32;
     fn cuMemcpy2D_v2(copy: *const Copy2D) -> u32;
-    fn cuMemsetD8_v2(to: u64, value: u8, count: usize) -> u32;
-    fn cuMemsetD16_v2(to: u64, value: u16, count: usize) -> u32;
-    fn cuMemsetD32_v2(to: u64, value: u32, count: usize) -> u32;
-    fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: usize) -> u32;
     fn cuPointerGetAttribute(value: *mut c_void, attribute: u32, address: u64) -> u32;
-    fn cuStreamCreate(stream: *mut usize, flags: u32) -> u32;
-    fn cuStreamDestroy_v2(stream: usize) -> u32;
-    fn cuStreamSynchronize(stream: usize) -> u32;
-    fn cuStreamQuery(stream: usize) -> u32;
-    fn cuStreamWaitEvent(stream: usize, event: usize, flags: u32) -> u32;
     fn cuStreamAddCallback(
         stream: usize,
         function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>,
@@ -137,14 +91,6 @@ unsafe extern "C" {
         function: Option<unsafe extern "C" fn(*mut c_void)>,
         data: *mut c_void,
     ) -> u32;
-    fn cuEventCreate(event: *mut usize, flags: u32) -> u32;
-    fn cuEventDestroy_v2(event: usize) -> u32;
-    fn cuEventRecord(event: usize, stream: usize) -> u32;
-    fn cuEventQuery(event: usize) -> u32;
-    fn cuEventSynchronize(event: usize) -> u32;
-    fn cuEventElapsedTime(milliseconds: *mut f32, start: usize, end: usize) -> u32;
-    fn cuTexObjectDestroy(texture: u64) -> u32;
-    fn cuGraphCreate(graph: *mut usize, flags: u32) -> u32;
 }
 
 /// A `CUDA_MEMCPY2D` between host memory and the device.
@@ -171,11 +117,15 @@ pub fn answer(code: u32) -> Answer {
     if code == 0 { Ok(()) } else { Err(code) }
 }
 
-/// Calls of one shape, each handing on what the C function is given and answers.
+/// Calls of one shape, each of which declares the C function and hands on what that is given and
+/// answers.
 macro_rules! calls {
     // Functions that write their result through the first pointer.
     ($(fn $safe:ident = $c:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {$(
         pub fn $safe($($arg: $type),*) -> Answer<$out> {
+            unsafe extern "C" {
+                fn $c(out: *mut $out, $($arg: $type),*) -> u32;
+            }
             let mut out = <$out>::default();
             // SAFETY: `out` is good for the write; no other argument is a pointer.
             answer(unsafe { $c(&mut out, $($arg),*) })?;
@@ -185,6 +135,9 @@ macro_rules! calls {
     // Functions that answer a code alone.
     ($(fn $safe:ident = $c:ident($($arg:ident: $type:ty),*);)*) => {$(
         pub fn $safe($($arg: $type),*) -> Answer {
+            unsafe extern "C" {
+                fn $c($($arg: $type),*) -> u32;
+            }
             // SAFETY: no argument is a pointer.
             answer(unsafe { $c($($arg),*) })
         }

@@ -15,10 +15,8 @@ unsafe extern "C" {
         flags: u64,
         status: *mut u32,
     ) -> u32;
-    fn cuStreamBeginCapture_v2(stream: usize, mode: u32) -> u32;
     fn cuStreamEndCapture(stream: usize, graph: *mut usize) -> u32;
     fn cuStreamIsCapturing(stream: usize, status: *mut u32) -> u32;
-    fn cuGraphDestroy(graph: usize) -> u32;
     fn cuOccupancyMaxActiveClusters(
         clusters: *mut i32,
         function: usize,
@@ -41,10 +39,7 @@ unsafe extern "C" {
         node: usize,
         params: *const KernelParams,
     ) -> u32;
-    fn cuGraphInstantiateWithFlags(executable: *mut usize, graph: usize, flags: u64) -> u32;
     fn cuGraphExecUpdate_v2(executable: usize, graph: usize, result: *mut [usize; 3]) -> u32;
-    fn cuGraphExecDestroy(executable: usize) -> u32;
-    fn cuGraphLaunch(executable: usize, stream: usize) -> u32;
     fn cuLibraryLoadData(
         library: *mut usize,
         code: *const c_void,
@@ -55,17 +50,13 @@ unsafe extern "C" {
         library_values: *mut *mut c_void,
         library_count: u32,
     ) -> u32;
-    fn cuLibraryUnload(library: usize) -> u32;
     fn cuLibraryGetKernel(kernel: *mut usize, library: usize, name: *const c_char) -> u32;
-    fn cuLibraryGetKernelCount(count: *mut u32, library: usize) -> u32;
     fn cuLibraryGetGlobal(
         address: *mut u64,
         bytes: *mut usize,
         library: usize,
         name: *const c_char,
     ) -> u32;
-    fn cuKernelGetFunction(function: *mut usize, kernel: usize) -> u32;
-    fn cuKernelGetAttribute(value: *mut i32, attribute: u32, kernel: usize, device: i32) -> u32;
     fn cuLinkCreate_v2(
         count: u32,
         options: *mut u32,
@@ -90,13 +81,9 @@ unsafe extern "C" {
         params: *mut *mut c_void,
         extra: *mut *mut c_void,
     ) -> u32;
-    fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: i32) -> u32;
     fn cuMemPoolCreate(pool: *mut usize, properties: *const [u64; 11]) -> u32;
-    fn cuMemPoolDestroy(pool: usize) -> u32;
     fn cuMemPoolGetAttribute(pool: usize, attribute: u32, value: *mut c_void) -> u32;
     fn cuMemPoolSetAttribute(pool: usize, attribute: u32, value: *mut c_void) -> u32;
-    fn cuMemAllocFromPoolAsync(address: *mut u64, bytes: usize, pool: usize, stream: usize) -> u32;
-    fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: usize, end: usize) -> u32;
 }
 
 /// A `CUDA_KERNEL_NODE_PARAMS_v1`.

@@ -76,8 +76,8 @@ struct Run {
     /// Warp instructions that one block may issue before the run is ended.
     #[arg(long, default_value_t = DeviceConfig::BUDGET)]
     budget: u64,
-    /// Whose turn it is among blocks that wait for each other or share work, and
-    /// among warps: `rotating`, `random:SEED` or `adversarial`.
+    /// Whose turn it is among blocks that wait for each other or share work, and among warps:
+    /// `rotating`, `random:SEED` or `adversarial`.
     #[arg(long, default_value = "rotating")]
     schedule: Schedule,
     /// Run all blocks together: a cooperative launch.

@@ -46,6 +46,34 @@ fn class(space: Space) -> Class {
     }
 }
 
+/// The operation of an atomic instruction of this name on numbers of a type, if there is one.
+fn atomic_op(name: &str, ty: Type) -> Option<AtomicOp> {
+    Some(match (name, ty.kind, ty.bits) {
+        ("add", Kind::Float, 32) => AtomicOp::AddF32,
+        ("add", Kind::Float, 64) => AtomicOp::AddF64,
+        (_, Kind::Float, _) | (_, _, 1 | 8 | 16) => return None,
+        ("add", ..) => AtomicOp::Add,
+        ("and", ..) => AtomicOp::And,
+        ("or", ..) => AtomicOp::Or,
+        ("xor", ..) => AtomicOp::Xor,
+        ("min", Kind::Signed, _) => AtomicOp::MinS,
+        ("min", ..) => AtomicOp::MinU,
+        ("max", Kind::Signed, _) => AtomicOp::MaxS,
+        ("max", ..) => AtomicOp::MaxU,
+        ("inc", _, 32) => AtomicOp::Inc,
+        ("dec", _, 32) => AtomicOp::Dec,
+        ("exch", ..) => AtomicOp::Exch,
+        ("cas", ..) => AtomicOp::Cas,
+        _ => return None,
+    })
+}
+
+/// Whether the order of several such operations makes no difference to what they leave.
+fn commutes(op: AtomicOp) -> bool {
+    use AtomicOp::{Add, And, MaxS, MaxU, MinS, MinU, Or, Xor};
+    matches!(op, Add | And | Or | Xor | MinU | MinS | MaxU | MaxS)
+}
+
 impl<'m, 's> Decoder<'m, 's> {
     /// Whether the opcode was one of these.
     pub(super) fn memory_access(
@@ -293,25 +321,8 @@ impl<'m, 's> Decoder<'m, 's> {
         if ty.bits == 128 {
             return self.exchange(opcode, operands, name, space, releases);
         }
-        let op = match (name, ty.kind, ty.bits) {
-            ("add", Kind::Float, 32) => AtomicOp::AddF32,
-            ("add", Kind::Float, 64) => AtomicOp::AddF64,
-            (_, Kind::Float, _) | (_, _, 1 | 8 | 16) => {
-                return opcode.fail("a type that the operation does not have");
-            }
-            ("add", ..) => AtomicOp::Add,
-            ("and", ..) => AtomicOp::And,
-            ("or", ..) => AtomicOp::Or,
-            ("xor", ..) => AtomicOp::Xor,
-            ("min", Kind::Signed, _) => AtomicOp::MinS,
-            ("min", ..) => AtomicOp::MinU,
-            ("max", Kind::Signed, _) => AtomicOp::MaxS,
-            ("max", ..) => AtomicOp::MaxU,
-            ("inc", _, 32) => AtomicOp::Inc,
-            ("dec", _, 32) => AtomicOp::Dec,
-            ("exch", ..) => AtomicOp::Exch,
-            ("cas", ..) => AtomicOp::Cas,
-            _ => return opcode.fail("a type that the operation does not have"),
+        let Some(op) = atomic_op(name, ty) else {
+            return opcode.fail("a type that the operation does not have");
         };
         let (d, rest) = if opcode.base == "atom" {
             let Some((d, rest)) = operands.split_first() else {
@@ -331,19 +342,8 @@ impl<'m, 's> Decoder<'m, 's> {
         };
         // Whether blocks see each other's order: in what they get back, and in
         // what stays behind where the operations do not commute.
-        let commutes = matches!(
-            op,
-            AtomicOp::Add
-                | AtomicOp::And
-                | AtomicOp::Or
-                | AtomicOp::Xor
-                | AtomicOp::MinU
-                | AtomicOp::MinS
-                | AtomicOp::MaxU
-                | AtomicOp::MaxS
-        );
         if space != Space::Shared {
-            self.uses.ordered |= d.is_some() || !commutes;
+            self.uses.ordered |= d.is_some() || !commutes(op);
         }
         let a = self.source(a, ty)?;
         let b = match b {

@@ -27,34 +27,29 @@ impl<'m, 's> Decoder<'m, 's> {
             "add" | "sub" | "addc" | "subc" => self.sum(opcode, operands)?,
             "mul" => self.mul(opcode, operands)?,
             "mad" | "madc" => self.mad(opcode, operands)?,
-            "mul24" => {
+            "mul24" | "mad24" => {
                 let half = self.half(opcode, &["lo", "hi"])?;
                 let ty = opcode.take_type()?;
-                self.integer2(&format!("mul24.{half}"), ty, ty, operands, Class::Multiply)?;
-                self.multiply(Multiply::LowAlone);
-            }
-            "mad24" => {
-                let half = self.half(opcode, &["lo", "hi"])?;
-                let ty = opcode.take_type()?;
-                self.integer3(&format!("mad24.{half}"), ty, operands, Class::Multiply)?;
-                self.multiply(Multiply::LowAlone);
-            }
-            "div" | "rem" => {
-                let ty = self.peeked_type(opcode)?;
-                if ty.is_float() {
-                    self.float2(opcode, operands, true)?;
-                } else {
-                    opcode.take_type()?;
-                    self.integer2(opcode.base, ty, ty, operands, Class::Divide)?;
+                let name = format!("{}.{half}", opcode.base);
+                match opcode.base {
+                    "mul24" => self.integer2(&name, ty, ty, operands, Class::Multiply)?,
+                    _ => self.integer3(&name, ty, operands, Class::Multiply)?,
                 }
+                self.multiply(Multiply::LowAlone);
             }
-            "min" | "max" => {
+            "div" | "rem" | "min" | "max" => {
+                let divides = matches!(opcode.base, "div" | "rem");
                 let ty = self.peeked_type(opcode)?;
                 if ty.is_float() {
-                    self.float2(opcode, operands, false)?;
+                    self.float2(opcode, operands, divides)?;
                 } else {
                     opcode.take_type()?;
-                    self.integer2(opcode.base, ty, ty, operands, Class::Integer)?;
+                    let class = if divides {
+                        Class::Divide
+                    } else {
+                        Class::Integer
+                    };
+                    self.integer2(opcode.base, ty, ty, operands, class)?;
                 }
             }
             "neg" | "abs" => {
@@ -66,51 +61,18 @@ impl<'m, 's> Decoder<'m, 's> {
                     self.integer1(opcode.base, ty, operands)?;
                 }
             }
-            "not" | "cnot" | "brev" => {
-                let ty = opcode.take_type()?;
-                if ty.kind == Kind::Predicate {
-                    let [d, a] = self.operands(operands)?;
-                    self.logic("not", d, a, a)?;
-                } else {
-                    self.integer1(opcode.base, ty, operands)?;
-                }
-            }
-            "popc" | "clz" => {
-                let ty = opcode.take_type()?;
-                self.counting(opcode.base, ty, operands)?;
-            }
-            "bfind" => {
-                let name = if opcode.take("shiftamt") {
+            "not" | "cnot" | "brev" | "and" | "or" | "xor" => self.bitwise(opcode, operands)?,
+            "popc" | "clz" | "bfind" => {
+                let is_shift = opcode.base == "bfind" && opcode.take("shiftamt");
+                let name = if is_shift {
                     "bfind.shiftamt"
                 } else {
-                    "bfind"
+                    opcode.base
                 };
                 let ty = opcode.take_type()?;
                 self.counting(name, ty, operands)?;
             }
-            "and" | "or" | "xor" => {
-                let ty = opcode.take_type()?;
-                if ty.kind == Kind::Predicate {
-                    let [d, a, b] = self.operands(operands)?;
-                    self.logic(opcode.base, d, a, b)?;
-                } else {
-                    self.integer2(opcode.base, ty, ty, operands, Class::Integer)?;
-                }
-            }
-            "shl" | "shr" => {
-                let ty = opcode.take_type()?;
-                if ty.bits == 64 {
-                    let [d, a, b] = self.operands(operands)?;
-                    let (a, b) = (self.long(a, ty)?, self.word(b, U32)?);
-                    let d = self.target_long(d, ty)?;
-                    let Some(f) = wide::shift(opcode.base, ty) else {
-                        return opcode.fail("a type that shifts do not have");
-                    };
-                    self.emit(Op::Shift2(f, d, a, b), Some(Class::Integer));
-                } else {
-                    self.integer2(opcode.base, ty, U32, operands, Class::Integer)?;
-                }
-            }
+            "shl" | "shr" => self.shift(opcode, operands)?,
             "shf" => {
                 let side = self.half(opcode, &["l", "r"])?;
                 let mode = self.half(opcode, &["clamp", "wrap"])?;
@@ -134,9 +96,9 @@ impl<'m, 's> Decoder<'m, 's> {
             "lop3" => self.lop3(opcode, operands)?,
             "bfe" => self.bfe(opcode, operands)?,
             "bfi" => self.bfi(opcode, operands)?,
-            "sad" => {
+            "sad" | "fns" => {
                 let ty = opcode.take_type()?;
-                self.integer3("sad", ty, operands, Class::Integer)?;
+                self.integer3(opcode.base, ty, operands, Class::Integer)?;
             }
             "dp4a" | "dp2a" => self.dot(opcode, operands)?,
             "slct" => self.slct(opcode, operands)?,
@@ -148,35 +110,67 @@ impl<'m, 's> Decoder<'m, 's> {
             "sqrt" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
                 self.approximate(opcode, operands)?;
             }
-            "fns" => {
-                let ty = opcode.take_type()?;
-                self.integer3("fns", ty, operands, Class::Integer)?;
-            }
             "copysign" => self.float2(opcode, operands, false)?,
-            "testp" => {
-                let tests = [
-                    "finite",
-                    "infinite",
-                    "number",
-                    "notanumber",
-                    "normal",
-                    "subnormal",
-                ];
-                let test = self.half(opcode, &tests)?;
-                let ty = opcode.take_type()?;
-                let [Operand::Name(p), a] = self.operands(operands)? else {
-                    return self.fail("a predicate is wanted as destination");
-                };
-                let outcome = Outcome {
-                    p: self.target_predicate(p)?,
-                    q: None,
-                    with: None,
-                };
-                self.test(test, ty, a, a, outcome)?;
-            }
+            "testp" => self.test_number(opcode, operands)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn bitwise(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let name = opcode.base;
+        let is_unary = matches!(name, "not" | "cnot" | "brev");
+        let ty = opcode.take_type()?;
+        match (ty.kind == Kind::Predicate, is_unary) {
+            (true, true) => {
+                let [d, a] = self.operands(operands)?;
+                self.logic("not", d, a, a)
+            }
+            (true, false) => {
+                let [d, a, b] = self.operands(operands)?;
+                self.logic(name, d, a, b)
+            }
+            (false, true) => self.integer1(name, ty, operands),
+            (false, false) => self.integer2(name, ty, ty, operands, Class::Integer),
+        }
+    }
+
+    fn shift(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let ty = opcode.take_type()?;
+        if ty.bits != 64 {
+            return self.integer2(opcode.base, ty, U32, operands, Class::Integer);
+        }
+        let [d, a, b] = self.operands(operands)?;
+        let (a, b) = (self.long(a, ty)?, self.word(b, U32)?);
+        let d = self.target_long(d, ty)?;
+        let Some(f) = wide::shift(opcode.base, ty) else {
+            return opcode.fail("a type that shifts do not have");
+        };
+        self.emit(Op::Shift2(f, d, a, b), Some(Class::Integer));
+        Ok(())
+    }
+
+    /// `testp`: of what kind a number is.
+    fn test_number(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        let tests = [
+            "finite",
+            "infinite",
+            "number",
+            "notanumber",
+            "normal",
+            "subnormal",
+        ];
+        let test = self.half(opcode, &tests)?;
+        let ty = opcode.take_type()?;
+        let [Operand::Name(p), a] = self.operands(operands)? else {
+            return self.fail("a predicate is wanted as destination");
+        };
+        let outcome = Outcome {
+            p: self.target_predicate(p)?,
+            q: None,
+            with: None,
+        };
+        self.test(test, ty, a, a, outcome)
     }
 
     /// Takes one of several modifiers of which one must be there.

@@ -10,7 +10,7 @@ use crate::memory::RANK_SHIFT;
 use crate::syntax::tree::Operand;
 use crate::syntax::types::{Kind, Space, Type};
 
-/// What an address has above its place in a block's memory, for a block of that rank.
+/// The bits that an address has above its place in a block's memory, for a block of that rank.
 const fn mark(rank: u32, own: u32) -> u32 {
     if rank == own {
         0

@@ -75,50 +75,14 @@ impl<'m, 's> Decoder<'m, 's> {
             ("redux", true) => self.reduce(opcode, operands)?,
             ("mma", true) => self.matrix(opcode, operands)?,
             ("ldmatrix" | "stmatrix", true) => self.rows(opcode, operands)?,
-            ("elect", true) => {
-                let [Operand::Pair(d, p), mask] = self.operands(operands)? else {
-                    return self.fail("a register and a predicate are wanted");
-                };
-                let mask = self.word_or_constant(mask)?;
-                let d = match *d {
-                    "_" => None,
-                    name => Some(self.target_word(&Operand::Name(name), U32)?),
-                };
-                let p = self.predicate_or_new(p)?;
-                self.emit_whole(Op::Warp(WarpOp::Elect { d, p }, mask), Class::Warp);
-            }
+            ("elect", true) => self.elect(operands)?,
             ("activemask", false) => {
                 opcode.take_type()?;
                 let [d] = self.operands(operands)?;
                 let d = self.target_word(d, B32)?;
                 self.emit(Op::ActiveMask(d), Some(Class::Warp));
             }
-            ("membar" | "fence", false) => {
-                let words = [
-                    "cta",
-                    "gl",
-                    "sys",
-                    "gpu",
-                    "cluster",
-                    "sc",
-                    "acq_rel",
-                    "acquire",
-                    "release",
-                    "proxy",
-                    "alias",
-                    "async",
-                    "global",
-                    "shared::cta",
-                    "shared::cluster",
-                    "mbarrier_init",
-                ];
-                let mut releases = true;
-                while let Some(word) = opcode.take_of(&words) {
-                    releases &= !matches!(word, "cta" | "acquire" | "proxy");
-                }
-                let op = if releases { Op::Release } else { Op::Fence };
-                self.emit(op, Some(Class::Barrier));
-            }
+            ("membar" | "fence", false) => self.fence(opcode),
             ("griddepcontrol", false) => {
                 // Launches run one after the other: there is nothing to wait for.
                 self.half(opcode, &["wait", "launch_dependents"])?;
@@ -135,6 +99,50 @@ impl<'m, 's> Decoder<'m, 's> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// `elect.sync`: one of the lanes.
+    fn elect(&mut self, operands: &'m [Operand<'s>]) -> Result<()> {
+        let [Operand::Pair(d, p), mask] = self.operands(operands)? else {
+            return self.fail("a register and a predicate are wanted");
+        };
+        let mask = self.word_or_constant(mask)?;
+        let d = match *d {
+            "_" => None,
+            name => Some(self.target_word(&Operand::Name(name), U32)?),
+        };
+        let p = self.predicate_or_new(p)?;
+        self.emit_whole(Op::Warp(WarpOp::Elect { d, p }, mask), Class::Warp);
+        Ok(())
+    }
+
+    /// `membar` and `fence`, of which those that only acquire, or that concern one block or a proxy,
+    /// release nothing.
+    fn fence(&mut self, opcode: &mut Opcode<'s>) {
+        let words = [
+            "cta",
+            "gl",
+            "sys",
+            "gpu",
+            "cluster",
+            "sc",
+            "acq_rel",
+            "acquire",
+            "release",
+            "proxy",
+            "alias",
+            "async",
+            "global",
+            "shared::cta",
+            "shared::cluster",
+            "mbarrier_init",
+        ];
+        let mut releases = true;
+        while let Some(word) = opcode.take_of(&words) {
+            releases &= !matches!(word, "cta" | "acquire" | "proxy");
+        }
+        let op = if releases { Op::Release } else { Op::Fence };
+        self.emit(op, Some(Class::Barrier));
     }
 
     /// The label with this name.

@@ -275,27 +275,7 @@ impl<'m, 's> Decoder<'m, 's> {
                 };
                 self.barrier_step_in(space, op, None, barrier, bytes)?;
             }
-            "arrive" | "arrive_drop" => {
-                let Some((d, [barrier, rest @ ..])) = operands.split_first() else {
-                    return self.fail("operands are missing");
-                };
-                if let ([bytes], true) = (rest, expects) {
-                    let bytes = self.widened(bytes)?;
-                    self.barrier_step_in(space, AtomicOp::Expect, None, barrier, bytes)?;
-                }
-                let count = match rest {
-                    [count] if !expects => self.widened(count)?,
-                    [] | [_] => self.constant_long(1),
-                    _ => return self.fail("another number of operands is wanted"),
-                };
-                let d = self.target_long(d, B64)?;
-                let op = if verb == "arrive" {
-                    AtomicOp::Arrive
-                } else {
-                    AtomicOp::ArriveAndDrop
-                };
-                self.barrier_step_in(space, op, Some(d), barrier, count)?;
-            }
+            "arrive" | "arrive_drop" => self.arrive(operands, verb, expects, space)?,
             "pending_count" => {
                 let [d, state] = self.operands(operands)?;
                 let state = self.long(state, B64)?;
@@ -303,37 +283,72 @@ impl<'m, 's> Decoder<'m, 's> {
                 let pending: Narrow1 = lanes!(|state| state as u32 & MOST_ARRIVALS);
                 self.emit(Op::Narrow1(pending, d, state), Some(Class::Barrier));
             }
-            // A test that may wait is one that need not. A hint says how long it might.
-            _ => {
-                let Some((Operand::Name(p), [barrier, phase, hint @ ..])) = operands.split_first()
-                else {
-                    return self.fail("a predicate, an address and a phase are wanted");
-                };
-                if hint.len() > usize::from(verb == "try_wait") {
-                    return self.fail("another number of operands is wanted");
-                }
-                let (now, none) = (self.new_long(), self.constant_long(0));
-                self.barrier_step_in(space, AtomicOp::Expect, Some(now), barrier, none)?;
-                let phase = if parity {
-                    let parity = self.word(phase, U32)?;
-                    let phase = self.new_long();
-                    self.emit(
-                        Op::Widen1(lanes!(|n| u64::from(n) << 63), phase, parity),
-                        None,
-                    );
-                    phase
-                } else {
-                    self.long(phase, B64)?
-                };
-                let outcome = Outcome {
-                    p: self.target_predicate(p)?,
-                    q: None,
-                    with: None,
-                };
-                let over: LongTest2 = test!(|now, phase| (now ^ phase) >> 63 != 0);
-                self.emit(Op::LongTest(over, now, phase, outcome), None);
-            }
+            _ => self.test_phase(operands, verb, parity, space)?,
         }
+        Ok(())
+    }
+
+    /// `mbarrier.arrive` and `mbarrier.arrive_drop`.
+    fn arrive(
+        &mut self,
+        operands: &'m [Operand<'s>],
+        verb: &str,
+        expects: bool,
+        space: Space,
+    ) -> Result<()> {
+        let Some((d, [barrier, rest @ ..])) = operands.split_first() else {
+            return self.fail("operands are missing");
+        };
+        if let ([bytes], true) = (rest, expects) {
+            let bytes = self.widened(bytes)?;
+            self.barrier_step_in(space, AtomicOp::Expect, None, barrier, bytes)?;
+        }
+        let count = match rest {
+            [count] if !expects => self.widened(count)?,
+            [] | [_] => self.constant_long(1),
+            _ => return self.fail("another number of operands is wanted"),
+        };
+        let d = self.target_long(d, B64)?;
+        let op = match verb {
+            "arrive" => AtomicOp::Arrive,
+            _ => AtomicOp::ArriveAndDrop,
+        };
+        self.barrier_step_in(space, op, Some(d), barrier, count)
+    }
+
+    /// `mbarrier.test_wait` and `mbarrier.try_wait`: a test that may wait is one that need not. A hint
+    /// says how long it might.
+    fn test_phase(
+        &mut self,
+        operands: &'m [Operand<'s>],
+        verb: &str,
+        parity: bool,
+        space: Space,
+    ) -> Result<()> {
+        let Some((Operand::Name(p), [barrier, phase, hint @ ..])) = operands.split_first() else {
+            return self.fail("a predicate, an address and a phase are wanted");
+        };
+        if hint.len() > usize::from(verb == "try_wait") {
+            return self.fail("another number of operands is wanted");
+        }
+        let (now, none) = (self.new_long(), self.constant_long(0));
+        self.barrier_step_in(space, AtomicOp::Expect, Some(now), barrier, none)?;
+        let phase = if parity {
+            let parity = self.word(phase, U32)?;
+            let phase = self.new_long();
+            let top: Widen1 = lanes!(|n| u64::from(n) << 63);
+            self.emit(Op::Widen1(top, phase, parity), None);
+            phase
+        } else {
+            self.long(phase, B64)?
+        };
+        let outcome = Outcome {
+            p: self.target_predicate(p)?,
+            q: None,
+            with: None,
+        };
+        let over: LongTest2 = test!(|now, phase| (now ^ phase) >> 63 != 0);
+        self.emit(Op::LongTest(over, now, phase, outcome), None);
         Ok(())
     }
 

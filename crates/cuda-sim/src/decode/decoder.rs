@@ -17,13 +17,13 @@ pub(super) const WORD: u8 = 0;
 pub(super) const LONG: u8 = 1;
 pub(super) const PRED: u8 = 2;
 
-/// What every function of a module can name.
+/// The names that every function of a module can use.
 pub(super) struct Shared<'s> {
     /// `.version`, and the number of `.target`.
     pub version: (u32, u32),
     pub sm: u32,
     pub functions: HashMap<&'s str, u32>,
-    /// These, and functions without bodies.
+    /// The names of functions, those without bodies included.
     pub declared: HashSet<&'s str>,
     /// Variables in global and constant memory, in the order of `Module::globals`.
     pub globals: HashMap<&'s str, u32>,
@@ -51,7 +51,7 @@ pub(super) struct Decoder<'m, 's> {
     pub counts: [u32; 3],
     pub presets: HashMap<(u8, Preset), Reg>,
     pub insts: Vec<Inst>,
-    /// Of each instruction, which multiplication it is.
+    /// For each instruction, which multiplication it is.
     pub multiplies: Vec<Multiply>,
     /// The instruction that each label stands before.
     pub labels: Vec<Option<usize>>,

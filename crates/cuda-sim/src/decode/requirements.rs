@@ -4,8 +4,8 @@
 use super::decoder::{Decoder, Result};
 use super::opcode::Opcode;
 
-/// Of an opcode with all of these modifiers: the PTX version and the architecture
-/// that it needs. The first line that fits counts.
+/// The PTX version and the architecture that an opcode with all of these modifiers needs. The first
+/// line that fits counts.
 type Need = (&'static str, &'static [&'static str], (u32, u32), u32);
 
 const NEEDS: &[Need] = &[

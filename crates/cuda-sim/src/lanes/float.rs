@@ -422,7 +422,7 @@ pub(crate) fn double_to_integer(ty: Type) -> fn(&Longs) -> Longs {
     by_integer!(ty, f)
 }
 
-/// What `to_integer` gives, by vector instructions, where all are below 2^51: the sum
+/// The integers that `to_integer` gives, by vector instructions, where all are below 2^51: the sum
 /// with 1.5 2^52 then has the integer for its lowest bits.
 #[inline(always)]
 fn small_integers(xs: &Longs, ty: Type) -> Option<Longs> {
@@ -465,58 +465,43 @@ fn integer(a: u64, signed: bool) -> i128 {
     }
 }
 
+/// A 64-bit integer, signed or not, to the precision of `$float`.
+macro_rules! from_integer {
+    ($signed:expr, $mode:expr, $float:ty) => {{
+        macro_rules! unsigned {
+            ($m:expr) => {
+                lanes!(|a| {
+                    let nearest = a as $float;
+                    let exact_is = integer(a, false).cmp(&(nearest as i128));
+                    adjust(nearest, exact_is, $m).to_bits()
+                })
+            };
+        }
+        macro_rules! signed {
+            ($m:expr) => {
+                lanes!(|a| {
+                    let nearest = a as i64 as $float;
+                    let exact_is = integer(a, true).cmp(&(nearest as i128));
+                    adjust(nearest, exact_is, $m).to_bits()
+                })
+            };
+        }
+        if $signed {
+            by_mode!($mode, signed)
+        } else {
+            by_mode!($mode, unsigned)
+        }
+    }};
+}
+
 /// A 64-bit integer to single precision.
 pub(crate) fn integer_to_single(signed: bool, mode: Rounding) -> Narrow1 {
-    macro_rules! unsigned {
-        ($m:expr) => {
-            lanes!(|a| {
-                let nearest = a as f32;
-                let exact_is = integer(a, false).cmp(&(nearest as i128));
-                adjust(nearest, exact_is, $m).to_bits()
-            })
-        };
-    }
-    macro_rules! signed {
-        ($m:expr) => {
-            lanes!(|a| {
-                let nearest = a as i64 as f32;
-                let exact_is = integer(a, true).cmp(&(nearest as i128));
-                adjust(nearest, exact_is, $m).to_bits()
-            })
-        };
-    }
-    if signed {
-        by_mode!(mode, signed)
-    } else {
-        by_mode!(mode, unsigned)
-    }
+    from_integer!(signed, mode, f32)
 }
 
 /// A 64-bit integer to double precision.
 pub(crate) fn integer_to_double(signed: bool, mode: Rounding) -> L1 {
-    macro_rules! unsigned {
-        ($m:expr) => {
-            lanes!(|a| {
-                let nearest = a as f64;
-                let exact_is = integer(a, false).cmp(&(nearest as i128));
-                adjust(nearest, exact_is, $m).to_bits()
-            })
-        };
-    }
-    macro_rules! signed {
-        ($m:expr) => {
-            lanes!(|a| {
-                let nearest = a as i64 as f64;
-                let exact_is = integer(a, true).cmp(&(nearest as i128));
-                adjust(nearest, exact_is, $m).to_bits()
-            })
-        };
-    }
-    if signed {
-        by_mode!(mode, signed)
-    } else {
-        by_mode!(mode, unsigned)
-    }
+    from_integer!(signed, mode, f64)
 }
 
 /// Clamps a 64-bit integer to the range of a type.

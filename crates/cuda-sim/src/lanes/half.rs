@@ -206,7 +206,7 @@ fn saturated<const B: bool>(a: u32) -> u32 {
     }
 }
 
-/// What is negative becomes 0.
+/// A number with 0 in place of what is negative.
 fn rectified<const B: bool>(a: u32) -> u32 {
     if is_nan::<B>(a) {
         NAN

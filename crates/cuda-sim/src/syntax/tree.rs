@@ -13,8 +13,8 @@ pub(crate) struct Source<'s> {
     pub locations: Locations,
 }
 
-/// Where lines of PTX come from: of `.file` the names, of `.loc` from which line of PTX on
-/// which file and line of the source it is, as far as that is said; ascending.
+/// The origin of lines of PTX: the names that `.file` gives, and by `.loc` the file and line of the
+/// source from a line of PTX on, as far as that is said; ascending.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locations {
     pub files: HashMap<u64, String>,

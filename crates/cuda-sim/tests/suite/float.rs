@@ -1,7 +1,7 @@
 //! Floating-point opcodes against the processor's own arithmetic, bit for bit,
 //! and directed roundings against their definition.
 
-use crate::operands::{Bench, COUNT, operands};
+use crate::operands::{Bench, COUNT, Model, cases, destination, operands};
 use std::sync::OnceLock;
 
 const FEW: usize = 1 << 14;
@@ -101,12 +101,11 @@ fn same(got: u64, want: u64, out: &str) -> bool {
     got == want || out.starts_with("%g") && d(got).is_nan() && d(want).is_nan()
 }
 
-type Model = fn(u64, u64, u64) -> u64;
-
-fn check(count: usize, cases: &[(&str, &str, Model)]) {
+fn check(count: usize, cases: &[(&str, Model)]) {
     let patterns = patterns();
     let bench = Bench::new(patterns);
-    for (text, out, model) in cases {
+    for (text, model) in cases {
+        let out = destination(text);
         let results = bench.results(text, out, count);
         for (i, &got) in results.iter().enumerate() {
             let [a, b, c] = [patterns[0][i], patterns[1][i], patterns[2][i]];
@@ -123,91 +122,39 @@ fn check(count: usize, cases: &[(&str, &str, Model)]) {
 fn doubles_are_the_processors_own() {
     check(
         COUNT,
-        &[
-            ("add.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                (d(a) + d(b)).to_bits()
-            }),
-            ("sub.rn.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                (d(a) - d(b)).to_bits()
-            }),
-            ("mul.rn.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                (d(a) * d(b)).to_bits()
-            }),
-            ("fma.rn.f64 %g3, %g0, %g1, %g2;", "%g3", |a, b, c| {
-                d(a).mul_add(d(b), d(c)).to_bits()
-            }),
-            ("mad.rn.f64 %g3, %g0, %g1, %g2;", "%g3", |a, b, c| {
-                d(a).mul_add(d(b), d(c)).to_bits()
-            }),
-            ("div.rn.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                (d(a) / d(b)).to_bits()
-            }),
-            ("sqrt.rn.f64 %g3, %g0;", "%g3", |a, _, _| {
-                d(a).sqrt().to_bits()
-            }),
-            ("rcp.rn.f64 %g3, %g0;", "%g3", |a, _, _| {
-                (1.0 / d(a)).to_bits()
-            }),
-            ("neg.f64 %g3, %g0;", "%g3", |a, _, _| (-d(a)).to_bits()),
-            ("abs.f64 %g3, %g0;", "%g3", |a, _, _| d(a).abs().to_bits()),
-            ("copysign.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                d(b).copysign(d(a)).to_bits()
-            }),
-            ("cvt.rn.f32.f64 %f3, %g0;", "%f3", |a, _, _| {
-                single(d(a) as f32)
-            }),
-            ("cvt.f64.f32 %g3, %f0;", "%g3", |a, _, _| {
-                f64::from(f(a)).to_bits()
-            }),
-            ("cvt.rn.f64.s64 %g3, %d0;", "%g3", |a, _, _| {
-                (a as i64 as f64).to_bits()
-            }),
-            ("cvt.rn.f64.u64 %g3, %d0;", "%g3", |a, _, _| {
-                (a as f64).to_bits()
-            }),
-            ("cvt.rn.f64.u32 %g3, %r0;", "%g3", |a, _, _| {
-                f64::from(a as u32).to_bits()
-            }),
-            ("cvt.rn.f64.s32 %g3, %r0;", "%g3", |a, _, _| {
-                f64::from(a as i32).to_bits()
-            }),
-            ("cvt.rzi.s64.f64 %d3, %g0;", "%d3", |a, _, _| {
-                if d(a).is_nan() {
-                    1 << 63
-                } else {
-                    d(a) as i64 as u64
-                }
-            }),
-            ("cvt.rzi.u64.f64 %d3, %g0;", "%d3", |a, _, _| {
-                if d(a).is_nan() { 1 << 63 } else { d(a) as u64 }
-            }),
-            ("cvt.rni.s32.f64 %r3, %g0;", "%r3", |a, _, _| {
+        cases! {
+            |a, b, c|
+            "add.f64 %g3, %g0, %g1;" => (d(a) + d(b)).to_bits(),
+            "sub.rn.f64 %g3, %g0, %g1;" => (d(a) - d(b)).to_bits(),
+            "mul.rn.f64 %g3, %g0, %g1;" => (d(a) * d(b)).to_bits(),
+            "fma.rn.f64 %g3, %g0, %g1, %g2;" => d(a).mul_add(d(b), d(c)).to_bits(),
+            "mad.rn.f64 %g3, %g0, %g1, %g2;" => d(a).mul_add(d(b), d(c)).to_bits(),
+            "div.rn.f64 %g3, %g0, %g1;" => (d(a) / d(b)).to_bits(),
+            "sqrt.rn.f64 %g3, %g0;" => d(a).sqrt().to_bits(),
+            "rcp.rn.f64 %g3, %g0;" => (1.0 / d(a)).to_bits(),
+            "neg.f64 %g3, %g0;" => (-d(a)).to_bits(),
+            "abs.f64 %g3, %g0;" => d(a).abs().to_bits(),
+            "copysign.f64 %g3, %g0, %g1;" => d(b).copysign(d(a)).to_bits(),
+            "cvt.rn.f32.f64 %f3, %g0;" => single(d(a) as f32),
+            "cvt.f64.f32 %g3, %f0;" => f64::from(f(a)).to_bits(),
+            "cvt.rn.f64.s64 %g3, %d0;" => (a as i64 as f64).to_bits(),
+            "cvt.rn.f64.u64 %g3, %d0;" => (a as f64).to_bits(),
+            "cvt.rn.f64.u32 %g3, %r0;" => f64::from(a as u32).to_bits(),
+            "cvt.rn.f64.s32 %g3, %r0;" => f64::from(a as i32).to_bits(),
+            "cvt.rzi.s64.f64 %d3, %g0;" => if d(a).is_nan() { 1 << 63 } else { d(a) as i64 as u64 },
+            "cvt.rzi.u64.f64 %d3, %g0;" => if d(a).is_nan() { 1 << 63 } else { d(a) as u64 },
+            "cvt.rni.s32.f64 %r3, %g0;" =>
                 if d(a).is_nan() {
                     1 << 31
                 } else {
                     u64::from(d(a).round_ties_even() as i32 as u32)
-                }
-            }),
-            ("cvt.rmi.f64.f64 %g3, %g0;", "%g3", |a, _, _| {
-                d(a).floor().to_bits()
-            }),
-            ("cvt.rpi.f64.f64 %g3, %g0;", "%g3", |a, _, _| {
-                d(a).ceil().to_bits()
-            }),
-            ("cvt.rni.f64.f64 %g3, %g0;", "%g3", |a, _, _| {
-                d(a).round_ties_even().to_bits()
-            }),
-            ("cvt.rzi.f64.f64 %g3, %g0;", "%g3", |a, _, _| {
-                d(a).trunc().to_bits()
-            }),
-            ("cvt.sat.f64.f64 %g3, %g0;", "%g3", |a, _, _| {
-                if d(a) > 0.0 {
-                    d(a).min(1.0).to_bits()
-                } else {
-                    0
-                }
-            }),
-        ],
+                },
+            "cvt.rmi.f64.f64 %g3, %g0;" => d(a).floor().to_bits(),
+            "cvt.rpi.f64.f64 %g3, %g0;" => d(a).ceil().to_bits(),
+            "cvt.rni.f64.f64 %g3, %g0;" => d(a).round_ties_even().to_bits(),
+            "cvt.rzi.f64.f64 %g3, %g0;" => d(a).trunc().to_bits(),
+            "cvt.sat.f64.f64 %g3, %g0;" => if d(a) > 0.0 { d(a).min(1.0).to_bits() } else { 0 },
+        },
     );
 }
 
@@ -215,86 +162,40 @@ fn doubles_are_the_processors_own() {
 fn singles_are_the_processors_own() {
     check(
         COUNT,
-        &[
-            ("add.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(f(a) + f(b))
-            }),
-            ("sub.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(f(a) - f(b))
-            }),
-            ("mul.rn.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(f(a) * f(b))
-            }),
-            ("fma.rn.f32 %f3, %f0, %f1, %f2;", "%f3", |a, b, c| {
-                single(f(a).mul_add(f(b), f(c)))
-            }),
-            ("div.rn.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(f(a) / f(b))
-            }),
-            ("sqrt.rn.f32 %f3, %f0;", "%f3", |a, _, _| {
-                single(f(a).sqrt())
-            }),
-            ("rcp.rn.f32 %f3, %f0;", "%f3", |a, _, _| single(1.0 / f(a))),
-            ("add.sat.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
+        cases! {
+            |a, b, c|
+            "add.f32 %f3, %f0, %f1;" => single(f(a) + f(b)),
+            "sub.f32 %f3, %f0, %f1;" => single(f(a) - f(b)),
+            "mul.rn.f32 %f3, %f0, %f1;" => single(f(a) * f(b)),
+            "fma.rn.f32 %f3, %f0, %f1, %f2;" => single(f(a).mul_add(f(b), f(c))),
+            "div.rn.f32 %f3, %f0, %f1;" => single(f(a) / f(b)),
+            "sqrt.rn.f32 %f3, %f0;" => single(f(a).sqrt()),
+            "rcp.rn.f32 %f3, %f0;" => single(1.0 / f(a)),
+            "add.sat.f32 %f3, %f0, %f1;" => {
                 let sum = f(a) + f(b);
                 if sum > 0.0 { single(sum.min(1.0)) } else { 0 }
-            }),
-            ("mul.ftz.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(flushed(flushed(f(a)) * flushed(f(b))))
-            }),
-            (
-                "fma.rn.ftz.sat.f32 %f3, %f0, %f1, %f2;",
-                "%f3",
-                |a, b, c| {
-                    let x = flushed(flushed(f(a)).mul_add(flushed(f(b)), flushed(f(c))));
-                    if x > 0.0 { single(x.min(1.0)) } else { 0 }
-                },
-            ),
-            ("neg.f32 %f3, %f0;", "%f3", |a, _, _| {
-                u64::from((a as u32) ^ 1 << 31)
-            }),
-            ("abs.f32 %f3, %f0;", "%f3", |a, _, _| a & 0x7fff_ffff),
-            ("copysign.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                u64::from(f(b).copysign(f(a)).to_bits())
-            }),
-            ("cvt.rn.f32.u64 %f3, %d0;", "%f3", |a, _, _| {
-                single(a as f32)
-            }),
-            ("cvt.rn.f32.s64 %f3, %d0;", "%f3", |a, _, _| {
-                single(a as i64 as f32)
-            }),
-            ("cvt.rn.f32.s32 %f3, %r0;", "%f3", |a, _, _| {
-                single(a as i32 as f32)
-            }),
-            ("cvt.rn.f32.u16 %f3, %h0;", "%f3", |a, _, _| {
-                single(f32::from(a as u16))
-            }),
-            ("cvt.rzi.s32.f32 %r3, %f0;", "%r3", |a, _, _| {
-                u64::from(f(a) as i32 as u32)
-            }),
-            ("cvt.rzi.u32.f32 %r3, %f0;", "%r3", |a, _, _| {
-                u64::from(f(a) as u32)
-            }),
-            ("cvt.rni.u8.f32 %r3, %f0;", "%r3", |a, _, _| {
-                u64::from(f(a).round_ties_even() as u8)
-            }),
-            ("cvt.rmi.s16.f32 %h3, %f0;", "%h3", |a, _, _| {
-                u64::from(f(a).floor() as i16 as u16)
-            }),
-            ("cvt.rzi.ftz.s64.f32 %d3, %f0;", "%d3", |a, _, _| {
-                if f(a).is_nan() {
-                    1 << 63
-                } else {
-                    f(a) as i64 as u64
-                }
-            }),
-            ("cvt.rpi.f32.f32 %f3, %f0;", "%f3", |a, _, _| {
-                single(f(a).ceil())
-            }),
-            ("cvt.rni.f32.f32 %f3, %f0;", "%f3", |a, _, _| {
-                single(f(a).round_ties_even())
-            }),
-        ],
+            },
+            "mul.ftz.f32 %f3, %f0, %f1;" => single(flushed(flushed(f(a)) * flushed(f(b)))),
+            "fma.rn.ftz.sat.f32 %f3, %f0, %f1, %f2;" => {
+                let x = flushed(flushed(f(a)).mul_add(flushed(f(b)), flushed(f(c))));
+                if x > 0.0 { single(x.min(1.0)) } else { 0 }
+            },
+            "neg.f32 %f3, %f0;" => u64::from((a as u32) ^ 1 << 31),
+            "abs.f32 %f3, %f0;" => a & 0x7fff_ffff,
+            "copysign.f32 %f3, %f0, %f1;" => u64::from(f(b).copysign(f(a)).to_bits()),
+            "cvt.rn.f32.u64 %f3, %d0;" => single(a as f32),
+            "cvt.rn.f32.s64 %f3, %d0;" => single(a as i64 as f32),
+            "cvt.rn.f32.s32 %f3, %r0;" => single(a as i32 as f32),
+            "cvt.rn.f32.u16 %f3, %h0;" => single(f32::from(a as u16)),
+            "cvt.rzi.s32.f32 %r3, %f0;" => u64::from(f(a) as i32 as u32),
+            "cvt.rzi.u32.f32 %r3, %f0;" => u64::from(f(a) as u32),
+            "cvt.rni.u8.f32 %r3, %f0;" => u64::from(f(a).round_ties_even() as u8),
+            "cvt.rmi.s16.f32 %h3, %f0;" => u64::from(f(a).floor() as i16 as u16),
+            "cvt.rzi.ftz.s64.f32 %d3, %f0;" =>
+                if f(a).is_nan() { 1 << 63 } else { f(a) as i64 as u64 },
+            "cvt.rpi.f32.f32 %f3, %f0;" => single(f(a).ceil()),
+            "cvt.rni.f32.f32 %f3, %f0;" => single(f(a).round_ties_even()),
+        },
     );
 }
 
@@ -312,72 +213,50 @@ fn least_and_greatest_know_nan_and_minus_zero() {
         match (a.is_nan(), b.is_nan()) {
             (true, _) => b,
             (_, true) => a,
-            _ if a == b => {
-                if a.is_sign_negative() {
-                    a
-                } else {
-                    b
-                }
-            }
-            _ => {
-                if a < b {
-                    a
-                } else {
-                    b
-                }
-            }
+            _ if a == b && !a.is_sign_negative() => b,
+            _ if a <= b => a,
+            _ => b,
         }
     }
     check(
         FEW,
-        &[
-            ("min.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                less(d(a), d(b)).to_bits()
-            }),
-            ("max.f64 %g3, %g0, %g1;", "%g3", |a, b, _| {
-                (-less(-d(a), -d(b))).to_bits()
-            }),
-            ("min.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(less(f64::from(f(a)), f64::from(f(b))) as f32)
-            }),
-            ("max.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                single(-less(-f64::from(f(a)), -f64::from(f(b))) as f32)
-            }),
-            ("min.NaN.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                if f(a).is_nan() || f(b).is_nan() {
-                    0x7fff_ffff
-                } else {
-                    single(less(f64::from(f(a)), f64::from(f(b))) as f32)
-                }
-            }),
-            ("max.NaN.f32 %f3, %f0, %f1;", "%f3", |a, b, _| {
-                if f(a).is_nan() || f(b).is_nan() {
-                    0x7fff_ffff
-                } else {
-                    single(-less(-f64::from(f(a)), -f64::from(f(b))) as f32)
-                }
-            }),
-        ],
+        cases! {
+            |a, b, c|
+            "min.f64 %g3, %g0, %g1;" => less(d(a), d(b)).to_bits(),
+            "max.f64 %g3, %g0, %g1;" => (-less(-d(a), -d(b))).to_bits(),
+            "min.f32 %f3, %f0, %f1;" => single(less(f64::from(f(a)), f64::from(f(b))) as f32),
+            "max.f32 %f3, %f0, %f1;" => single(-less(-f64::from(f(a)), -f64::from(f(b))) as f32),
+            "min.NaN.f32 %f3, %f0, %f1;" => if f(a).is_nan() || f(b).is_nan() {
+                        0x7fff_ffff
+                    } else {
+                        single(less(f64::from(f(a)), f64::from(f(b))) as f32)
+                    },
+            "max.NaN.f32 %f3, %f0, %f1;" => if f(a).is_nan() || f(b).is_nan() {
+                        0x7fff_ffff
+                    } else {
+                        single(-less(-f64::from(f(a)), -f64::from(f(b))) as f32)
+                    },
+        },
     );
 }
 
 #[test]
 fn comparisons_are_ordered_or_not() {
-    macro_rules! cases {
+    macro_rules! comparisons {
         ($($name:literal => |$x:ident, $y:ident| $e:expr),* $(,)?) => {
             check(FEW, &[$(
-                (concat!("setp.", $name, ".f32 %p0, %f0, %f1;"), "%p0", |a, b, _| {
+                (concat!("setp.", $name, ".f32 %p0, %f0, %f1;"), |a, b, _| {
                     let ($x, $y) = (f(a), f(b));
                     u64::from($e)
                 }),
-                (concat!("setp.", $name, ".f64 %p0, %g0, %g1;"), "%p0", |a, b, _| {
+                (concat!("setp.", $name, ".f64 %p0, %g0, %g1;"), |a, b, _| {
                     let ($x, $y) = (d(a), d(b));
                     u64::from($e)
                 }),
             )*]);
         };
     }
-    cases!(
+    comparisons!(
         "eq" => |x, y| x == y,
         "ne" => |x, y| x != y && !x.is_nan() && !y.is_nan(),
         "lt" => |x, y| x < y,
@@ -395,29 +274,16 @@ fn comparisons_are_ordered_or_not() {
     );
     check(
         FEW,
-        &[
-            ("testp.finite.f64 %p0, %g0;", "%p0", |a, _, _| {
-                u64::from(d(a).is_finite())
-            }),
-            ("testp.infinite.f32 %p0, %f0;", "%p0", |a, _, _| {
-                u64::from(f(a).is_infinite())
-            }),
-            ("testp.number.f32 %p0, %f0;", "%p0", |a, _, _| {
-                u64::from(!f(a).is_nan())
-            }),
-            ("testp.notanumber.f64 %p0, %g0;", "%p0", |a, _, _| {
-                u64::from(d(a).is_nan())
-            }),
-            ("testp.normal.f32 %p0, %f0;", "%p0", |a, _, _| {
-                u64::from(f(a).is_normal())
-            }),
-            ("testp.subnormal.f32 %p0, %f0;", "%p0", |a, _, _| {
-                u64::from(f(a).is_subnormal())
-            }),
-            ("setp.eq.ftz.f32 %p0, %f0, %f1;", "%p0", |a, b, _| {
-                u64::from(flushed(f(a)) == flushed(f(b)))
-            }),
-        ],
+        cases! {
+            |a, b, c|
+            "testp.finite.f64 %p0, %g0;" => u64::from(d(a).is_finite()),
+            "testp.infinite.f32 %p0, %f0;" => u64::from(f(a).is_infinite()),
+            "testp.number.f32 %p0, %f0;" => u64::from(!f(a).is_nan()),
+            "testp.notanumber.f64 %p0, %g0;" => u64::from(d(a).is_nan()),
+            "testp.normal.f32 %p0, %f0;" => u64::from(f(a).is_normal()),
+            "testp.subnormal.f32 %p0, %f0;" => u64::from(f(a).is_subnormal()),
+            "setp.eq.ftz.f32 %p0, %f0, %f1;" => u64::from(flushed(f(a)) == flushed(f(b))),
+        },
     );
 }
 

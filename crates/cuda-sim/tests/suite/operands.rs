@@ -116,11 +116,37 @@ impl Bench {
 
 pub type Model = fn(u64, u64, u64) -> u64;
 
-pub fn check(cases: &[(&str, &str, Model)]) {
+/// Cases: instructions, each with what the destination of the last one gets of operands `a`, `b` and `c`.
+macro_rules! cases {
+    (|$a:ident, $b:ident, $c:ident| $($text:literal => $value:expr,)*) => {
+        &[$(($text, {
+            #[allow(unused_variables, reason = "few depend on all three")]
+            fn model($a: u64, $b: u64, $c: u64) -> u64 {
+                $value
+            }
+            model
+        })),*]
+    };
+}
+pub(crate) use cases;
+
+/// The register that the last of several instructions writes.
+pub fn destination(text: &str) -> &str {
+    let last = text.trim_end_matches(';').rsplit(';').next().expect("text");
+    let is_guarded = last.trim_start().starts_with('@');
+    let mut registers = last.match_indices('%').skip(usize::from(is_guarded));
+    let (start, _) = registers.next().expect("a destination");
+    let name = last[start + 1..]
+        .split(|c: char| !c.is_alphanumeric())
+        .next();
+    &last[start..=start + name.map_or(0, str::len)]
+}
+
+pub fn check(cases: &[(&str, Model)]) {
     let operands = operands();
     let bench = Bench::new(operands);
-    for (text, out, model) in cases {
-        let results = bench.results(text, out, COUNT);
+    for (text, model) in cases {
+        let results = bench.results(text, destination(text), COUNT);
         for (i, &got) in results.iter().enumerate() {
             let [a, b, c] = [operands[0][i], operands[1][i], operands[2][i]];
             let want = model(a, b, c);

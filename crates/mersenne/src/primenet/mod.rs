@@ -1,10 +1,12 @@
 //! PrimeNet's files: `worktodo.txt` and `results.json.txt`.
 //!
-//! Both are shared with the program that carries them to the server and back, by
-//! [locks](crate::Lock) as AutoPrimeNet makes them (`worktodo.txt.lck`).
+//! The program that carries both to the server and back, such as AutoPrimeNet, takes the same
+//! [locks](crate::Lock) (`worktodo.txt.lck`).
 
 mod results;
 mod worktodo;
 
-pub use results::{Reporter, ResultLine, is_reported};
-pub use worktodo::{Asked, Assignment, BadLine, TOO_LONG, remove_line};
+pub use results::{Reporter, ResultLine, append_result, is_reported};
+pub use worktodo::{
+    Asked, Assignment, BadLine, TOO_LONG, add_lines, finish_take, remove_line, take_line,
+};

@@ -1,4 +1,4 @@
-//! What `worktodo.txt` asks for.
+//! The lines of `worktodo.txt`.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,10 @@ use crate::folder::replace;
 use crate::lock::{Lock, Wait};
 use crate::{PMinus1, TrialFactoring, is_prime};
 
-/// What is wrong with a range that is no [`TrialFactoring`].
+/// What is wrong with a range that is too long for [`TrialFactoring`].
 pub const TOO_LONG: &str = "to try all candidates up to there would take for ever";
 
-/// What a line of `worktodo.txt` asks for.
+/// The work that a line of `worktodo.txt` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A test, `LL` or `PRP-3`.
@@ -24,10 +24,10 @@ pub enum Asked {
     Certification(u32),
 }
 
-/// A line of `worktodo.txt` that asks for something.
+/// A line of `worktodo.txt` that asks for work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// What it asks for.
+    /// The work.
     pub asked: Asked,
     /// The exponent.
     pub p: u32,
@@ -37,17 +37,17 @@ pub struct Assignment {
     pub line: String,
 }
 
-/// What is wrong with a line, and where, in bytes from 1.
+/// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// The column.
+    /// The byte of the line, counted from 1, at which the wrong part begins.
     pub column: usize,
     /// What is wrong.
     pub what: String,
 }
 
 impl Assignment {
-    /// The assignment of a line; `None` for a blank one or a comment.
+    /// The assignment of a line; `None` for a blank line or a comment.
     ///
     /// ```
     /// use mersenne::primenet::{Asked, Assignment};
@@ -66,154 +66,286 @@ impl Assignment {
     /// ```
     ///
     /// # Errors
-    /// [`BadLine`] for a line that is none, or asks for what this program does not do.
+    /// [`BadLine`] for a line that is no assignment, or asks for work that this program does not do.
     pub fn parse(text: &str) -> Result<Option<Self>, BadLine> {
         // The mark that some editors put before a file's first line.
         let line = text.trim_start_matches('\u{feff}').trim();
         if line.is_empty() || line.starts_with('#') {
             return Ok(None);
         }
-        let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize + 1;
-        let bad = |part: &str, what: &str| BadLine {
-            column: offset(part),
-            what: what.to_owned(),
-        };
         let (kind, rest) = line.split_once('=').ok_or_else(|| {
-            bad(
-                line,
-                "a line is KIND=ASSIGNMENT,..., such as PRP=N/A,1,2,127,-1",
-            )
+            let what = "a line is KIND=ASSIGNMENT,..., such as PRP=N/A,1,2,127,-1";
+            bad(text, line, what)
         })?;
-        let worktype = match kind.trim() {
-            "B1" | "B2" => return Err(bad(line, "there is no P-1 here before a test")),
-            "Test" | "DoubleCheck" => "LL",
-            "PRP" | "PRPDC" => "PRP-3",
-            "Cert" | "CERT" => "Cert",
-            "Factor" => "TF",
-            "PMinus1" | "Pminus1" => "PM1",
-            "PFactor" | "Pfactor" => {
-                let what = "P-1 takes its bound from a line Pminus1=N/A,1,2,P,-1,B1,0";
-                return Err(bad(line, what));
-            }
-            "ECM" | "ECM2" => return Err(bad(line, "there is no ECM here")),
-            _ => {
-                return Err(bad(
-                    line,
-                    "it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1",
-                ));
-            }
+        let kind = Kind::named(kind.trim()).map_err(|what| bad(text, line, what))?;
+        let (id, fields) = Fields::new(text, rest);
+        let p = match kind {
+            Kind::Test | Kind::Factor => fields.exponent(0)?,
+            Kind::Prp => fields.tested()?,
+            Kind::Certification | Kind::PMinus1 => fields.mersenne()?,
         };
-        let mut fields: Vec<&str> = rest.split(',').map(str::trim).collect();
-        let is_id = |field: &str| field.len() == 32 && field.bytes().all(|b| b.is_ascii_hexdigit());
-        let nothing = |field: &str| field.eq_ignore_ascii_case("n/a");
-        let id = fields
-            .first()
-            .filter(|field| is_id(field))
-            .map(|&field| field.to_owned());
-        let is_none = |field: &str| ["", "0"].contains(&field) && fields.len() > 1;
-        let unnamed = |&field: &&str| nothing(field) || is_none(field);
-        if id.is_some() || fields.first().is_some_and(unnamed) {
-            fields.remove(0);
-        }
-        let field = |i: usize, name: &str| {
-            let missing = || bad(rest, &format!("{name} is missing"));
-            fields
-                .get(i)
-                .copied()
-                .filter(|field| !field.is_empty())
-                .ok_or_else(missing)
+        let asked = match kind {
+            Kind::Test => Asked::Test("LL"),
+            Kind::Prp => Asked::Test("PRP-3"),
+            Kind::Factor => fields.range(p)?,
+            Kind::Certification => {
+                Asked::Certification(fields.number(4, "the number of squarings", 1, p)?)
+            }
+            Kind::PMinus1 => fields.bound()?,
         };
-        let exponent = if !matches!(worktype, "LL" | "TF") {
-            for (i, (name, value)) in [("k", "1"), ("b", "2")].into_iter().enumerate() {
-                if field(i, name)? != value {
-                    return Err(bad(
-                        fields[i],
-                        &format!("{name} must be {value}: only 2^p - 1 is tested"),
-                    ));
-                }
-            }
-            if field(3, "c")? != "-1" {
-                return Err(bad(fields[3], "c must be -1: only 2^p - 1 is tested"));
-            }
-            let none = &[][..];
-            let more = if worktype == "PRP-3" {
-                &fields[4..]
-            } else {
-                none
-            };
-            if let Some(factors) = more.iter().find(|field| field.starts_with('"')) {
-                return Err(bad(factors, "cofactors are not tested here"));
-            }
-            if more.get(2).is_some_and(|&base| base != "3") {
-                return Err(bad(more[2], "the base must be 3"));
-            }
-            if more.get(3).is_some_and(|&kind| kind != "1") {
-                return Err(bad(more[3], "the residue must be of type 1"));
-            }
-            field(2, "the exponent")?
-        } else {
-            field(0, "the exponent")?
-        };
-        let p = exponent
-            .parse()
-            .map_err(|_| bad(exponent, "the exponent is a number below 2^32"))?;
-        if p < 3 || !is_prime(p) {
-            return Err(bad(
-                exponent,
-                "the exponent is not an odd prime: 2^p - 1 is composite",
-            ));
-        }
-        let number_to = |i: usize, name: &str, least: u32, most: u32| {
-            let text = field(i, name)?;
-            let number = text.parse().ok();
-            let number = number.filter(|number| (least..=most).contains(number));
-            let wrong = || bad(text, &format!("{name} is one from {least} to {most}"));
-            number.ok_or_else(wrong)
-        };
-        let asked = match worktype {
-            "Cert" => Asked::Certification(number_to(4, "the number of squarings", 1, p)?),
-            "PM1" => {
-                let bound = number_to(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
-                let second = fields.get(5).copied().unwrap_or("0");
-                if !["", "0", fields[4]].contains(&second) {
-                    let what = "there is no second stage here: B2 is 0, or B1";
-                    return Err(bad(second, what));
-                }
-                Asked::PMinus1(bound)
-            }
-            "TF" => {
-                let most = TrialFactoring::MOST_BITS;
-                let from = number_to(1, "the exponent of the beginning", 1, most - 1)?;
-                let to = number_to(2, "the exponent of the end", from + 1, most)?;
-                if TrialFactoring::new(p, from, to).is_none() {
-                    return Err(bad(fields[2], TOO_LONG));
-                }
-                Asked::Factor(from, to)
-            }
-            _ => Asked::Test(worktype),
-        };
-        Ok(Some(Assignment {
-            asked,
-            p,
-            id,
-            line: text.to_owned(),
-        }))
+        let line = text.to_owned();
+        Ok(Some(Assignment { asked, p, id, line }))
     }
 }
 
-/// Takes an assignment's line out of `worktodo.txt`; every other byte stays. `wait` is asked while
-/// another program holds the file.
+/// What is wrong with `part` of a line.
+fn bad(line: &str, part: &str, what: impl Into<String>) -> BadLine {
+    BadLine {
+        column: part.as_ptr() as usize - line.as_ptr() as usize + 1,
+        what: what.into(),
+    }
+}
+
+/// Kinds of lines, by the fields that they have.
+#[derive(Clone, Copy)]
+enum Kind {
+    Test,
+    Prp,
+    Certification,
+    Factor,
+    PMinus1,
+}
+
+impl Kind {
+    /// The kind of lines that begin with `name` and `=`, or why there is none.
+    fn named(name: &str) -> Result<Self, &'static str> {
+        match name {
+            "Test" | "DoubleCheck" => Ok(Kind::Test),
+            "PRP" | "PRPDC" => Ok(Kind::Prp),
+            "Cert" | "CERT" => Ok(Kind::Certification),
+            "Factor" => Ok(Kind::Factor),
+            "PMinus1" | "Pminus1" => Ok(Kind::PMinus1),
+            "B1" | "B2" => Err("there is no P-1 here before a test"),
+            "PFactor" | "Pfactor" => {
+                Err("P-1 takes its bound from a line Pminus1=N/A,1,2,P,-1,B1,0")
+            }
+            "ECM" | "ECM2" => Err("there is no ECM here"),
+            _ => Err("it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1"),
+        }
+    }
+}
+
+/// The fields of a line behind its assignment's name.
+struct Fields<'a> {
+    line: &'a str,
+    /// What is behind `=`.
+    rest: &'a str,
+    fields: Vec<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields in `rest`, and the assignment's name before them, if it has one.
+    fn new(line: &'a str, rest: &'a str) -> (Option<String>, Self) {
+        let mut fields: Vec<&str> = rest.split(',').map(str::trim).collect();
+        let first = fields[0];
+        let is_id = first.len() == 32 && first.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_empty = ["", "0"].contains(&first) && fields.len() > 1;
+        if is_id || is_empty || first.eq_ignore_ascii_case("n/a") {
+            fields.remove(0);
+        }
+        let id = is_id.then(|| first.to_owned());
+        (id, Fields { line, rest, fields })
+    }
+
+    fn bad(&self, part: &str, what: impl Into<String>) -> BadLine {
+        bad(self.line, part, what)
+    }
+
+    /// Field `i`, which must be there; a message names it so.
+    fn get(&self, i: usize, name: &str) -> Result<&'a str, BadLine> {
+        let field = self.fields.get(i).filter(|field| !field.is_empty());
+        let missing = || self.bad(self.rest, format!("{name} is missing"));
+        field.copied().ok_or_else(missing)
+    }
+
+    /// Field `i`, a number between bounds.
+    fn number(&self, i: usize, name: &str, least: u32, most: u32) -> Result<u32, BadLine> {
+        let field = self.get(i, name)?;
+        let number = field.parse().ok();
+        let number = number.filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| self.bad(field, format!("{name} is one from {least} to {most}")))
+    }
+
+    /// Field `i`, an odd prime.
+    fn exponent(&self, i: usize) -> Result<u32, BadLine> {
+        let field = self.get(i, "the exponent")?;
+        let what = match field.parse() {
+            Ok(p) if p >= 3 && is_prime(p) => return Ok(p),
+            Ok(_) => "the exponent is not an odd prime: 2^p - 1 is composite",
+            Err(_) => "the exponent is a number below 2^32",
+        };
+        Err(self.bad(field, what))
+    }
+
+    /// The exponent `p` of `1,2,p,-1`: the first fields are `k`, `b`, `n` and `c` of `k b^n + c`.
+    fn mersenne(&self) -> Result<u32, BadLine> {
+        for (i, name, value) in [(0, "k", "1"), (1, "b", "2"), (3, "c", "-1")] {
+            let field = self.get(i, name)?;
+            if field != value {
+                let what = format!("{name} must be {value}: only 2^p - 1 is tested");
+                return Err(self.bad(field, what));
+            }
+        }
+        self.exponent(2)
+    }
+
+    /// The exponent of a PRP test of type 1 to the base 3. Fields 6 and 7, where they are there,
+    /// are the base and the type; known factors stand between quotes.
+    fn tested(&self) -> Result<u32, BadLine> {
+        let more = self.fields.get(4..).unwrap_or_default();
+        if let Some(factors) = more.iter().find(|field| field.starts_with('"')) {
+            return Err(self.bad(factors, "cofactors are not tested here"));
+        }
+        let wanted = [
+            ("3", "the base must be 3"),
+            ("1", "the residue must be of type 1"),
+        ];
+        for (field, (value, what)) in more.iter().skip(2).zip(wanted) {
+            if *field != value {
+                return Err(self.bad(field, what));
+            }
+        }
+        self.mersenne()
+    }
+
+    /// The bound of P-1: fields 4 and 5 are `B1` and `B2`.
+    fn bound(&self) -> Result<Asked, BadLine> {
+        let bound = self.number(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
+        let second = self.fields.get(5).copied().unwrap_or("0");
+        if ["", "0", self.fields[4]].contains(&second) {
+            return Ok(Asked::PMinus1(bound));
+        }
+        let what = "there is no second stage here: B2 is 0, or B1";
+        Err(self.bad(second, what))
+    }
+
+    /// The range of trial factoring of `2^p - 1`, in fields 1 and 2.
+    fn range(&self, p: u32) -> Result<Asked, BadLine> {
+        let most = TrialFactoring::MOST_BITS;
+        let from = self.number(1, "the exponent of the beginning", 1, most - 1)?;
+        let to = self.number(2, "the exponent of the end", from + 1, most)?;
+        match TrialFactoring::new(p, from, to) {
+            Some(_) => Ok(Asked::Factor(from, to)),
+            None => Err(self.bad(self.fields[2], TOO_LONG)),
+        }
+    }
+}
+
+/// Takes an assignment's line out of `worktodo.txt`; every other byte stays. `wait` is called while
+/// another program holds the file, and says whether to go on waiting.
 ///
 /// # Errors
-/// As reading and writing; of the kind `Interrupted` where `wait` says so.
+/// As reading and writing; of the kind `Interrupted` where `wait` says no.
 pub fn remove_line(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
     let _lock = Lock::of(path, wait)?;
-    let text = fs::read(path)?;
-    let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    let is_it = |other: &&[u8]| other.trim_ascii() == line.as_bytes().trim_ascii();
-    let Some(found) = lines.iter().position(is_it) else {
+    remove(path, line)
+}
+
+/// Moves a line from the `worktodo.txt` that workers share to that of one of them, if it is there. A
+/// kill on the way may leave it in both: then nobody takes it a second time, and [`finish_take`] is to
+/// be called before its work is done.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn take_line(shared: &Path, own: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
+    let _locks = [Lock::of(shared, wait)?, Lock::of(own, wait)?];
+    if !has(shared, line)? {
+        return Ok(());
+    }
+    let mut is_taken = false;
+    for file in fs::read_dir(shared.parent().unwrap_or(Path::new(".")))? {
+        let name = file?.file_name().into_string().unwrap_or_default();
+        if name.starts_with("worktodo-") && name.ends_with(".txt") {
+            is_taken |= has(&shared.with_file_name(name), line)?;
+        }
+    }
+    if !is_taken {
+        append(own, line.as_bytes())?;
+    }
+    remove(shared, line)
+}
+
+/// Takes lines that are a worker's out of the `worktodo.txt` that workers share: a kill while they
+/// were moved may have left them in both.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn finish_take(shared: &Path, own: &Path, wait: Wait<'_>) -> io::Result<()> {
+    let own = read(own)?;
+    for line in String::from_utf8_lossy(&own).lines() {
+        if matches!(Assignment::parse(line), Ok(Some(_))) && has(shared, line)? {
+            remove_line(shared, line, wait)?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves all lines of `worktodo.add` that are not there already to the end of `worktodo.txt`.
+///
+/// # Errors
+/// As [`remove_line`].
+pub fn add_lines(path: &Path, wait: Wait<'_>) -> io::Result<()> {
+    let add = path.with_extension("add");
+    if !add.exists() {
+        return Ok(());
+    }
+    // In AutoPrimeNet's order.
+    let _locks = [Lock::of(path, wait)?, Lock::of(&add, wait)?];
+    let added = read(&add)?;
+    append(path, &added)?;
+    fs::remove_file(add)
+}
+
+/// The bytes of a file; none where it is not there.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => text,
+    }
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n')
+}
+
+fn has(path: &Path, line: &str) -> io::Result<bool> {
+    let line = line.as_bytes().trim_ascii();
+    Ok(lines(&read(path)?).any(|other| other.trim_ascii() == line))
+}
+
+fn remove(path: &Path, line: &str) -> io::Result<()> {
+    let (text, line) = (read(path)?, line.as_bytes().trim_ascii());
+    let mut lines: Vec<&[u8]> = lines(&text).collect();
+    let Some(found) = lines.iter().position(|other| other.trim_ascii() == line) else {
         return Ok(());
     };
     lines.remove(found);
     replace(path, &lines.concat())
+}
+
+/// Appends the lines of `added` that the file has not.
+fn append(path: &Path, added: &[u8]) -> io::Result<()> {
+    let old = read(path)?;
+    let mut text = old.clone();
+    for line in lines(added) {
+        if lines(&old).any(|other| other.trim_ascii() == line.trim_ascii()) {
+            continue;
+        }
+        if text.last().is_some_and(|&byte| byte != b'\n') {
+            text.push(b'\n');
+        }
+        text.extend(line.trim_ascii());
+        text.push(b'\n');
+    }
+    replace(path, &text)
 }

@@ -1,19 +1,19 @@
-//! Work of minutes on the CPU, beside which signals are heeded and progress is told.
+//! Work of minutes on the CPU, beside which signals are heeded and progress is shown.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::output::note;
+use super::output::show;
 use super::stop::Stop;
 use super::{Common, Failure};
 
-/// Time from one look at signals to the next.
+/// The time between two looks at signals.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What `work` answers, which is done on a thread of its own, while `progress` says how far it is.
-/// Where a signal asks the program to stop, that thread is left to itself: it must write nothing.
+/// The result of `work`, which runs on a thread of its own while `progress` says how far it is.
+/// Where a signal asks the program to stop, that thread is abandoned: it must write nothing.
 pub fn attended<T: Send + 'static>(
     progress: impl Fn() -> String,
     common: &Common,
@@ -22,12 +22,12 @@ pub fn attended<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let (sender, receiver) = sync_channel(1);
     let thread = Builder::new().spawn(move || {
-        // Nobody waits for it where the program was asked to stop.
+        // Nobody receives it where a signal asked the program to stop.
         let _ = sender.send(work());
     });
     let thread =
         thread.map_err(|error| Failure::Running(format!("no thread can be had: {error}")))?;
-    let (started, mut told) = (Instant::now(), Instant::now());
+    let (started, mut shown) = (Instant::now(), Instant::now());
     loop {
         match receiver.recv_timeout(LOOK) {
             Ok(answer) => return Ok(answer),
@@ -38,9 +38,9 @@ pub fn attended<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         stop.check()?;
-        if told.elapsed() >= common.report_every {
-            note!("{}, since {} s", progress(), started.elapsed().as_secs());
-            told = Instant::now();
+        if shown.elapsed() >= common.report_every {
+            show!("{}, since {} s", progress(), started.elapsed().as_secs());
+            shown = Instant::now();
         }
     }
 }
@@ -63,10 +63,10 @@ mod tests {
     fn work_that_never_ends_is_left_when_a_signal_comes() {
         let Line { common } = Line::parse_from(["mersenne", "--report-every", "1ms"]);
         let stop = Stop::default();
-        let told = AtomicU32::new(0);
+        let shown = AtomicU32::new(0);
         let progress = || {
-            // It is told again and again, and then asked to stop.
-            if told.fetch_add(1, Ordering::Relaxed) == 1 {
+            // It is shown again and again, and then asked to stop.
+            if shown.fetch_add(1, Ordering::Relaxed) == 1 {
                 stop.ask(15);
             }
             "work".to_owned()
@@ -74,7 +74,7 @@ mod tests {
         let (_open, never) = sync_channel::<()>(0);
         let answer = attended(progress, &common, &stop, move || never.recv());
         assert!(matches!(answer, Err(Failure::Interrupted(15))));
-        assert_eq!(told.into_inner(), 2);
+        assert_eq!(shown.into_inner(), 2);
         let answer = attended(String::new, &common, &Stop::default(), || 7);
         assert!(matches!(answer, Ok(7)));
     }

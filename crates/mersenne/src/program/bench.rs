@@ -1,4 +1,4 @@
-//! `mersenne bench`: the time of an iteration.
+//! `mersenne bench`: times of iterations.
 
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Milliseconds of the median iteration, how many there were, words, greatest error.
+/// The milliseconds of the median iteration, the number of iterations, the words of the transform,
+/// and the greatest rounding error.
 pub fn iteration(
     backend: &dyn Backend,
     p: u32,
@@ -105,8 +106,8 @@ pub fn iteration(
     // The first squaring of a device waits for its kernels to be compiled.
     squaring.square(1, 1, 2)?;
     squaring.error()?;
-    // Rounds of about a tenth of the time: what it takes to wait for a device is little of that,
-    // and their median leaves out what others take.
+    // Rounds of about a tenth of the time: waiting for a device is a small part of one, and the
+    // median leaves out those that other programs disturb.
     let (started, mut times, mut iterations) = (Instant::now(), 1, 1);
     let mut rounds = Vec::new();
     while started.elapsed() < time || rounds.len() < 3 {

@@ -1,5 +1,5 @@
-//! The program's words and options, and its exit codes: 0 good; 1 failed while running;
-//! 2 bad usage or bad input; 128 and a signal's number: interrupted, with the test saved.
+//! The program: its commands and options, and its exit codes. 0 is success, 1 a failure while
+//! running, 2 bad usage or bad input, 128 and a signal's number an interruption, with the test saved.
 
 mod attended;
 mod bench;
@@ -7,6 +7,7 @@ mod output;
 mod report;
 mod run;
 mod selftest;
+mod status;
 mod stop;
 mod trial;
 mod tune;
@@ -14,6 +15,7 @@ mod verify;
 mod work;
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +32,9 @@ use stop::Stop;
 #[derive(Parser)]
 #[command(name = "mersenne", version)]
 struct Cli {
+    /// Threads of the CPU; by default one for each core
+    #[arg(long, value_name = "T", global = true)]
+    threads: Option<NonZeroUsize>,
     #[command(subcommand)]
     command: Command,
 }
@@ -52,6 +57,8 @@ enum Command {
     Verify(verify::Arguments),
     /// The tests that worktodo.txt asks for, one after another
     Work(work::Arguments),
+    /// How far the tests of a folder are
+    Status(status::Arguments),
     /// Time of an iteration for exponents
     Bench(bench::Arguments),
     /// Find the lengths worth using on this machine
@@ -108,7 +115,7 @@ struct Other {
     common: Common,
 }
 
-/// What every test takes.
+/// The options of every test.
 #[derive(Args, Clone)]
 struct Common {
     /// Where save files are, results.json.txt, worktodo.txt and mersenne-tune.json
@@ -117,7 +124,7 @@ struct Common {
     /// The machine
     #[arg(long, value_name = "B", value_enum, default_value_t)]
     backend: BackendName,
-    /// The GPU, counted from 0: one worker for each
+    /// The GPU, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
     /// How the CPU squares
@@ -126,6 +133,9 @@ struct Common {
     /// Time from one save to the next
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = humantime::parse_duration)]
     save_every: Duration,
+    /// Saves of each test that stay beside the last one, up to 9
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = backups)]
+    backups: usize,
     /// Time from one line of progress to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,
@@ -139,6 +149,12 @@ struct Common {
     /// This computer's
     #[arg(long)]
     computer: Option<String>,
+    /// This worker's, which you choose
+    #[arg(long)]
+    uid: Option<String>,
+    /// The number of this worker of `mersenne work`, if it has one
+    #[arg(skip)]
+    worker: Option<u32>,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -163,15 +179,15 @@ enum ArithmeticName {
     Fp64,
 }
 
-/// Why the program ends without its answer.
+/// Why the program ends without its result.
 enum Failure {
     /// Exit code 2.
     Usage(String),
     /// Exit code 1.
     Running(String),
-    /// By this signal; the test is saved.
+    /// This signal came; the test is saved.
     Interrupted(i32),
-    /// Whoever read standard output has stopped, as `head` does. Exit code 0, nothing said.
+    /// Standard output has lost its reader, as with `head`. Exit code 0, without a word.
     ReaderGone,
 }
 
@@ -187,7 +203,23 @@ impl Common {
             let folder = self.folder.display();
             return Err(Failure::Usage(format!("{folder} is not a folder")));
         }
-        Ok(Folder::new(&self.folder))
+        Ok(Folder::new(&self.folder).with_backups(self.backups))
+    }
+
+    /// The name of a file of this worker: `mersenne.log`, or `mersenne-2.log` of worker 2.
+    fn own(&self, stem: &str, end: &str) -> String {
+        match self.worker {
+            None => format!("{stem}{end}"),
+            Some(number) => format!("{stem}-{number}{end}"),
+        }
+    }
+
+    /// The name of the file of this worker's results.
+    fn results(&self) -> String {
+        match self.worker {
+            None => "results.json.txt".to_owned(),
+            Some(_) => self.own("results", ".txt"),
+        }
     }
 
     fn backend(&self) -> Result<Box<dyn Backend>, Failure> {
@@ -201,7 +233,7 @@ impl Common {
             ..Cpu::default()
         };
         Ok(match self.backend {
-            // Who names an arithmetic means the CPU's.
+            // Only the CPU has a choice of arithmetic.
             BackendName::Auto if cpu.arithmetic == Arithmetic::Auto => {
                 Box::new(Auto::new(self.device, cpu))
             }
@@ -214,6 +246,7 @@ impl Common {
         Reporter {
             user: self.user.clone(),
             computer: self.computer.clone(),
+            worker: self.uid.clone(),
             id,
         }
     }
@@ -257,7 +290,7 @@ impl Other {
             let what = "only 2^P - 1 is tested on a GPU, and with a proof";
             return Err(Failure::Usage(what.to_owned()));
         }
-        // 2^p - 1 is of the same kind as others here, and of a name of its own.
+        // 2^p - 1 is tested as any other number, and its test has a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
         run::alone(
             Task::test(worktype, number),
@@ -268,9 +301,15 @@ impl Other {
     }
 }
 
-/// What `B1` may be.
+/// The parser of `B1`.
 fn bound() -> clap::builder::RangedI64ValueParser<u32> {
     value_parser!(u32).range(2..=i64::from(crate::PMinus1::GREATEST_BOUND))
+}
+
+fn backups(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (1..=Folder::MOST_BACKUPS).contains(number));
+    number.ok_or_else(|| format!("it is a number from 1 to {}", Folder::MOST_BACKUPS))
 }
 
 fn odd(text: &str) -> Result<u32, String> {
@@ -298,7 +337,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Nothing can be told where standard error is closed.
+            // Where standard error is closed, nothing can be said.
             let is_told = match error.print() {
                 Err(printing) => printing.kind() == io::ErrorKind::BrokenPipe,
                 Ok(()) => true,
@@ -307,7 +346,10 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if is_told { code } else { code.max(1) });
         }
     };
-    // Scratch that cannot be had unwinds, and is no defect.
+    if let Some(threads) = cli.threads {
+        bigint_cpu::set_threads(threads.get());
+    }
+    // A lack of memory unwinds, and is no defect.
     let done = catch_unwind(AssertUnwindSafe(|| run_command(&cli.command)));
     let done = done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
         Ok(error) => Err(Failure::Running(error.to_string())),
@@ -339,6 +381,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Proth(test) => test.run("Proth", true),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Work(arguments) => work::run(arguments),
+        Command::Status(arguments) => status::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Selftest(arguments) => selftest::run(arguments),

@@ -1,29 +1,70 @@
-//! What the program says: results and tables on standard output, all else on standard error.
+//! What the program writes: results and tables on standard output, all else on standard error, and
+//! what matters later in a log.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::SystemTime;
 
 use super::Failure;
 
-/// A line on standard error. Where nobody hears it, there is nobody to tell that.
+/// Writes a line on standard error and in the log, if it can be written.
 macro_rules! note {
     ($($text:tt)*) => {
-        $crate::program::output::tell(format_args!($($text)*))
+        $crate::program::output::tell(format_args!($($text)*), true, true)
     };
 }
-pub(crate) use note;
 
-/// As the macro says.
-pub fn tell(text: fmt::Arguments<'_>) {
-    // One write, as others may write there too.
-    let line = format!("{text}\n");
-    let _ = io::stderr().write_all(line.as_bytes());
+/// Writes a line on standard error alone.
+macro_rules! show {
+    ($($text:tt)*) => {
+        $crate::program::output::tell(format_args!($($text)*), true, false)
+    };
 }
 
-/// A line on standard output.
+/// Writes a line in the log alone.
+macro_rules! log {
+    ($($text:tt)*) => {
+        $crate::program::output::tell(format_args!($($text)*), false, true)
+    };
+}
+pub(crate) use {log, note, show};
+
+thread_local! {
+    /// The log of this thread's worker.
+    static LOG: RefCell<Option<File>> = const { RefCell::new(None) };
+}
+
+/// Writes this thread's lines into a log, if there can be one.
+pub fn log_to(path: &Path) {
+    let file = File::options().append(true).create(true).open(path);
+    if let Err(error) = &file {
+        note!("warning: {}: {error}; there is no log", path.display());
+    }
+    LOG.set(file.ok());
+}
+
+/// Writes a line on standard error and in the log, as far as it can be written.
+pub fn tell(text: fmt::Arguments<'_>, is_shown: bool, is_logged: bool) {
+    // One write each, as others may write there too.
+    if is_shown {
+        let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+    }
+    if is_logged {
+        LOG.with_borrow_mut(|log| {
+            let log = log.as_mut()?;
+            let now = humantime::format_rfc3339_seconds(SystemTime::now());
+            log.write_all(format!("{now} {text}\n").as_bytes()).ok()
+        });
+    }
+}
+
+/// Writes a line on standard output.
 ///
 /// # Errors
-/// Where it cannot be written: [`Failure::ReaderGone`], or what the system says.
+/// [`Failure::ReaderGone`], or [`Failure::Running`] with the system's error.
 pub fn print(line: &str) -> Result<(), Failure> {
     let line = format!("{line}\n");
     let mut stdout = io::stdout().lock();
@@ -44,10 +85,10 @@ mod at_start {
 
     static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    // Before `main` the runtime opens /dev/null under each standard number that is free: what
-    // is written there is lost without a word.
+    // Before `main` the runtime opens /dev/null in place of each standard stream that is closed,
+    // where output is lost without an error.
     ctor::declarative::ctor! {
-        // Sound: it asks the system a question, and needs nothing of the runtime.
+        // Sound: a call of the system that needs nothing of the runtime.
         #[ctor(unsafe)]
         fn look() {
             let flags = rustix::io::fcntl_getfd(rustix::stdio::stdout());

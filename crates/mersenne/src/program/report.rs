@@ -1,15 +1,16 @@
-//! Lines of progress, and how often the machine looks up from its work.
+//! Lines of progress, and the time between two looks at the clock.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::Runner;
+use super::output::show;
+use super::status::Status;
+use crate::{Backend, Runner};
 
-use super::output::note;
-
-/// How long the machine works between two looks at the clock and at signals.
+/// The time that the machine works between two looks at the clock and at signals.
 const STRETCH: Duration = Duration::from_millis(250);
 
-/// How many iterations to do at once, after so many took so long.
+/// The number of iterations to run at once, after `times` took this long.
 pub fn next_stretch(times: u32, took: Duration) -> u32 {
     match took {
         took if took < STRETCH / 2 => (2 * times).min(1 << 20),
@@ -18,60 +19,93 @@ pub fn next_stretch(times: u32, took: Duration) -> u32 {
     }
 }
 
+/// The time that `left` iterations of `each` seconds take, in words.
+pub fn time_left(each: f64, left: u64) -> String {
+    let left = Duration::try_from_secs_f64((each * left as f64).floor());
+    left.map_or("centuries".to_owned(), |left| {
+        humantime::format_duration(left).to_string()
+    })
+}
+
 /// Lines of progress.
 pub struct Report {
     pub last: Instant,
-    /// An iteration, and when it was come to: since then there was no way back.
-    from: (u32, Instant),
+    /// An iteration and its time, since when the test has not gone back.
+    from: (u64, Instant),
+    /// The file for `mersenne status`.
+    status: Option<PathBuf>,
 }
 
 impl Report {
-    pub fn new(iteration: u32) -> Self {
+    pub fn new(done: u64, status: Option<PathBuf>) -> Self {
         let now = Instant::now();
         Report {
             last: now,
-            from: (iteration, now),
+            from: (done, now),
+            status,
         }
     }
 
-    /// A check failed, and this is where the test is again.
-    pub fn back_to(&mut self, iteration: u32) {
-        self.from = (iteration, Instant::now());
+    /// The time of iterations counts from this one on: a check failed, and the test has gone back to
+    /// it, or it was saved.
+    pub fn restart(&mut self, done: u64) {
+        self.from = (done, Instant::now());
     }
 
-    /// Seconds of an iteration.
-    fn each(&self, iteration: u32, now: Instant) -> Option<f64> {
+    /// The seconds of an iteration.
+    fn each(&self, done: u64, now: Instant) -> Option<f64> {
         let (from, since) = self.from;
-        let done = iteration.checked_sub(from).filter(|&done| done > 0)?;
-        Some(now.duration_since(since).as_secs_f64() / f64::from(done))
+        let done = done.checked_sub(from).filter(|&done| done > 0)?;
+        Some(now.duration_since(since).as_secs_f64() / done as f64)
     }
 
+    /// Shows how far a test is. `speed` makes words of the seconds of an iteration.
     pub fn line(
         &mut self,
         name: &str,
-        (iteration, total): (u32, u32),
-        runner: &Runner<'_>,
-        backend: &str,
+        (done, total): (u64, u64),
+        errors: u32,
+        backend: &dyn Backend,
+        speed: impl Fn(f64) -> String,
     ) {
         let now = Instant::now();
-        let speed = match self.each(iteration, now) {
-            Some(each) => {
-                let left = Duration::from_secs((each * f64::from(total - iteration)) as u64);
-                let left = humantime::format_duration(left);
-                format!("{:.4} ms/iteration, ETA {left}", 1e3 * each)
-            }
+        let (each, backend) = (self.each(done, now), backend.name());
+        let speed = match each {
+            Some(each) => format!("{}, ETA {}", speed(each), time_left(each, total - done)),
             None => "no iteration yet".to_owned(),
         };
-        let (words, error) = match runner.words() {
-            Some(words) => (
-                format!("{words} words"),
-                format!("error {:.3}", runner.greatest_error()),
-            ),
-            None => ("exact".to_owned(), "no error".to_owned()),
+        let part = 100.0 * done as f64 / total as f64;
+        show!("{name} {part:.2}% {done}/{total}, {speed}, {backend}");
+        if let Some(path) = &self.status {
+            let (name, backend) = (name.to_owned(), backend.to_owned());
+            let status = Status {
+                name,
+                done,
+                total,
+                each,
+                errors,
+                backend,
+            };
+            status.write(path);
+        }
+        (self.last, self.from) = (now, (done, now));
+    }
+
+    /// Shows how far squarings are.
+    pub fn squarings(
+        &mut self,
+        name: &str,
+        (done, total): (u32, u32),
+        errors: u32,
+        runner: &Runner<'_>,
+        backend: &dyn Backend,
+    ) {
+        let transform = match runner.words() {
+            Some(words) => format!("error {:.3}, {words} words", runner.greatest_error()),
+            None => "exact".to_owned(),
         };
-        let part = 100.0 * f64::from(iteration) / f64::from(total);
-        note!("{name} {part:.2}% {iteration}/{total}, {speed}, {error}, {words}, {backend}");
-        (self.last, self.from) = (now, (iteration, now));
+        let speed = |each| format!("{:.4} ms/iteration, {transform}", 1e3 * each);
+        self.line(name, (done.into(), total.into()), errors, backend, speed);
     }
 }
 
@@ -81,12 +115,12 @@ mod tests {
 
     #[test]
     fn a_check_that_failed_does_not_count_as_time_of_the_iterations_after_it() {
-        let mut report = Report::new(1000);
+        let mut report = Report::new(1000, None);
         let later = |report: &Report| report.from.1 + Duration::from_secs(10);
         let now = later(&report);
         assert_eq!(report.each(6000, now), Some(0.002));
         assert_eq!(report.each(1000, now), None);
-        report.back_to(500);
+        report.restart(500);
         let now = later(&report);
         assert_eq!(report.each(500, now), None);
         assert_eq!(report.each(600, now), Some(0.1));

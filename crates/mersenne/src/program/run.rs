@@ -1,36 +1,36 @@
-//! One test from its save file, or from the beginning, to its result.
+//! A test from its beginning, or from its save file, to its result.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::primenet::{Reporter, ResultLine};
+use crate::primenet::{ResultLine, append_result};
 use crate::{
-    Backend, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Saved, Step,
-    TrialFactoring,
+    Backend, Certification, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Runner,
+    Save, Saved, Step,
 };
 use bigint_host::BigUint;
 
 use super::attended::attended;
-use super::output::{note, print};
+use super::output::{log, note, print};
 use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure, verify};
 
-/// The power of a proof where none is asked for.
+/// The power of a proof by default.
 const POWER: u32 = 8;
 
-/// What is to be run.
+/// A test that is to be run.
 pub struct Task {
     worktype: &'static str,
     number: Number,
-    /// None for 3: tests are for odd exponents.
+    /// The test's beginning; none for 3, as tests are for odd exponents.
     start: Option<Saved>,
 }
 
 impl Task {
-    /// A test of this kind ([`Saved::worktype`]).
+    /// The test of this [`worktype`](Saved::worktype).
     pub fn test(worktype: &'static str, number: Number) -> Self {
         let has_test = number.exponent() != Some(2);
         Task {
@@ -40,7 +40,7 @@ impl Task {
         }
     }
 
-    /// P-1 with the bound `B1`.
+    /// P-1 to the bound `B1`.
     pub fn p_minus_1(p: u32, bound: u32, common: &Common, stop: &Stop) -> Result<Self, Failure> {
         let progress = || format!("M{p} PM1: its exponent");
         let start = attended(progress, common, stop, move || PMinus1::new(p, bound))??;
@@ -58,37 +58,42 @@ impl From<Saved> for Task {
     }
 }
 
-/// What is reported in `results.json.txt`, and the files that are of no use any more.
-pub struct Reported {
-    pub line: ResultLine,
-    pub files: Files,
-    pub _lock: Option<Lock>,
+/// Work that is done, and its lock.
+pub struct Finished {
+    /// The line of `results.json.txt`.
+    pub line: String,
+    /// The name of the test's save files, and those of others that are of no use once the line stands
+    /// there.
+    pub test: Option<String>,
+    pub files: Vec<String>,
+    pub lock: Option<Lock>,
 }
 
-/// The files of a task that is done.
-pub enum Files {
-    None,
-    /// A test's save files.
-    Test(Saved),
-    /// Those, and the residues that were kept for its proof.
-    WithResidues(Saved),
-    /// Trial factoring's.
-    Trial(TrialFactoring),
-}
-
-impl Reported {
-    pub fn remove_files(&self, folder: &Folder) -> Result<(), Failure> {
-        match &self.files {
-            Files::None => {}
-            Files::Test(test) => folder.remove(test)?,
-            Files::WithResidues(test) => {
-                folder.remove(test)?;
-                folder.remove_residues(test.number().n())?;
-            }
-            Files::Trial(trial) => folder.remove_trial(trial)?,
+impl Finished {
+    /// Reports work that is in no `worktodo.txt`.
+    pub fn report(self, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
+        let folder = common.folder()?;
+        append(&self.line, common, stop)?;
+        remove_files(&folder, self.test.as_deref(), &self.files)?;
+        match json {
+            true => print(&self.line),
+            false => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Removes the save files of a test, and others.
+pub fn remove_files(folder: &Folder, test: Option<&str>, files: &[String]) -> Result<(), Failure> {
+    let saves = test.map(|name| [Folder::saves(name), vec![status(name)]].concat());
+    for name in saves.iter().flatten().chain(files) {
+        folder.remove(name)?;
+    }
+    Ok(())
+}
+
+/// The name of the file in which a test says how far it is.
+pub fn status(name: &str) -> String {
+    format!("{name}.status")
 }
 
 /// Waits while another program has a file, and says so, until a signal asks to stop.
@@ -100,171 +105,23 @@ pub fn waiting(stop: &Stop) -> impl FnMut(&Path, Holder) -> bool {
             note!("{lock}: {holder} has it; waiting. Remove it if no such program is running");
             is_told = true;
         }
-        stop.signal().is_none()
+        stop.check().is_ok()
     }
 }
 
-/// Appends a result to `results.json.txt`, or says it where that cannot be.
-pub fn append(line: &ResultLine, folder: &Folder, stop: &Stop) -> Result<(), Failure> {
-    let results = folder.file("results.json.txt");
-    line.append_to(&results, &mut waiting(stop))
-        .map_err(|error| {
-            note!("not written to {}: {}", results.display(), line.to_json());
-            let failed = Failure::Running(format!("{}: {error}", results.display()));
-            stop.check().err().unwrap_or(failed)
-        })
-}
-
-/// `mersenne ll P` and its like.
-pub fn alone(task: Task, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
-    let reported = one(task, common, None, stop)?;
-    reported.remove_files(&common.folder()?)?;
-    if json {
-        print(&reported.line.to_json())?;
-    }
-    Ok(())
-}
-
-/// Runs it, and reports it in `results.json.txt`.
-pub fn one(
-    task: Task,
-    common: &Common,
-    id: Option<String>,
-    stop: &Stop,
-) -> Result<Reported, Failure> {
-    let Task {
-        worktype,
-        number,
-        start,
-    } = task;
-    let folder = common.folder()?;
-    let lock = start.as_ref().map(|start| folder.lock_test(start));
-    let lock = lock.transpose()?;
-    let Found {
-        test,
-        outcome,
-        words,
-        proof,
-        mut keeps_residues,
-    } = match start {
-        Some(start) => to_the_end(start, common, &folder, stop)?,
-        None => Found::prime(),
-    };
-    let reporter: Reporter = common.reporter(id);
-    let mut line = ResultLine::new(worktype, number, &outcome, words, &reporter);
-    if let Some(Saved::PMinus1(test)) = &test {
-        let (bound, factor) = (test.bound(), factor(test, common, stop)?);
-        match &factor {
-            Some(factor) => note!("{number} {worktype} has the factor {factor}"),
-            None => note!("{number} {worktype} has no factor that B1={bound} finds"),
-        }
-        line = line.with_factor(bound, factor.map(|factor| factor.to_string()));
-    } else {
-        let verdict = match (outcome.is_prime, worktype) {
-            (_, "Cert") => "is done.",
-            (true, "PRP-3") => "is a probable prime!",
-            (true, _) => "is prime!",
-            (false, _) => "is composite.",
-        };
-        note!("{number} {worktype} {verdict} res64 {:016X}", outcome.res64);
-        if let Some((test, asked)) = test
-            .as_ref()
-            .and_then(|test| Some((test, test.certification()?)))
-        {
-            line = line.with_hash(test.hash(), asked.squarings);
-        }
-    }
-    if let Some(proof) = &proof {
-        match folder.save_proof(proof) {
-            Ok(path) => {
-                let (power, path) = (proof.power(), path.display());
-                note!("{number} proof of power {power} in {path}");
-                line = line.with_proof(proof);
-            }
-            Err(error) => {
-                let residues = folder.residues(number.n());
-                let residues = residues.display();
-                note!("warning: {number} has no proof: {error}; its residues stay in {residues}");
-                keeps_residues = true;
-            }
-        }
-    }
-    if let Err(error) = append(&line, &folder, stop) {
-        // The next run is to find it done.
-        if let Some(test) = &test {
-            saved_or_told(test, &folder);
-        }
-        return Err(error);
-    }
-    let files = match test {
-        None => Files::None,
-        Some(test) if test.worktype() == "PRP-3" && !keeps_residues => Files::WithResidues(test),
-        Some(test) => Files::Test(test),
-    };
-    Ok(Reported {
-        line,
-        files,
-        _lock: lock,
+/// Appends a line to the worker's results, or shows it where that cannot be.
+pub fn append(line: &str, common: &Common, stop: &Stop) -> Result<(), Failure> {
+    let results = common.folder()?.file(&common.results());
+    append_result(&results, line, &mut waiting(stop)).map_err(|error| {
+        note!("not written to {}: {line}", results.display());
+        let failed = Failure::Running(format!("{}: {error}", results.display()));
+        stop.check().err().unwrap_or(failed)
     })
 }
 
-/// What a test leaves.
-struct Found {
-    /// The test at its end.
-    test: Option<Saved>,
-    outcome: Outcome,
-    words: Option<usize>,
-    proof: Option<Arc<Proof>>,
-    /// Whether a proof can still be made of the residues that were kept, or be looked for in them
-    /// what was wrong.
-    keeps_residues: bool,
-}
-
-impl Found {
-    /// What nothing need be run for.
-    fn prime() -> Self {
-        Found {
-            test: None,
-            outcome: Outcome {
-                is_prime: true,
-                res64: 0,
-                errors: 0,
-            },
-            words: None,
-            proof: None,
-            keeps_residues: false,
-        }
-    }
-}
-
-/// The factor that P-1 found.
-fn factor(test: &PMinus1, common: &Common, stop: &Stop) -> Result<Option<BigUint>, Failure> {
-    let (number, bound) = (test.number(), test.bound());
-    let (one, all) = (
-        BigUint::from(1u32),
-        (BigUint::from(1u32) << number.n()) - 1u32,
-    );
-    let done = test.clone();
-    let progress = || format!("{number} PM1: its divisor");
-    match attended(progress, common, stop, move || done.divisor())?? {
-        divisor if divisor == one => Ok(None),
-        divisor if divisor == all => Err(Failure::Running(format!(
-            "{number}: B1={bound} finds all factors at once, and so none; take a smaller bound"
-        ))),
-        divisor => Ok(Some(divisor)),
-    }
-}
-
-/// Runs a test from its beginning, or from where its save file has it.
-fn to_the_end(
-    start: Saved,
-    common: &Common,
-    folder: &Folder,
-    stop: &Stop,
-) -> Result<Found, Failure> {
-    let (number, worktype) = (start.number(), start.worktype());
-    let backend = common.backend()?;
-    let name = format!("{number} {worktype}");
+/// The work that begins as `start`, as far as its save files have it, and its lock.
+pub fn taken_up<T: Save>(start: T, name: &str, folder: &Folder) -> Result<(T, Lock), Failure> {
+    let lock = folder.lock(&start.name())?;
     let (saved, wrong) = match folder.load(&start) {
         Err(error @ Error::Save { .. }) => {
             folder.set_aside(&start)?;
@@ -277,105 +134,309 @@ fn to_the_end(
         note!("warning: {error}; passed over");
     }
     if let Some(saved) = &saved {
-        note!("{name} taken up at iteration {}", saved.progress().0);
+        note!("{name} taken up at {} {}", T::UNIT, saved.done());
     }
-    let mut test = saved.unwrap_or(start);
-    let mut power = proof_power(&test, common, folder)?;
-    let mut kept = kept(number, power);
-    let mut runner = test.runner(&*backend)?;
-    let mut last_save = Instant::now();
-    let mut report = Report::new(test.progress().0);
-    let mut times = 1;
-    loop {
-        let before = Instant::now();
-        let errors = (runner.lengthened(), test.errors());
-        let (iteration, _) = test.progress();
-        let next = kept.iter().find(|&&kept| kept > iteration);
-        let until_kept = next.map_or(u32::MAX, |next| next - iteration);
-        if let Step::Done(outcome) = test.advance(&mut runner, times.min(until_kept))? {
-            let words = runner.words();
-            drop(runner);
-            if power > 0 {
-                // A stop or a kill is to cost the proof's time alone.
-                saved_or_told(&test, folder);
+    Ok((saved.unwrap_or(start), lock))
+}
+
+/// Saves of work that goes on.
+pub struct Saving<'a> {
+    name: &'a str,
+    folder: &'a Folder,
+    every: Duration,
+    stop: &'a Stop,
+    last: Instant,
+}
+
+impl<'a> Saving<'a> {
+    pub fn new(name: &'a str, folder: &'a Folder, common: &Common, stop: &'a Stop) -> Self {
+        Saving {
+            name,
+            folder,
+            every: common.save_every,
+            stop,
+            last: Instant::now(),
+        }
+    }
+
+    /// Whether it is time for a save, or a signal asks for one.
+    pub fn is_due(&self) -> bool {
+        self.stop.wants_save() || self.last.elapsed() >= self.every
+    }
+
+    /// Saves the work, and ends or pauses it if a signal asks for that.
+    pub fn save<T: Save>(&mut self, work: &T) -> Result<(), Failure> {
+        let residue = work.res64();
+        let residue = residue.map_or(String::new(), |res64| format!(", residue {res64:016X}"));
+        let saved = format!(
+            "{} saved at {} {}{residue}",
+            self.name,
+            T::UNIT,
+            work.done()
+        );
+        if let Some(signal) = self.stop.signal() {
+            self.folder.save(work)?;
+            note!("{saved}");
+            return Err(Failure::Interrupted(signal));
+        }
+        self.save_or_tell(work);
+        log!("{saved}");
+        self.stop.pause();
+        self.last = Instant::now();
+        Ok(())
+    }
+
+    /// Saves work that goes on where that fails: the next save may succeed.
+    pub fn save_or_tell(&self, work: &impl Save) {
+        if let Err(error) = self.folder.save(work) {
+            note!("warning: {error}; {} is not saved, and goes on", self.name);
+        }
+    }
+}
+
+/// `mersenne ll P` and its like.
+pub fn alone(task: Task, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
+    one(task, common, None, stop)?.report(json, common, stop)
+}
+
+/// Runs a task to its end.
+pub fn one(
+    task: Task,
+    common: &Common,
+    id: Option<String>,
+    stop: &Stop,
+) -> Result<Finished, Failure> {
+    let Task {
+        worktype,
+        number,
+        start,
+    } = task;
+    let folder = common.folder()?;
+    let found = match start {
+        Some(start) => to_the_end(start, common, &folder, stop)?,
+        None => Found::prime(),
+    };
+    let mut files = Vec::new();
+    let line = match &found.test {
+        Some(Saved::PMinus1(test)) => {
+            let (bound, factor) = (test.bound(), factor(test, common, stop)?);
+            match &factor {
+                Some(factor) => note!("{number} PM1 has the factor {factor}"),
+                None => note!("{number} PM1 has no factor that B1={bound} finds"),
             }
-            let proof = match power {
-                0 => None,
-                power => proof(number.n(), power, &*backend, common, folder, stop)?,
+            let factor = factor.map(|factor| factor.to_string());
+            ResultLine::of_p_minus_1(number, bound, factor)
+        }
+        test => {
+            let verdict = match (found.outcome.is_prime, worktype) {
+                (_, "Cert") => "is done.",
+                (true, "PRP-3") => "is a probable prime!",
+                (true, _) => "is prime!",
+                (false, _) => "is composite.",
             };
-            return Ok(Found {
-                test: Some(test),
-                outcome,
-                words,
-                keeps_residues: power > 0 && proof.is_none(),
-                proof,
-            });
+            let res64 = found.outcome.res64;
+            note!("{number} {worktype} {verdict} res64 {res64:016X}");
+            let line = ResultLine::of_test(worktype, number, &found.outcome)
+                .with("res2048", test.as_ref().and_then(Saved::res2048));
+            match test.as_ref().and_then(Saved::certification) {
+                Some(Certification { squarings, .. }) => {
+                    files.push(Folder::start(number.n()));
+                    line.with("sha3-hash", test.as_ref().and_then(Saved::hash))
+                        .with("squarings", *squarings)
+                }
+                None => line,
+            }
+        }
+    };
+    // What a proof can still be made of stays.
+    if worktype == "PRP-3" && !found.lacks_proof {
+        files.push(Folder::residues(number.n()));
+    }
+    let line = match &found.proof {
+        Some(proof) => line.with_proof(proof),
+        None => line,
+    };
+    let line = line.with_transform(found.words);
+    Ok(Finished {
+        line: line.signed(&common.reporter(id)),
+        test: found.test.map(|test| test.name()),
+        files,
+        lock: found.lock,
+    })
+}
+
+/// A test at its end.
+struct Found {
+    /// The test, and its lock; none for 3.
+    test: Option<Saved>,
+    lock: Option<Lock>,
+    outcome: Outcome,
+    words: Option<usize>,
+    proof: Option<Arc<Proof>>,
+    /// Whether a proof could not be made of the residues that were kept.
+    lacks_proof: bool,
+}
+
+impl Found {
+    /// The outcome for 3, which is known without a test.
+    fn prime() -> Self {
+        Found {
+            test: None,
+            lock: None,
+            outcome: Outcome {
+                is_prime: true,
+                res64: 0,
+                errors: 0,
+            },
+            words: None,
+            proof: None,
+            lacks_proof: false,
+        }
+    }
+}
+
+/// The factor that P-1 found.
+fn factor(test: &PMinus1, common: &Common, stop: &Stop) -> Result<Option<BigUint>, Failure> {
+    let (number, bound) = (test.number(), test.bound());
+    let one = BigUint::from(1u32);
+    let all = (&one << number.n()) - 1u32;
+    let done = test.clone();
+    let progress = || format!("{number} PM1: its divisor");
+    match attended(progress, common, stop, move || done.divisor())?? {
+        divisor if divisor == one => Ok(None),
+        divisor if divisor == all => Err(Failure::Running(format!(
+            "{number}: B1={bound} finds all factors at once, and so none; take a smaller bound"
+        ))),
+        divisor => Ok(Some(divisor)),
+    }
+}
+
+/// Runs a test to its end.
+fn to_the_end(
+    start: Saved,
+    common: &Common,
+    folder: &Folder,
+    stop: &Stop,
+) -> Result<Found, Failure> {
+    let number = start.number();
+    let name = format!("{number} {}", start.worktype());
+    let (mut test, lock) = taken_up(start, &name, folder)?;
+    let backend = common.backend()?;
+    let mut kept = Kept::new(&test, proof_power(&test, common, folder)?);
+    let mut runner = test.runner(&*backend)?;
+    let mut saving = Saving::new(&name, folder, common, stop);
+    let status = folder.file(&status(&test.name()));
+    let mut report = Report::new(test.done(), Some(status));
+    let mut times = 1;
+    let outcome = loop {
+        let before = Instant::now();
+        let (lengthened, errors) = (runner.lengthened(), test.errors());
+        let stretch = times.min(kept.apart(test.progress().0));
+        if let Step::Done(outcome) = test.advance(&mut runner, stretch)? {
+            break outcome;
         }
         let (iteration, _) = test.progress();
-        if kept.binary_search(&iteration).is_ok()
-            && let Err(error) = folder.save_residue(iteration, &runner.residue()?)
-        {
-            let needs_it = |&power: &u32| Proof::iterations(number.n(), power).contains(&iteration);
-            power = (1..=power)
-                .rev()
-                .find(|power| !needs_it(power))
-                .unwrap_or(0);
-            kept = self::kept(number, power);
-            note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
-        }
+        kept.keep(iteration, &mut runner, folder, &name)?;
         if let Some(error) = runner.take_failure() {
             note!("warning: {error}; going on without it");
         }
-        if runner.lengthened() > errors.0 {
+        if runner.lengthened() > lengthened {
             let words = runner.words().unwrap_or(0);
             note!("{name} goes on with {words} words: rounding errors were too large");
         }
-        if test.errors() > errors.1 {
+        if test.errors() > errors {
             note!("{name} check failed; back at iteration {iteration}");
-            report.back_to(iteration);
+            report.restart(test.done());
         }
         times = next_stretch(times, before.elapsed());
-        let signal = stop.signal();
-        if signal.is_some() || last_save.elapsed() >= common.save_every {
-            test.rest(&mut runner)?;
-            match signal {
-                Some(_) => folder.save(&test)?,
-                None => saved_or_told(&test, folder),
-            }
-            last_save = Instant::now();
-        }
         if report.last.elapsed() >= common.report_every {
             // Where there is a check, its products read residues often, beside the squarings.
             if !matches!(test, Saved::Prp(_)) {
                 test.rest(&mut runner)?;
             }
-            report.line(&name, test.progress(), &runner, backend.name());
+            report.squarings(&name, test.progress(), test.errors(), &runner, &*backend);
         }
-        if let Some(signal) = signal {
-            note!("{name} saved at iteration {}", test.progress().0);
-            return Err(Failure::Interrupted(signal));
+        if saving.is_due() {
+            test.rest(&mut runner)?;
+            saving.save(&test)?;
+            report.restart(test.done());
+        }
+    };
+    let words = runner.words();
+    drop(runner);
+    // A stop or a kill from here on costs no squaring.
+    saving.save_or_tell(&test);
+    let proof = match kept.power {
+        0 => None,
+        power => proof(number.n(), power, &*backend, common, folder, stop)?,
+    };
+    Ok(Found {
+        test: Some(test),
+        lock: Some(lock),
+        outcome,
+        words,
+        lacks_proof: kept.power > 0 && proof.is_none(),
+        proof,
+    })
+}
+
+/// The iterations whose residues are kept for a proof.
+struct Kept {
+    number: Number,
+    /// The proof's power.
+    power: u32,
+    iterations: Vec<u32>,
+}
+
+impl Kept {
+    fn new(test: &Saved, power: u32) -> Self {
+        let number = test.number();
+        let iterations = match power {
+            0 => Vec::new(),
+            power => Proof::iterations(number.n(), power),
+        };
+        Kept {
+            number,
+            power,
+            iterations,
         }
     }
-}
 
-/// The iterations whose residues are kept for a proof of this power.
-fn kept(number: Number, power: u32) -> Vec<u32> {
-    match power {
-        0 => Vec::new(),
-        power => Proof::iterations(number.n(), power),
+    /// Squarings from this iteration to the next one of them.
+    fn apart(&self, iteration: u32) -> u32 {
+        let next = self.iterations.partition_point(|&kept| kept <= iteration);
+        let next = self.iterations.get(next);
+        next.map_or(u32::MAX, |next| next - iteration)
+    }
+
+    /// Keeps the residue of this iteration if it is one of them. Where it cannot be written, the
+    /// proof will be one that does without it.
+    fn keep(
+        &mut self,
+        iteration: u32,
+        runner: &mut Runner<'_>,
+        folder: &Folder,
+        name: &str,
+    ) -> Result<(), Failure> {
+        if self.iterations.binary_search(&iteration).is_err() {
+            return Ok(());
+        }
+        let Err(error) = folder.save_residue(iteration, &runner.residue()?) else {
+            return Ok(());
+        };
+        let p = self.number.n();
+        let without = |power: &u32| !Proof::iterations(p, *power).contains(&iteration);
+        self.power = (1..=self.power).rev().find(without).unwrap_or(0);
+        self.iterations
+            .retain(|kept| self.power > 0 && Proof::iterations(p, self.power).contains(kept));
+        let power = self.power;
+        note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
+        Ok(())
     }
 }
 
-/// Saves a test that goes on where that fails: the next save may succeed.
-fn saved_or_told(test: &Saved, folder: &Folder) {
-    if let Err(error) = folder.save(test) {
-        let (number, worktype) = (test.number(), test.worktype());
-        note!("warning: {error}; {number} {worktype} is not saved, and goes on");
-    }
-}
-
-/// The power of the proof that this test will end with: of earlier iterations only those
-/// count whose residues are there.
+/// The power of the proof that this test will end with. It may be less than the wanted one, if
+/// residues of earlier iterations are missing.
 fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
     let (p, (iteration, _)) = (test.number().n(), test.progress());
     let most = Proof::most_power(p);
@@ -406,8 +467,8 @@ fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Fa
     Ok(power)
 }
 
-/// The proof of a test that is done, if it can be made: a warning says why not. One that does not
-/// hold is made again, as the machine may have erred while it was made.
+/// The proof of a test that is done, in its file, if it can be made: a warning says why not. One
+/// that does not hold is made again, as the machine may have erred while it was made.
 fn proof(
     p: u32,
     power: u32,
@@ -430,19 +491,22 @@ fn proof(
                 residues.load_residue(p, iteration)
             })
         });
-        what = match built? {
-            Ok(proof) => {
-                let proof = Arc::new(proof);
-                if verify::holds(&proof, backend, common, stop)? {
-                    return Ok(Some(proof));
+        what = match built?.map(Arc::new) {
+            Ok(proof) if verify::holds(&proof, backend, common, stop)? => {
+                match folder.save_proof(&proof) {
+                    Ok(path) => {
+                        note!("M{p} proof of power {power} in {}", path.display());
+                        return Ok(Some(proof));
+                    }
+                    Err(error) => error.to_string(),
                 }
-                "it does not hold: a residue that was kept may be wrong".to_owned()
             }
+            Ok(_) => "it does not hold: a residue that was kept may be wrong".to_owned(),
             Err(error) => error.to_string(),
         };
         note!("M{p} proof: {what}; {attempt}");
     }
-    let residues = folder.residues(p);
+    let residues = folder.file(&Folder::residues(p));
     let residues = residues.display();
     note!("warning: M{p} has no proof: {what}; its residues stay in {residues}");
     Ok(None)

@@ -1,4 +1,4 @@
-//! `mersenne selftest`: known primes are found, known residues come out.
+//! `mersenne selftest`: compares tests with known primes and residues.
 
 use std::time::Instant;
 
@@ -21,8 +21,8 @@ pub struct Arguments {
     common: Common,
 }
 
-/// Composite `2^p - 1`: exponent, the last Lucas-Lehmer residue and the type 1 PRP
-/// residue, low 64 bits, by Python's integers (`tests/residues.py`).
+/// Composite numbers `2^p - 1`, by Python's integers (`tests/residues.py`): the exponent, and the low
+/// 64 bits of the last Lucas-Lehmer residue and of the PRP residue of type 1.
 const RESIDUES: &str = include_str!("../../tests/residues.txt");
 
 fn residues() -> impl Iterator<Item = (u32, u64, u64)> {

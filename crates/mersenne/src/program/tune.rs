@@ -1,6 +1,6 @@
-//! `mersenne tune`: which lengths are worth using on this machine, as a file.
+//! `mersenne tune`: finds the lengths that are worth using on this machine, and writes them to a file.
 //!
-//! A length that takes longer than a longer one is left out.
+//! A length that takes more time than a longer one is left out.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             lengths: vec![words],
             ..Cpu::default()
         };
-        // Any exponent that this length suits.
+        // An exponent that this length suits.
         let p = u32::try_from(words * 16).map_err(|_| {
             Failure::Usage(format!(
                 "{words} words are more than exponents below 2^32 need"
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     ))
 }
 
-/// The lengths that were found, where they were looked for.
+/// The lengths in the folder's file; none without a file.
 pub fn lengths(folder: &Folder) -> Result<Vec<usize>, Failure> {
     let path = folder.file(FILE);
     match std::fs::read_to_string(&path) {

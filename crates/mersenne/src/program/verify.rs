@@ -77,7 +77,7 @@ pub fn holds(
     is_true(&name, &certificate, backend, common, stop)
 }
 
-/// Whether this claim is.
+/// Whether a certificate's claim is true.
 fn is_true(
     name: &str,
     certificate: &Certificate,
@@ -87,7 +87,7 @@ fn is_true(
 ) -> Result<bool, Failure> {
     let total = certificate.squarings;
     let mut runner = certificate.runner(backend)?;
-    let mut report = Report::new(0);
+    let mut report = Report::new(0, None);
     let (mut done, mut times) = (0, 1);
     while done < total {
         let before = Instant::now();
@@ -97,7 +97,7 @@ fn is_true(
         times = next_stretch(times, before.elapsed());
         stop.check()?;
         if report.last.elapsed() >= common.report_every {
-            report.line(name, (done, total), &runner, backend.name());
+            report.squarings(name, (done, total), 0, &runner, backend);
         }
     }
     Ok(runner.residue()? == certificate.end)

@@ -1,48 +1,168 @@
-//! `mersenne work`: worktodo.txt, from its first line to its last.
+//! `mersenne work`: does the work of `worktodo.txt`, from its first line to its last.
 //!
-//! A line that cannot be done, or that this program does not understand, is left where it is, told
-//! once and passed over: the others are not to wait until somebody comes.
+//! A line that fails, or that this program does not understand, stays where it is. It is reported
+//! once and passed over, so that the other lines need not wait until somebody comes.
+//!
+//! One worker takes the lines of `worktodo.txt` itself. Several, which have numbers, share them out:
+//! each moves a line to its own `worktodo-N.txt`, where AutoPrimeNet puts lines too, before it does
+//! the work, and has results, a log and a lock of its own.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::thread;
 
-use crate::primenet::{Asked, Assignment, BadLine, is_reported, remove_line};
-use crate::{Certification, Folder, Prp, Saved};
+use crate::folder::{clear, replace};
+use crate::primenet::{
+    Asked, Assignment, BadLine, add_lines, finish_take, is_reported, remove_line, take_line,
+};
+use crate::{Certification, Error, Folder, Lock, Prp, Saved};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
-use super::output::{note, print};
-use super::run::{self, Task, waiting};
+use super::output::{log_to, note, print};
+use super::run::{self, Finished, Task, append, remove_files, waiting};
 use super::stop::Stop;
 use super::{Common, Failure, trial, tune};
 
 #[derive(Args)]
 pub struct Arguments {
+    /// One worker of several, from 0 on: its lines are those of worktodo-N.txt and then of
+    /// worktodo.txt, its results go to results-N.txt
+    #[arg(long, value_name = "N", conflicts_with = "devices")]
+    worker: Option<u32>,
+    /// A worker for each of these GPUs, with its number: `0,2`, or `all`
+    #[arg(long, value_name = "LIST", value_parser = devices, conflicts_with = "device")]
+    devices: Option<Devices>,
     #[command(flatten)]
     common: Common,
 }
 
+#[derive(Clone)]
+enum Devices {
+    All,
+    These(Vec<u32>),
+}
+
+fn devices(text: &str) -> Result<Devices, String> {
+    if text == "all" {
+        return Ok(Devices::All);
+    }
+    let numbers = text.split(',').map(|number| number.trim().parse().ok());
+    let numbers: Option<Vec<u32>> = numbers.collect();
+    let is_set = |all: &Vec<u32>| all.iter().collect::<HashSet<_>>().len() == all.len();
+    let numbers = numbers.filter(is_set).map(Devices::These);
+    numbers.ok_or_else(|| "it is `all`, or different numbers such as 0,2".to_owned())
+}
+
+impl Arguments {
+    /// The options of each worker.
+    fn workers(&self) -> Result<Vec<Common>, Failure> {
+        let with = |device, worker| Common {
+            device,
+            worker,
+            ..self.common.clone()
+        };
+        let devices = match &self.devices {
+            None => return Ok(vec![with(self.common.device, self.worker)]),
+            Some(Devices::These(devices)) => devices.clone(),
+            Some(Devices::All) => {
+                let found =
+                    bigint_host::devices().map_err(|error| Failure::Running(error.to_string()))?;
+                let usable = found.iter().zip(0..).filter(|(device, _)| device.is_ok());
+                usable.map(|(_, number)| number).collect()
+            }
+        };
+        if devices.is_empty() {
+            return Err(Failure::Running("no GPU can be used".to_owned()));
+        }
+        let worker = |&number: &u32| with(number as usize, Some(number));
+        Ok(devices.iter().map(worker).collect())
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { common } = arguments;
-    let folder = common.folder()?;
-    let path = folder.file("worktodo.txt");
-    let _lock = folder.lock("mersenne")?;
-    tune::lengths(&folder)?;
+    let workers = arguments.workers()?;
     let stop = Stop::on_signals();
-    let mut todo = Todo::default();
-    while let Some(assignment) = todo.next(&path)? {
-        let done = one(&assignment, common, &folder, &stop);
-        match done {
-            Ok(Some(line)) => todo.print(&line),
+    if let [common] = &workers[..] {
+        return work(common, &stop);
+    }
+    let ended: Vec<Result<(), Failure>> = thread::scope(|scope| {
+        let threads: Vec<_> = workers
+            .iter()
+            .map(|common| {
+                stop.begins();
+                let stop = &stop;
+                thread::Builder::new().spawn_scoped(scope, move || {
+                    let ended = work(common, stop);
+                    stop.ends();
+                    ended
+                })
+            })
+            .collect();
+        // This thread is no worker.
+        stop.ends();
+        let joined = threads.into_iter().map(|thread| match thread {
+            Err(error) => {
+                stop.ends();
+                Err(Failure::Running(format!("no thread can be had: {error}")))
+            }
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        });
+        joined.collect()
+    });
+    stop.check()?;
+    ended.into_iter().collect()
+}
+
+/// Does the work of one worker.
+fn work(common: &Common, stop: &Stop) -> Result<(), Failure> {
+    let folder = common.folder()?;
+    let _lock = locked(common, &folder)?;
+    log_to(&folder.file(&common.own("mersenne", ".log")));
+    tune::lengths(&folder)?;
+    let mut worker = Worker {
+        common,
+        folder,
+        stop,
+        unknown: HashSet::new(),
+        failed: HashSet::new(),
+        unprinted: None,
+    };
+    // Kills leave locks, and files that were to take another's place.
+    let shared = worker.folder.file("worktodo.txt");
+    let results = worker.folder.file(&common.results());
+    for path in [worker.own(), results, worker.left(), shared.clone()] {
+        clear(&path);
+    }
+    if common.worker.is_some() {
+        worker.edited(&shared, |shared, wait| {
+            finish_take(shared, &worker.own(), wait)
+        })?;
+    }
+    match worker.finish_last() {
+        Err(Failure::Running(what)) => note!("warning: {what}; passed over"),
+        done => done?,
+    }
+    while let Some(assignment) = worker.next()? {
+        let line = assignment.line.trim();
+        match worker.one(&assignment) {
+            Ok(Some(result)) => worker.print(&result),
             Ok(None) => {}
             Err(Failure::Usage(what) | Failure::Running(what)) => {
-                note!("error: {what}; passed over: {}", assignment.line.trim());
-                todo.failed.insert(assignment.line.trim().to_owned());
+                note!("error: {what}; passed over: {line}");
+                worker.failed.insert(line.to_owned());
             }
             Err(failure) => return Err(failure),
         }
     }
-    note!("{} has no more lines for this program", path.display());
-    match (todo.failed.len(), todo.unprinted) {
+    note!(
+        "{} has no more lines for this program",
+        worker.own().display()
+    );
+    match (worker.failed.len(), worker.unprinted) {
         (0, None) => Ok(()),
         (0, Some(failure)) => Err(failure),
         (lines, _) => {
@@ -52,22 +172,81 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The lines, as far as they have been dealt with.
-#[derive(Default)]
-struct Todo {
-    /// Lines that were not understood, and told.
-    told: HashSet<Vec<u8>>,
-    /// Lines that failed.
+/// The lock of a worker. One without a number works alone in its folder.
+fn locked(common: &Common, folder: &Folder) -> Result<Lock, Failure> {
+    let lock = folder.lock(&common.own("mersenne", ""))?;
+    let others = fs::read_dir(folder.file(""))
+        .into_iter()
+        .flatten()
+        .flatten();
+    for other in others {
+        let name = other.file_name().into_string().unwrap_or_default();
+        let name = name.strip_suffix(".lck").unwrap_or_default();
+        let is_other = match common.worker {
+            None => name.starts_with("mersenne-"),
+            Some(_) => name == "mersenne",
+        };
+        let path = folder.file(name);
+        if is_other && let Some(holder) = Lock::holder_of(&path) {
+            return Err(Error::Locked { path, holder }.into());
+        }
+    }
+    Ok(lock)
+}
+
+/// A worker, and the lines that it has dealt with.
+struct Worker<'a> {
+    common: &'a Common,
+    folder: Folder,
+    stop: &'a Stop,
+    /// Lines that were not understood.
+    unknown: HashSet<Vec<u8>>,
+    /// Lines whose work failed.
     failed: HashSet<String>,
-    /// Why standard output does not have all results.
+    /// Why standard output lacks results.
     unprinted: Option<Failure>,
 }
 
-impl Todo {
-    /// The first line that can be tried. The file is read anew each time: lines are added while a
-    /// test runs.
-    fn next(&mut self, path: &Path) -> Result<Option<Assignment>, Failure> {
-        let text = std::fs::read(path)
+impl Worker<'_> {
+    /// The file whose lines are this worker's alone.
+    fn own(&self) -> PathBuf {
+        self.folder.file(&self.common.own("worktodo", ".txt"))
+    }
+
+    /// The first line to do. The files are read anew each time, as lines are added while a test runs.
+    fn next(&mut self) -> Result<Option<Assignment>, Failure> {
+        let (own, shared) = (self.own(), self.folder.file("worktodo.txt"));
+        for path in [&own, &shared] {
+            self.edited(path, |path, wait| add_lines(path, wait))?;
+        }
+        if self.common.worker.is_none() {
+            return self.first_of(&own);
+        }
+        if !own.exists() && !shared.exists() {
+            let what = format!("{}: neither it nor worktodo.txt is there", own.display());
+            return Err(Failure::Usage(what));
+        }
+        loop {
+            if own.exists()
+                && let Some(first) = self.first_of(&own)?
+            {
+                return Ok(Some(first));
+            }
+            if !shared.exists() {
+                return Ok(None);
+            }
+            let Some(first) = self.first_of(&shared)? else {
+                return Ok(None);
+            };
+            self.edited(&shared, |shared, wait| {
+                take_line(shared, &own, &first.line, wait)
+            })?;
+        }
+    }
+
+    /// The first line of a file to do.
+    fn first_of(&mut self, path: &PathBuf) -> Result<Option<Assignment>, Failure> {
+        let text = fs::read(path)
             .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
         let mut next = None;
         for (line, number) in text.split(|&byte| byte == b'\n').zip(1..) {
@@ -83,7 +262,7 @@ impl Todo {
                         |assignment: &Assignment| !self.failed.contains(assignment.line.trim());
                     next = next.or(assignment.filter(can_be_tried));
                 }
-                Err(BadLine { column, what }) if self.told.insert(line.to_owned()) => {
+                Err(BadLine { column, what }) if self.unknown.insert(line.to_owned()) => {
                     note!("{}:{number}:{column}: {what}; passed over", path.display());
                 }
                 Err(_) => {}
@@ -92,8 +271,93 @@ impl Todo {
         Ok(next)
     }
 
-    /// A result's line, which stands in results.json.txt already: where it cannot be printed, the
-    /// work goes on.
+    /// Edits a file that other programs edit too.
+    fn edited(
+        &self,
+        path: &PathBuf,
+        edit: impl FnOnce(&PathBuf, crate::Wait<'_>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let edited = edit(path, &mut waiting(self.stop));
+        self.stop.check()?;
+        edited.map_err(|error| Failure::Running(format!("{}: {error}", path.display())))
+    }
+
+    /// Does the work of a line, and takes the line out. Returns the result's line, unless the result
+    /// was there already.
+    fn one(&self, assignment: &Assignment) -> Result<Option<String>, Failure> {
+        let Assignment { asked, p, id, line } = assignment;
+        let results = self.folder.file(&self.common.results());
+        // It was done as the same assignment, in another line.
+        let is_done = |id: &String| is_reported(&results, id).unwrap_or(false);
+        if let Some(id) = id.as_ref().filter(|id| is_done(id)) {
+            note!("{} has the result of {id} already", results.display());
+            self.edited(&self.own(), |own, wait| remove_line(own, line, wait))?;
+            return Ok(None);
+        }
+        let (common, stop) = (self.common, self.stop);
+        let run = |task| run::one(task, common, id.clone(), stop);
+        let Finished {
+            line: result,
+            test,
+            files,
+            lock,
+        } = match *asked {
+            Asked::Test(worktype) => run(Task::test(worktype, (*p).into())),
+            Asked::PMinus1(bound) => run(Task::p_minus_1(*p, bound, common, stop)?),
+            Asked::Factor(from, to) => {
+                trial::one(trial::range(*p, from, to)?, common, id.clone(), stop)
+            }
+            Asked::Certification(squarings) => {
+                let start = self.folder.load_start(*p)?;
+                let certification = Certification { start, squarings };
+                run(Saved::Prp(Prp::certifying(certification)).into())
+            }
+        }?;
+        let line = line.clone();
+        let left = Left {
+            result,
+            line,
+            test,
+            files,
+        };
+        let (text, path) = (serde_json::to_vec(&left), self.left());
+        replace(&path, &text.expect("words are JSON")).map_err(|error| {
+            note!("not written to {}: {}", results.display(), left.result);
+            Failure::Running(format!("{}: {error}", path.display()))
+        })?;
+        self.finish(&left, lock)?;
+        Ok(Some(left.result))
+    }
+
+    /// The file of [`Left`].
+    fn left(&self) -> PathBuf {
+        self.folder.file(&self.common.own("mersenne", ".left"))
+    }
+
+    /// Does what is left, in this order, and lets go of the test's lock. What was done before is not
+    /// done twice.
+    fn finish(&self, left: &Left, lock: Option<Lock>) -> Result<(), Failure> {
+        append(&left.result, self.common, self.stop)?;
+        self.edited(&self.own(), |own, wait| remove_line(own, &left.line, wait))?;
+        remove_files(&self.folder, left.test.as_deref(), &left.files)?;
+        drop(lock);
+        Ok(self.folder.remove(&self.common.own("mersenne", ".left"))?)
+    }
+
+    /// Does what the last run left, if it left anything.
+    fn finish_last(&self) -> Result<(), Failure> {
+        let path = self.left();
+        let left = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            text => text.and_then(|text| Ok(serde_json::from_slice::<Left>(&text)?)),
+        };
+        let left =
+            left.map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
+        let lock = left.test.as_ref().map(|test| self.folder.lock(test));
+        self.finish(&left, lock.transpose()?)
+    }
+
+    /// Prints the line of a result, which is in its file already. Where that fails, the work goes on.
     fn print(&mut self, line: &str) {
         if self.unprinted.is_none() {
             self.unprinted = print(line).err();
@@ -101,46 +365,16 @@ impl Todo {
     }
 }
 
-/// Does what a line asks for, and takes it out. The line of the result; none where there was one
-/// already.
-fn one(
-    assignment: &Assignment,
-    common: &Common,
-    folder: &Folder,
-    stop: &Stop,
-) -> Result<Option<String>, Failure> {
-    let Assignment { asked, p, id, line } = assignment;
-    let (path, results) = (folder.file("worktodo.txt"), folder.file("results.json.txt"));
-    let remove = || {
-        let removed = remove_line(&path, line, &mut waiting(stop));
-        stop.check()?;
-        removed.map_err(|error| Failure::Running(format!("{}: {error}", path.display())))
-    };
-    // It was done, and not taken out: by a kill, or as somebody held worktodo.txt.
-    let is_done = |id: &String| is_reported(&results, id).unwrap_or(false);
-    if let Some(id) = id.as_ref().filter(|id| is_done(id)) {
-        note!("{} has the result of {id} already", results.display());
-        remove()?;
-        return Ok(None);
-    }
-    let run = |task| run::one(task, common, id.clone(), stop);
-    let reported = match *asked {
-        Asked::Test(worktype) => run(Task::test(worktype, (*p).into())),
-        Asked::PMinus1(bound) => run(Task::p_minus_1(*p, bound, common, stop)?),
-        Asked::Factor(from, to) => {
-            trial::one(trial::range(*p, from, to)?, common, id.clone(), stop)
-        }
-        Asked::Certification(squarings) => {
-            let start = folder.load_start(*p)?;
-            let certification = Certification { start, squarings };
-            run(Saved::Prp(Prp::certifying(certification)).into())
-        }
-    }?;
-    remove()?;
-    // Not before: whoever is killed here would miss them.
-    reported.remove_files(folder)?;
-    if matches!(asked, Asked::Certification(_)) {
-        folder.remove_start(*p)?;
-    }
-    Ok(Some(reported.line.to_json()))
+/// What is left to do once the work of a line is done. It stands in a file until all is done: a kill
+/// at any moment leaves the rest to the next start.
+#[derive(Serialize, Deserialize)]
+struct Left {
+    /// To be appended to the results.
+    result: String,
+    /// To be taken out of `worktodo.txt`.
+    line: String,
+    /// The test whose save files are to be removed.
+    test: Option<String>,
+    /// Other files that are to be removed.
+    files: Vec<String>,
 }

@@ -1,25 +1,24 @@
-//! What makes a proof worthless, whatever claim it leaves.
+//! The flaws that make a proof worthless, even if its claim is true.
 //!
 //! A proof comes from somebody else, who may want a composite to look prime. With
 //! `N = 2^p - 1`, its soundness is that of Pietrzak's protocol in the group of units modulo `N`,
 //! and that of its challenges, of 64 bits; so
 //!
 //! * **every residue must be a unit.** Where a middle `M` is 0, both sides of every later claim
-//!   are; where it is a multiple of a factor `q`, they are modulo `q`, and middles for all factors
-//!   prove anything. No test meets such a residue: 3 is a unit. One gcd, of `N` and the product
-//!   of all residues, finds them.
-//! * **elements of small order** fit a false claim to a challenge in as many attempts as their
-//!   order. That leads from 9 to `3^(2^p)` only if their quotient, `3^(N - 1)`, is made of such
-//!   elements modulo every factor of `N`, and if all of these are known. Short numbers may be so:
-//!   theirs is the whole test, which takes no time.
-//! * **-1 and the powers of 2**, of order 2 and `p`, are there whatever is known of `N`; as `p` is
-//!   odd, the first claim is of `B^2`, and `-B` passes for `B`. So a test that ended with 9, as a
-//!   prime's does, could be shown with `-9`; and no honest test ends with 9 times one of them.
+//!   are 0. Where `M` is a multiple of a factor `q`, both sides are 0 modulo `q`, and one such middle
+//!   for each factor proves anything. No test meets such a residue, as 3 is a unit. The gcd of `N` and
+//!   the product of all residues finds them.
+//! * **elements of small order** make a false claim fit a challenge, in as many attempts as their
+//!   order. With 9 for `3^(2^p)`, that works only if their quotient, `3^(N - 1)`, is a product of such
+//!   elements modulo every factor of `N`, and all factors are known. Short numbers can have this
+//!   property: for them the whole test is run, which takes no time.
+//! * **-1 and the powers of 2** have the orders 2 and `p`, whatever is known of `N`. As `p` is odd,
+//!   the first claim is of `B^2`, so `-B` passes for `B`, and a prime's test, which ends with 9, could
+//!   be shown with `-9`. No honest test ends with 9 times such an element but 9 itself.
 //!
-//! What is left: a proof that holds shows a probable prime to be one (`B = 9`), and shows that no
-//! error happened. It does not bind somebody who has found a prime and wants to hide it: modulo a
-//! prime he knows elements of order 3, and others [Hoffmann 2023]. A composite's residue is shown
-//! up to `±2^j`.
+//! So a proof that holds shows that a probable prime is one (`B = 9`), and that no error happened. It
+//! does not stop somebody who has found a prime from hiding it: modulo a prime, elements of order 3
+//! and others are known [Hoffmann 2023]. Of a composite's residue it shows the class up to `±2^j`.
 
 use bigint_host::BigUint;
 
@@ -27,7 +26,7 @@ use super::Proof;
 use crate::error::or_out_of_memory;
 use crate::{Error, Residue};
 
-/// Exponents up to which the whole test is run in place of trusting a proof's odds: it takes a
+/// The greatest exponent for which the whole test is run in place of trusting a proof: it takes a
 /// tenth of a second.
 const SHORT: u32 = 1 << 13;
 
@@ -35,15 +34,15 @@ const SHORT: u32 = 1 << 13;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// A residue that is no unit.
+    /// A residue is no unit: it shares this factor with the number.
     #[error(
         "its residues have the factor {0} in common with the number, modulo which it proves nothing"
     )]
     SharedFactor(BigUint),
-    /// A short test ends with another residue.
+    /// The test, which is a short one, ends with another residue.
     #[error("its last residue is wrong: the test, which is a short one, ends with another")]
     Wrong,
-    /// A last residue that disguises a prime's.
+    /// The last residue may be a prime's in disguise.
     #[error(
         "its last residue is 9 times a power of 2 or -1: no test ends so, and a prime may be hidden"
     )]
@@ -51,11 +50,11 @@ pub enum Flaw {
 }
 
 impl Proof {
-    /// What is wrong with the proof, before its claim is looked at. Takes as long as some
+    /// The flaw of the proof, if it has one, whatever its claim. Finding it takes as long as some
     /// thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host has not the memory.
+    /// Where the host lacks memory.
     pub fn flaw(&self) -> Result<Option<Flaw>, Error> {
         or_out_of_memory(|| {
             if let Some(factor) = self.shared_factor()? {
@@ -69,7 +68,7 @@ impl Proof {
         })
     }
 
-    /// What the residues have in common with the number.
+    /// The factor that a residue shares with the number, if one does.
     pub(super) fn shared_factor(&self) -> Result<Option<BigUint>, Error> {
         let product = |product: Residue, middle| product.mul(middle);
         let product = self.middles.iter().fold(self.last.clone(), product);
@@ -77,8 +76,8 @@ impl Proof {
         Ok((divisor != BigUint::from(1u32)).then_some(divisor))
     }
 
-    /// Whether the last residue is `±9 2^j`, and not 9: two bits that are three apart in a circle
-    /// of `p`, or all others.
+    /// Whether the last residue is `±9 2^j`, and not 9. In a circle of `p` bits, that is a number with
+    /// two ones, or two zeros, that are three apart.
     pub(super) fn is_disguised(&self) -> bool {
         let p = self.p();
         let bit = |i: u32| self.last.limbs()[i as usize / 64] >> (i % 64) & 1;
@@ -97,7 +96,7 @@ impl Proof {
     }
 }
 
-/// `3^(2^p)`, by the whole test.
+/// The last residue `3^(2^p)`, by the whole test.
 fn tested(p: u32) -> Residue {
     let mut x = Residue::from_u64(p, 3);
     for _ in 0..p {

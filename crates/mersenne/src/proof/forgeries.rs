@@ -1,5 +1,5 @@
-//! Proofs of what is not so, made by algebra. Each forgery's claim is shown to be true, or to be
-//! true of the challenge that it was made for; and none is taken.
+//! Tests that forge proofs by algebra. Each forgery's claim is true, or is true for the challenge
+//! that it was made for; and each is refused.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn claims_truly(proof: &Proof) -> bool {
     proof.certificate().unwrap().holds(&Cpu::default()).unwrap()
 }
 
-/// Whether the proof, as a file, is taken.
+/// Whether the proof's file is accepted.
 fn is_taken(proof: &Proof) -> bool {
     let read = Proof::from_bytes(&proof.to_bytes());
     read.is_ok_and(|proof| proof.flaw().unwrap().is_none() && claims_truly(&proof))

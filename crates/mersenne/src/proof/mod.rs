@@ -1,5 +1,5 @@
-//! Proofs that a PRP test was run, which are checked in a small part of its time
-//! [Pietrzak 2018], in the form that GIMPS agreed on.
+//! Proofs that a PRP test was run [Pietrzak 2018], in the form of GIMPS. Checking one takes a small
+//! part of the test's time.
 //!
 //! The claim `A^(2^n) = B`, where `A = 3`, `n = p` and `B` is the test's last residue, is
 //! halved. With `M = A^(2^m)`, `m = ceil(n / 2)`, it says the same as
@@ -14,17 +14,17 @@
 //! (A^h M)^(2^m) = M^h B               (B^2 where n is odd)
 //! ```
 //!
-//! where `h` is made of `B` and of all `M` so far by SHA3-256, so that no `M` can be chosen
-//! to suit it. A proof of power `k` has the `M` of `k` halvings; what is left is a
-//! [`Certificate`] of `ceil(p / 2^k)` squarings.
+//! where `h` is the SHA3-256 of `B` and all `M` so far, so that no `M` can be chosen to suit it. A
+//! proof of power `k` has the `M` of `k` halvings, and leaves a [`Certificate`] of `ceil(p / 2^k)`
+//! squarings to check.
 //!
-//! The `M` of later halvings are products of powers of residues that the test passed: of
-//! the `2^k` iterations of [`Proof::iterations`].
+//! The `M` of later halvings are products of powers of the test's residues after the `2^k`
+//! iterations of [`Proof::iterations`].
 //!
 //! **Cost**: of disk, `2^k` residues while the test runs and `k + 1` in the proof; of time,
 //! `2^k` powers with exponents of 64 bits, about `96 2^k` exact products.
 //!
-//! What a proof that holds is worth, and which are refused before a squaring: [`Flaw`].
+//! [`Flaw`] says what a proof that holds is worth, and which proofs are refused before a squaring.
 
 mod flaw;
 #[cfg(test)]
@@ -56,33 +56,33 @@ use crate::{Backend, Error, Residue, Runner, is_prime};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// `3^(2^p)`.
+    /// The last residue, `3^(2^p)`.
     last: Residue,
     /// The `M`, in the order of the halvings.
     middles: Vec<Residue>,
 }
 
-/// What is left of a proof: the claim `start^(2^squarings) = end`.
+/// The claim that a proof leaves to check: `start^(2^squarings) = end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// The residue that is squared.
     pub start: Residue,
-    /// How often.
+    /// The number of squarings.
     pub squarings: u32,
-    /// What it leads to.
+    /// The residue that they lead to.
     pub end: Residue,
 }
 
 impl Proof {
-    /// The greatest power there is: residues of 4096 iterations.
+    /// The greatest power, for which 4096 residues are kept.
     pub const MOST_POWER: u32 = 12;
 
-    /// The greatest power for `2^p - 1`: iterations would lie too close together above it.
+    /// The greatest power for `2^p - 1`. Above it, iterations would lie too close together.
     pub fn most_power(p: u32) -> u32 {
         (p.ilog2() / 2).min(Self::MOST_POWER)
     }
 
-    /// Halvings.
+    /// The number of halvings.
     pub fn power(&self) -> u32 {
         self.middles.len() as u32
     }
@@ -97,8 +97,7 @@ impl Proof {
         self.last == Residue::from_u64(self.p(), 9)
     }
 
-    /// The iterations whose residues a proof of this power is made of, in their order, of
-    /// which the last is `p`.
+    /// The iterations whose residues a proof of this power is made of, ascending. The last is `p`.
     ///
     /// # Panics
     /// If the power is above [`Proof::most_power`].
@@ -116,10 +115,10 @@ impl Proof {
         iterations
     }
 
-    /// The proof of this power, of the residues of [`Proof::iterations`].
+    /// The proof of this power, where `residue` reads the residues of [`Proof::iterations`].
     ///
     /// # Errors
-    /// What `residue` says.
+    /// As `residue`.
     ///
     /// # Panics
     /// If the power is above [`Proof::most_power`].
@@ -164,11 +163,11 @@ impl Proof {
         Ok(Proof { last, middles })
     }
 
-    /// What is left to check of a proof without [`flaw`](Self::flaw). Takes some 200 exact
-    /// products for each halving.
+    /// The claim to check of a proof without [`flaw`](Self::flaw). It takes some 200 exact products
+    /// for each halving.
     ///
     /// # Errors
-    /// Where the host has not the memory.
+    /// Where the host lacks memory.
     pub fn certificate(&self) -> Result<Certificate, Error> {
         or_out_of_memory(|| Ok(self.halved()))
     }
@@ -194,7 +193,7 @@ impl Proof {
         }
     }
 
-    /// The file, as PrimeNet takes it: version 2.
+    /// The bytes of its file, in PrimeNet's version 2.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = header(self.power(), self.p()).into_bytes();
         for residue in [&self.last].into_iter().chain(&self.middles) {
@@ -203,7 +202,7 @@ impl Proof {
         bytes
     }
 
-    /// The proof of a file.
+    /// The proof with the bytes of its file.
     ///
     /// # Errors
     /// What is wrong with it, in words.
@@ -254,7 +253,7 @@ impl Proof {
 }
 
 impl Certificate {
-    /// Whether the claim is true: as many squarings.
+    /// Whether the claim is true, by its squarings.
     ///
     /// # Errors
     /// As [`Runner::square`].
@@ -264,7 +263,7 @@ impl Certificate {
         Ok(runner.residue()? == self.end)
     }
 
-    /// A machine set to where the squarings begin.
+    /// A machine at the beginning of the squarings.
     ///
     /// # Errors
     /// As [`Runner::new`].
@@ -279,7 +278,7 @@ fn header(power: u32, p: u32) -> String {
     format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}\n")
 }
 
-/// `base^exponent times`.
+/// The product `base^exponent times`.
 fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
     match exponent {
         0 => times.clone(),
@@ -287,7 +286,7 @@ fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
     }
 }
 
-/// The `h`: each is made of the whole hash before it and a residue.
+/// The challenges `h`: each is part of the hash of the hash before it and a residue.
 struct Challenges([u8; 32]);
 
 impl Challenges {

@@ -68,7 +68,7 @@ pub enum Work {
 /// Who computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// The engine that was asked for.
+    /// The engine of `--backend`.
     Engine,
     /// So many threads of the CPU, or all.
     Cpu(Option<u16>),

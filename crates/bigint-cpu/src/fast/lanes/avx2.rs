@@ -35,7 +35,7 @@ use core::arch::x86_64::*;
 
 use bigint_core::Limb;
 
-use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
+use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector, instructions};
 use crate::fast::Path;
 
 /// The proof that this machine has the instructions of [`Path::Avx2`].
@@ -43,7 +43,7 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx2(());
 
 impl Avx2 {
-    /// The proof, if there is one.
+    /// The proof, where the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx2.is_supported().then_some(Avx2(()))
     }
@@ -188,28 +188,11 @@ impl Vector for Avx2 {
         unsafe { _mm256_set1_epi64x(word.cast_signed()) }
     }
 
-    #[inline(always)]
-    fn add(self, x: __m256i, y: __m256i) -> __m256i {
-        // SAFETY: see above.
-        unsafe { _mm256_add_epi64(x, y) }
-    }
-
-    #[inline(always)]
-    fn sub(self, x: __m256i, y: __m256i) -> __m256i {
-        // SAFETY: see above.
-        unsafe { _mm256_sub_epi64(x, y) }
-    }
-
-    #[inline(always)]
-    fn and(self, x: __m256i, y: __m256i) -> __m256i {
-        // SAFETY: see above.
-        unsafe { _mm256_and_si256(x, y) }
-    }
-
-    #[inline(always)]
-    fn or(self, x: __m256i, y: __m256i) -> __m256i {
-        // SAFETY: see above.
-        unsafe { _mm256_or_si256(x, y) }
+    instructions! {
+        fn add(x: __m256i, y: __m256i) -> __m256i = _mm256_add_epi64;
+        fn sub(x: __m256i, y: __m256i) -> __m256i = _mm256_sub_epi64;
+        fn and(x: __m256i, y: __m256i) -> __m256i = _mm256_and_si256;
+        fn or(x: __m256i, y: __m256i) -> __m256i = _mm256_or_si256;
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 
 use bigint_core::Limb;
 
-use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
+use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector, instructions};
 use crate::fast::Path;
 
 /// The proof that this machine has the instructions of [`Path::Avx512Ifma`].
@@ -14,7 +14,7 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx512(());
 
 impl Avx512 {
-    /// The proof, if there is one.
+    /// The proof, where the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx512Ifma.is_supported().then_some(Avx512(()))
     }
@@ -28,7 +28,7 @@ fn compiled<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The first `count` of 8 limbs.
+/// The mask of the first `count` of 8 limbs.
 fn mask(count: usize) -> __mmask8 {
     debug_assert!(count <= BLOCK);
     ((1_u32 << count) - 1) as __mmask8
@@ -113,18 +113,27 @@ impl Avx512 {
 // SAFETY (of every intrinsic below): `self` proves that the machine has the instructions;
 // see `Avx512::detect`.
 impl Avx512 {
-    /// `x << s` in each lane, 0 from 64 on.
-    #[inline(always)]
-    pub(super) fn shift_left_each(self, x: __m512i, s: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_sllv_epi64(x, s) }
-    }
-
-    /// `x >> s` in each lane without sign, 0 from 64 on.
-    #[inline(always)]
-    pub(super) fn shift_right_each(self, x: __m512i, s: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_srlv_epi64(x, s) }
+    instructions! {
+        /// `x << s` in each lane, 0 from 64 on.
+        pub(super) fn shift_left_each(x: __m512i, s: __m512i) -> __m512i = _mm512_sllv_epi64;
+        /// `x >> s` in each lane without sign, 0 from 64 on.
+        pub(super) fn shift_right_each(x: __m512i, s: __m512i) -> __m512i = _mm512_srlv_epi64;
+        /// The lanes in which `x < y`, without sign.
+        pub(super) fn less(x: __m512i, y: __m512i) -> u8 = _mm512_cmplt_epu64_mask;
+        /// Signed words as doubles.
+        pub(super) fn double(x: __m512i) -> __m512d = _mm512_cvtepi64_pd;
+        /// Doubles, rounded to signed words.
+        pub(super) fn rounded(x: __m512d) -> __m512i = _mm512_cvtpd_epi64;
+        /// `x y + z`, rounded once.
+        pub(super) fn fused(x: __m512d, y: __m512d, z: __m512d) -> __m512d = _mm512_fmadd_pd;
+        /// `x y` of doubles.
+        pub(super) fn times(x: __m512d, y: __m512d) -> __m512d = _mm512_mul_pd;
+        /// `x / y` of doubles.
+        pub(super) fn over(x: __m512d, y: __m512d) -> __m512d = _mm512_div_pd;
+        /// The square root of doubles.
+        pub(super) fn root(x: __m512d) -> __m512d = _mm512_sqrt_pd;
+        /// The same double in every lane.
+        pub(super) fn splat_double(x: f64) -> __m512d = _mm512_set1_pd;
     }
 
     /// The lanes in which `x` has one of these bits.
@@ -148,13 +157,6 @@ impl Avx512 {
         unsafe { _mm512_srai_epi64::<N>(x) }
     }
 
-    /// The lanes in which `x < y`, without sign.
-    #[inline(always)]
-    pub(super) fn less(self, x: __m512i, y: __m512i) -> u8 {
-        // SAFETY: see above.
-        unsafe { _mm512_cmplt_epu64_mask(x, y) }
-    }
-
     /// `x - y` in the lanes of the mask, `x` in the others.
     #[inline(always)]
     pub(super) fn sub_in(self, mask: u8, x: __m512i, y: __m512i) -> __m512i {
@@ -167,55 +169,6 @@ impl Avx512 {
     pub(super) fn positive(self, x: __m512d) -> u8 {
         // SAFETY: see above.
         unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, self.splat_double(0.0)) }
-    }
-
-    /// Signed words as doubles.
-    #[inline(always)]
-    pub(super) fn double(self, x: __m512i) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_cvtepi64_pd(x) }
-    }
-
-    /// Doubles, rounded to signed words.
-    #[inline(always)]
-    pub(super) fn rounded(self, x: __m512d) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_cvtpd_epi64(x) }
-    }
-
-    /// `x y + z`, rounded once.
-    #[inline(always)]
-    pub(super) fn fused(self, x: __m512d, y: __m512d, z: __m512d) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_fmadd_pd(x, y, z) }
-    }
-
-    /// `x y` of doubles.
-    #[inline(always)]
-    pub(super) fn times(self, x: __m512d, y: __m512d) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_mul_pd(x, y) }
-    }
-
-    /// `x / y` of doubles.
-    #[inline(always)]
-    pub(super) fn over(self, x: __m512d, y: __m512d) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_div_pd(x, y) }
-    }
-
-    /// The square root of doubles.
-    #[inline(always)]
-    pub(super) fn root(self, x: __m512d) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_sqrt_pd(x) }
-    }
-
-    /// The same double in every lane.
-    #[inline(always)]
-    pub(super) fn splat_double(self, x: f64) -> __m512d {
-        // SAFETY: see above.
-        unsafe { _mm512_set1_pd(x) }
     }
 
     /// In each lane the word of its index, below 64: no address depends on it.
@@ -261,28 +214,11 @@ impl Vector for Avx512 {
         unsafe { _mm512_set1_epi64(word.cast_signed()) }
     }
 
-    #[inline(always)]
-    fn add(self, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_add_epi64(x, y) }
-    }
-
-    #[inline(always)]
-    fn sub(self, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_sub_epi64(x, y) }
-    }
-
-    #[inline(always)]
-    fn and(self, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_and_si512(x, y) }
-    }
-
-    #[inline(always)]
-    fn or(self, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
-        unsafe { _mm512_or_si512(x, y) }
+    instructions! {
+        fn add(x: __m512i, y: __m512i) -> __m512i = _mm512_add_epi64;
+        fn sub(x: __m512i, y: __m512i) -> __m512i = _mm512_sub_epi64;
+        fn and(x: __m512i, y: __m512i) -> __m512i = _mm512_and_si512;
+        fn or(x: __m512i, y: __m512i) -> __m512i = _mm512_or_si512;
     }
 
     #[inline(always)]

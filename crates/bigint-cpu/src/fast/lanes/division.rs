@@ -40,7 +40,7 @@ const MOST_DIGITS: usize = 500;
 /// The most digits of a dividend: what eight have together stays in a core's cache.
 const LONGEST: usize = 2000;
 
-/// Divides the numbers from `first` on and stores them from `i` on; answers the lanes that are
+/// Divides the numbers from `first` on and stores them from `i` on; returns the lanes that are
 /// right: not those of divisors that are zero.
 pub(super) fn div_rem(
     isa: Avx512,

@@ -25,7 +25,7 @@ use crate::piece::{Piece, PieceLimbs};
 const WIDEST: usize = 32;
 
 /// The products of the whole groups that a piece begins with, where this file has a
-/// kernel for them; answers how many numbers that were.
+/// kernel for them; returns how many numbers that were.
 pub(super) fn mul<I: Vector>(
     isa: I,
     is_prefetched: bool,

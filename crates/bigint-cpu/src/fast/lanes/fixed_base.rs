@@ -25,6 +25,7 @@ use super::transfer::store;
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use super::{Avx512, have_multipliers};
 use crate::fast::Cpu;
+use crate::fast::number::limbs::parts;
 use crate::piece::{Piece, for_each_piece};
 use crate::reference::pow_mod::digit;
 use crate::{Error, Numbers, NumbersMut, memory, share};
@@ -34,7 +35,7 @@ const BITS: usize = DIGIT_BITS as usize;
 /// Words of a digit of all entries of a window, in vectors.
 const VECTORS: usize = (1 << TABLE_WINDOW) / Avx512::LANES;
 
-/// The instructions, where lanes take a table and a modulus for `count` exponents.
+/// The machine's instructions, where lanes take a table and a modulus for `count` exponents.
 pub(in crate::fast) fn suits(cpu: &Cpu, count: usize, [t, m]: [Numbers<'_>; 2]) -> Option<Avx512> {
     let is_one_base = t.is_broadcast() && m.is_broadcast();
     let are_enough = count >= Avx512::LANES && montgomery::suits(m.shape().width);
@@ -78,7 +79,7 @@ pub(in crate::fast) fn pow_fixed(
     })
 }
 
-/// Digit `j` of entry `k` becomes word `64 j + k`.
+/// Puts digit `j` of entry `k` of a window at word `64 j + k`.
 fn transpose(window: &mut [u64], entries: &[Limb], width: usize) {
     for (k, entry) in entries.chunks_exact(width).enumerate() {
         for (j, words) in window.chunks_mut(1 << TABLE_WINDOW).enumerate() {
@@ -112,10 +113,7 @@ fn group(
         .collect();
     isa.with_scratch(4 * long + BLOCK_WORDS * blocks, |memory| {
         memory.fill(isa.splat(0));
-        let (m, memory) = memory.split_at_mut(long);
-        let (x, memory) = memory.split_at_mut(long);
-        let (y, memory) = memory.split_at_mut(long);
-        let (t, words) = memory.split_at_mut(long);
+        let ([m, x, y, t], words) = parts(memory, long);
         isa.vectorize(
             #[inline(always)]
             || {

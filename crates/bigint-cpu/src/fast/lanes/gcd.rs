@@ -30,7 +30,7 @@
 
 use core::arch::x86_64::{__m512d, __m512i};
 
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::LIMB_BITS;
 
 use super::avx512::Avx512;
 use super::digits::{digits_of_bits, digits_of_blocks};
@@ -38,8 +38,8 @@ use super::reciprocal::{MASK, lanes, lengths, move_down, move_up, shift_down, sh
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
+use crate::fast::number::limbs::{inverse, parts};
 use crate::piece::Piece;
-use crate::reference::montgomery::inverse;
 
 /// Steps of a round.
 const STEPS: u32 = 30;
@@ -50,7 +50,7 @@ const WIDEST: usize = 1024;
 
 const SIGN: u64 = 1 << 63;
 
-/// The greatest common divisors of the numbers from `first` on, stored from `i` on; answers the
+/// The greatest common divisors of the numbers from `first` on, stored from `i` on; returns the
 /// lanes that are right.
 pub(super) fn gcd(
     isa: Avx512,
@@ -91,7 +91,8 @@ pub(super) fn gcd(
     })
 }
 
-/// The inverses of the numbers from `first` on, likewise.
+/// The inverses of the numbers from `first` on, stored from `i` on; returns the lanes that are
+/// right.
 pub(super) fn inv_mod(
     isa: Avx512,
     r: &mut Piece<'_>,
@@ -100,10 +101,7 @@ pub(super) fn inv_mod(
     operands: [Numbers<'_>; 2],
 ) -> u8 {
     with_digits(isa, r.width, operands, |room, memory, words| {
-        let (a, memory) = memory.split_at_mut(room);
-        let (b, memory) = memory.split_at_mut(room);
-        let (m, memory) = memory.split_at_mut(room);
-        let (u, v) = memory.split_at_mut(room);
+        let ([a, b, m, u, v], _) = parts(memory, room);
         isa.vectorize(
             #[inline(always)]
             || {
@@ -158,7 +156,7 @@ fn with_digits(
     })
 }
 
-/// Loads two operands; answers how many digits, two at least, hold both.
+/// Loads two operands; returns how many digits, two at least, hold both.
 #[inline(always)]
 fn load_both(
     isa: Avx512,
@@ -191,7 +189,7 @@ fn not_zero(isa: Avx512, x: &[__m512i]) -> u8 {
     isa.test(any, !0)
 }
 
-/// The zeros below the lowest bit; of zero none.
+/// How many zero bits are below the lowest bit of each lane's number; 0 for zero.
 #[inline(always)]
 fn trailing_zeros(isa: Avx512, x: &[__m512i]) -> [u64; Avx512::LANES] {
     let (mut place, mut lowest) = (isa.splat(0), isa.splat(1));
@@ -207,7 +205,7 @@ fn trailing_zeros(isa: Avx512, x: &[__m512i]) -> [u64; Avx512::LANES] {
     zeros
 }
 
-/// Bits as digits and bits.
+/// Counts of bits as whole digits and the bits left.
 fn in_digits(bits: [u64; Avx512::LANES]) -> [[u64; Avx512::LANES]; 2] {
     let digit = u64::from(DIGIT_BITS);
     [bits.map(|bits| bits / digit), bits.map(|bits| bits % digit)]
@@ -329,8 +327,8 @@ impl Run<'_> {
         ]
     }
 
-    /// `a` and `b` by the factors, where `b` is not kept; answers the lanes in which either is
-    /// negative.
+    /// Sets `a` and `b` to their combinations by the factors, but for `b` where it is kept;
+    /// returns the lanes in which either is negative.
     #[inline(always)]
     fn combine(&mut self, factors: Factors, kept: u8) -> [u8; 2] {
         let isa = self.isa;
@@ -407,7 +405,7 @@ fn word(
     isa.select(is_long, isa.or(top, low), whole)
 }
 
-/// Both factors of a word, 22 bits up.
+/// Both factors that a word holds, 22 bits up.
 #[inline(always)]
 fn halves(isa: Avx512, both: __m512i) -> [__m512i; 2] {
     let f = isa.shift_arithmetic::<32>(isa.shift_left(both, 32));
@@ -459,11 +457,7 @@ struct Modulus<'a> {
 
 impl<'a> Modulus<'a> {
     fn new(isa: Avx512, m: &'a [__m512i]) -> Self {
-        let inverses = lanes(m[0]).map(|m| {
-            let half = u64::from(inverse(m as Limb));
-            let whole = half.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(half)));
-            whole.wrapping_neg() & MASK
-        });
+        let inverses = lanes(m[0]).map(|m| inverse(m).wrapping_neg() & MASK);
         Modulus {
             isa,
             m,
@@ -471,7 +465,8 @@ impl<'a> Modulus<'a> {
         }
     }
 
-    /// `u` and `v` by the factors modulo `m`, but `v` where it is kept.
+    /// Sets `u` and `v` to their combinations by the factors modulo `m`, but for `v` where
+    /// it is kept.
     #[inline(always)]
     fn follow(&self, u: &mut [__m512i], v: &mut [__m512i], factors: Factors, kept: u8) {
         let (isa, m) = (self.isa, self.m);

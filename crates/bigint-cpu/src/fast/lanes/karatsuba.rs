@@ -58,7 +58,7 @@ impl Bound {
     /// Columns that were carried through.
     const DIGITS: Bound = Bound { least: 0, most: 1 };
 
-    /// Columns of `n` digit products.
+    /// The bound of columns of `n` digit products.
     fn of_products<I: Vector>(n: usize) -> Self {
         Bound {
             least: if I::LOW_IS_SIGNED { terms(n) } else { 0 },
@@ -66,7 +66,7 @@ impl Bound {
         }
     }
 
-    /// Both one or the other.
+    /// The bound of columns that are within either bound.
     fn or(self, other: Bound) -> Self {
         Bound {
             least: self.least.max(other.least),
@@ -74,7 +74,7 @@ impl Bound {
         }
     }
 
-    /// A column of one and a column of the other.
+    /// The bound of a column within one bound and a column within the other.
     fn plus(self, other: Bound) -> Self {
         Bound {
             least: self.least + other.least,
@@ -82,7 +82,7 @@ impl Bound {
         }
     }
 
-    /// Two columns less two others.
+    /// The bound of two such columns less two others.
     fn combined(self) -> Self {
         let both = 2 * (self.least + self.most);
         Bound {
@@ -98,12 +98,12 @@ impl Bound {
 
 /// How a product of `n >= m` digits is split, at `h = ceil(n / 2)`.
 enum Split {
-    /// Too short.
+    /// Neither: the operands are too short.
     Base,
     /// The shorter operand has little beyond `X`: only the longer one is split.
     Two,
-    /// Both are. `m >= h + 2`, so that `h + (2 h + 1) <= n + m`: all columns of
-    /// `zm X` that are not zero are columns of the result.
+    /// Both are split. `m >= h + 2`, so that `h + (2 h + 1) <= n + m`: all columns of `zm
+    /// X` that are not zero are columns of the result.
     Three,
 }
 

@@ -106,13 +106,13 @@ pub(super) fn div_rem(group: Group<'_, '_>) -> u8 {
     quotients([Some(r), s], i, first, operands)
 }
 
-/// The quotients alone.
+/// The quotients of a group.
 pub(super) fn div(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     quotients([Some(group.r), None], group.i, first, group.operands)
 }
 
-/// The remainders alone.
+/// The remainders of a group.
 pub(super) fn rem(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     quotients([None, Some(group.r)], group.i, first, group.operands)
@@ -198,7 +198,7 @@ impl<V: Copy> Operand<'_, V> {
     }
 }
 
-/// The sizes of a multiplication, in vectors unless said otherwise.
+/// The sizes of a multiplication, in vectors where nothing else is said.
 struct Sizes {
     /// Limbs of the operands that count.
     limbs: [usize; 2],
@@ -298,7 +298,7 @@ pub(super) fn mul<I: Vector>(
                     if !is_square {
                         b.load(isa, first, words);
                     }
-                    // The memory of this result and of the next operands is asked for while
+                    // The memory of this result and of the next operands is prefetched while
                     // the machine multiplies.
                     let next = first + I::LANES;
                     let mut ahead = Lines::none();

@@ -30,8 +30,8 @@ use super::digits::{digits_of_bits, digits_of_blocks, normalise};
 use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
+use crate::fast::number::limbs::{inverse, parts};
 use crate::piece::Piece;
-use crate::reference::montgomery::inverse;
 use crate::reference::pow_mod::{WIDEST_WINDOW, digit};
 
 const BITS: usize = DIGIT_BITS as usize;
@@ -51,7 +51,7 @@ pub(in crate::fast) fn suits(width: usize) -> bool {
 }
 
 /// The powers of a piece modulo odd numbers; what is computed modulo even ones means
-/// nothing. Answers whether the machine has the instructions.
+/// nothing. Returns whether the machine has the instructions.
 pub(in crate::fast) fn pow_mod(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(isa) = super::Avx512::detect() {
@@ -91,12 +91,7 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
     isa.with_scratch(total, |memory| {
         memory.fill(isa.splat(0));
         let (table, memory) = memory.split_at_mut(entries * long);
-        let (modulus, memory) = memory.split_at_mut(long);
-        let (x, memory) = memory.split_at_mut(long);
-        let (y, memory) = memory.split_at_mut(long);
-        let (t, memory) = memory.split_at_mut(long);
-        let (square_of_radix, memory) = memory.split_at_mut(long);
-        let (base, memory) = memory.split_at_mut(long);
+        let ([modulus, x, y, t, square_of_radix, base], memory) = parts(memory, long);
         let (wide, words) = memory.split_at_mut(wide);
         isa.vectorize(
             #[inline(always)]
@@ -177,7 +172,7 @@ fn load_digits<I: Vector>(
     }
 }
 
-/// The length of a number in bits, of zero 1.
+/// The length of a number in bits; 1 for zero.
 fn length(number: &[Limb]) -> usize {
     let top = number.iter().rposition(|&limb| limb != 0);
     top.map_or(1, |top| {
@@ -215,9 +210,7 @@ impl<'a, I: Vector> Odd<'a, I> {
         let lanes: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut inverses));
         let lowest: &[u64] = bytemuck::cast_slice(std::slice::from_ref(&m[0]));
         for (x, m) in lanes.iter_mut().zip(lowest) {
-            let half = u64::from(inverse(*m as Limb));
-            let whole = half.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(half)));
-            *x = whole.wrapping_neg() & MASK;
+            *x = inverse(*m).wrapping_neg() & MASK;
         }
         Odd {
             isa,

@@ -25,8 +25,8 @@ pub(super) const MASK: u64 = (1 << DIGIT_BITS) - 1;
 /// `B` as a double.
 const RADIX: f64 = (1_u64 << DIGIT_BITS) as f64;
 
-/// More than the reciprocal's lower digit can be too large by: doubles make a digit from a rest
-/// of up to three divisors, right to `2^-50`.
+/// More than the lower digit of a reciprocal can be too large by: doubles make a digit from a
+/// rest of up to three divisors, right to `2^-50`.
 const SLACK: u64 = 48;
 
 /// The digits `V_1`, `V_0`.
@@ -38,7 +38,7 @@ pub(super) struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// Of `high B + low`, where the top bit of the digit `high` is set.
+    /// The reciprocal of `high B + low`, where the top bit of the digit `high` is set.
     #[inline(always)]
     pub fn new(isa: Avx512, high: __m512i, low: __m512i) -> Self {
         let zero = isa.splat(0);
@@ -88,7 +88,7 @@ impl Reciprocal {
 /// Takes `q t` off the columns `u`, as many as `t` has digits, and the top above them. `c` is a
 /// zero and the digits of `B^d - t`, so that `q c` is added and `q` taken off the top: columns
 /// but the top never fall, and gain less than `2 B`. `h` and `m` are the top and the
-/// uppermost column, which is not read from `u`; answers the two that follow, of which the
+/// uppermost column, which is not read from `u`; returns the two that follow, of which the
 /// first is not in `u` either. At least two digits.
 ///
 /// From above: the next digit can be found while the lower columns are still computed.
@@ -122,7 +122,7 @@ pub(super) fn released(isa: Avx512, [h, m]: [__m512i; 2]) -> [__m512i; 2] {
     [h, isa.and(m, isa.splat(MASK))]
 }
 
-/// Moves the digits of every lane up by so many, and zeros in below.
+/// Moves the digits of lane `l` up by `by[l]` places and fills in zeros below.
 pub(super) fn move_up(digits: &mut [__m512i], by: &[u64; Avx512::LANES]) {
     let n = digits.len();
     if let Some(all) = same(by) {
@@ -156,7 +156,7 @@ pub(super) fn move_down(digits: &mut [__m512i], by: &[u64; Avx512::LANES]) {
     }
 }
 
-/// What all lanes have in common.
+/// The number that all lanes have in common, if they do.
 fn same(by: &[u64; Avx512::LANES]) -> Option<usize> {
     let first = by[0];
     by.iter().all(|by| *by == first).then_some(first as usize)
@@ -187,8 +187,8 @@ pub(super) fn shift_down(isa: Avx512, digits: &mut [__m512i], bits: __m512i) {
     }
 }
 
-/// The lengths of numbers in digits, and their top digits, which are zero where there is none.
-/// What stands above a digit's bits is cleared.
+/// The length of each lane's number in digits, and its top digit, which is zero for zero. What
+/// stands above a digit's bits is cleared.
 #[inline(always)]
 pub(super) fn lengths(isa: Avx512, digits: &mut [__m512i]) -> [__m512i; 2] {
     let (mut length, mut top) = (isa.splat(0), isa.splat(0));

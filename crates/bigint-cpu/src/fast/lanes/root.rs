@@ -47,7 +47,7 @@ const MOST_DIGITS: usize = 500;
 const PAIR: usize = 2 * DIGIT_BITS as usize;
 
 /// Takes the roots of the numbers from `first` on and stores them and what they leave from `i` on;
-/// answers the lanes that are right.
+/// returns the lanes that are right.
 pub(super) fn isqrt(
     isa: Avx512,
     [root, rest]: [&mut Piece<'_>; 2],
@@ -178,7 +178,7 @@ fn of_pair(isa: Avx512, high: __m512i, low: __m512i) -> (__m512i, __m512i) {
 }
 
 /// Makes of what is left, in `u`, what the lower `bits` bits of the root added to it, shifted as it
-/// is: `u + f (2 s - f)`. `c` has `B - 1` less the digits of `2 s`. Answers the lanes in which
+/// is: `u + f (2 s - f)`. `c` has `B - 1` less the digits of `2 s`. Returns the lanes in which
 /// no more than `2 s` is left.
 #[inline(always)]
 fn own_rest(

@@ -256,7 +256,7 @@ fn with_last_line(limbs: &[Limb], part: Range<usize>) -> &[Limb] {
     &limbs[part.start..(part.end + prefetch::LINE - 1).min(limbs.len())]
 }
 
-/// Asks for the rows of interleaved batches that a [`load`] from number `first` on will
+/// Prefetches the rows of interleaved batches that a [`load`] from number `first` on will
 /// read.
 pub(super) fn prefetch_rows(numbers: Numbers<'_>, width: usize, first: usize) {
     let shape = numbers.shape();
@@ -267,7 +267,7 @@ pub(super) fn prefetch_rows(numbers: Numbers<'_>, width: usize, first: usize) {
     }
 }
 
-/// Asks for the rows that a [`store`] to number `i` of the piece will write.
+/// Prefetches the rows that a [`store`] to number `i` of the piece will write.
 pub(super) fn prefetch_result_rows(piece: &Piece<'_>, i: usize) {
     if let PieceLimbs::Rows(rows) = &piece.limbs
         && i < piece.count

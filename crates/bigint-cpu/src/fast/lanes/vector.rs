@@ -124,3 +124,19 @@ pub(in crate::fast) trait Vector: Copy + Send + Sync + 'static {
     /// The low halves of `LANES` words.
     fn store_row(self, words: Self::V, row: &mut [Limb]);
 }
+
+/// Methods of a machine's proof that are one instruction on registers each.
+#[cfg(target_arch = "x86_64")]
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $vis:vis fn $name:ident($($x:ident: $t:ty),+) -> $r:ty = $instruction:path;)+) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        $vis fn $name(self, $($x: $t),+) -> $r {
+            // SAFETY: `self` proves that the machine has the instruction, which touches no memory.
+            unsafe { $instruction($($x),+) }
+        }
+    )+};
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use instructions;

@@ -10,7 +10,7 @@
 //!
 //! All take a dividend `a` of `k + m` limbs and a divisor `d` of `m` with its top bit set,
 //! put `k` limbs of the quotient in `q` and the remainder in the lower `m` limbs of `a`;
-//! what is above it is anything then. They answer whether the quotient has one more limb,
+//! what is above it is anything then. They return whether the quotient has one more limb,
 //! which then is 1: where the upper `m` limbs of `a` are not less than `d`.
 //!
 //! **Recursion.** A quotient shorter than the divisor comes from the upper `2 k` limbs of
@@ -27,8 +27,11 @@
 //! `2 M(n) + M(n / 2) log n` for Karatsuba's, and five products of `m` limbs by reciprocal.
 //! **Scratch**: taken inside, at most a few times the operands.
 
-use super::limbs::{add_assign, decrement, shift_right_by, sub_assign, sub_product, trim};
-use super::reciprocal::{Reciprocal, shift_left};
+use super::limbs::{
+    add_assign, decrement, is_less, shift_left, shift_right_by, store, sub_assign, sub_product,
+    trim,
+};
+use super::reciprocal::Reciprocal;
 use super::with_scratch;
 use crate::Path;
 use crate::memory::scratch;
@@ -140,26 +143,16 @@ fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
         let start = (end - 1) / m * m;
         let part = &mut a[start..end + m];
         let (quotient, remainder) = reciprocal.divide(part, d);
-        store(&mut q[start..end], &quotient);
-        store(&mut part[..m], &remainder);
+        for (to, from) in [(&mut q[start..end], quotient), (&mut part[..m], remainder)] {
+            to.fill(0);
+            store(to, &from);
+        }
         end = start;
     }
 }
 
-/// `r = x`, zeros above.
-fn store(r: &mut [u64], x: &[u64]) {
-    let (low, high) = r.split_at_mut(x.len());
-    low.copy_from_slice(x);
-    high.fill(0);
-}
-
-/// Whether `a < b`, both as long.
-fn is_less(a: &[u64], b: &[u64]) -> bool {
-    a.iter().rev().lt(b.iter().rev())
-}
-
-/// The top of a divisor whose highest bit is set, and its reciprocal ([Möller and Granlund 2011],
-/// algorithms 4 and 6).
+/// The top of a divisor whose highest bit is set, and its reciprocal
+/// ([Möller and Granlund 2011], algorithms 4 and 6).
 #[derive(Clone, Copy)]
 struct Top {
     /// Its two highest limbs.
@@ -240,11 +233,9 @@ pub(crate) fn div_rem(a: &[u64], d: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) 
         return (words(value(a) / value(d)), words(value(a) % value(d)));
     }
     let bits = d[m - 1].leading_zeros();
-    let mut left = Vec::with_capacity(n + 1);
-    shift_left(a, bits, &mut left);
-    let mut divisor = Vec::with_capacity(m + 1);
-    shift_left(d, bits, &mut divisor);
-    divisor.truncate(m);
+    let (mut left, mut divisor) = (vec![0; n + 1], vec![0; m]);
+    shift_left(&mut left, a, bits);
+    shift_left(&mut divisor, d, bits);
     let mut quotient = scratch(n + 1 - m);
     divide(&mut quotient, &mut left, &divisor, path);
     left.truncate(m);

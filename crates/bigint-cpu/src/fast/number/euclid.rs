@@ -10,9 +10,8 @@
 //! r >= E (u' + v' + 1),    y - r >= E (u + u' + v + v')
 //! ```
 //!
-//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these conditions do
-//! not ask which sign is whose). That makes
-//! rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
+//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these
+//! conditions do not depend on which sign is whose). That makes rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
 //! give rows once more, and the product of both takes some 62 bits from the numbers by one
 //! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
 //! be off. Numbers of two words are their own tops, and nothing is cut off in the end: `E = 0`.
@@ -25,8 +24,7 @@
 //! large quotients cost one of numbers, which takes as many bits.
 //!
 //! **Halves** (after [Möller 2008]). What is above the lowest `p` words of both stands for them
-//! longer, if it
-//! keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
+//! longer, if it keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
 //! than `t = k / 2 + 1` words, the rows `(u, v)` of `x` and `(u', v')` of `y` have entries below
 //! `x / B` and `y / B`, `B = 2^64`, as a row's entry times the other's number is no more than what
 //! was begun with. So
@@ -39,41 +37,40 @@
 //! the same way, which makes `O(M(n) log n)`.
 
 use super::division;
-use super::limbs::{add_assign, sub_assign, trim};
+use super::limbs::{add_assign, is_less_trimmed, sub_assign, trim, trimmed};
 use super::reciprocal::product;
-use super::root::is_less;
 use crate::Path;
 
 /// What a row's entries add up to stays below this.
 const MOST: u64 = 1 << 31;
 
-/// What the numbers that were begun with go into two that were reached, a row each.
+/// Two numbers that were reached in terms of those that were begun with: a row each.
 type Rows = [[u64; 2]; 2];
 
 /// Words that are reduced by themselves at least. Of 50, 100, 200, 400 and 800, 50 and 100 took the
 /// least time from 800 words on: at 1600 half of what one pass after the other took, at 12800 a
-/// tenth (a busy machine with AVX-512, one number).
+/// tenth (AVX-512, one number).
 const HALVES: usize = 100;
 
 /// The numbers of Euclid's algorithm, `a >= b`, without zeros on top.
 pub(crate) struct Euclid {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// How often the numbers that were begun with go into `a` and `b`, without signs: of each of
-    /// those that are asked for.
+    /// The cofactors of `a` and `b` without signs: for each number of the first pair whose
+    /// cofactors are wanted, how often it goes into `a` and into `b`.
     cofactors: Vec<[Vec<u64>; 2]>,
     /// Whether the number of steps is odd: then `a` has the first number negative or not at all,
     /// and the second positive, `b` the other way round.
     is_odd: bool,
     /// Words that `b` has at least after every step; 0 where it may be zero.
     least: usize,
-    /// [`HALVES`].
+    /// Words from which on numbers are reduced by halves: [`HALVES`], but for tests.
     halves: usize,
     path: Path,
 }
 
 impl Euclid {
-    /// Of `a >= b`, trimmed, without cofactors.
+    /// Euclid's algorithm on `a >= b`, trimmed, without cofactors.
     fn new(a: &[u64], b: &[u64], path: Path) -> Self {
         Euclid {
             a: a.to_vec(),
@@ -88,7 +85,11 @@ impl Euclid {
 
     /// The greatest common divisor, trimmed, of both, trimmed.
     pub(crate) fn gcd(a: &[u64], b: &[u64], path: Path) -> Vec<u64> {
-        let (a, b) = if is_less(a, b) { (b, a) } else { (a, b) };
+        let (a, b) = if is_less_trimmed(a, b) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         Euclid::new(a, b, path).divisor()
     }
 
@@ -122,7 +123,7 @@ impl Euclid {
         while !self.b.is_empty() && self.step() {}
     }
 
-    /// Some quotients, if `b` keeps its least number of words.
+    /// Takes some quotients, if `b` keeps its least number of words.
     fn step(&mut self) -> bool {
         if self.halve() {
             return true;
@@ -200,7 +201,7 @@ impl Euclid {
             });
         }
         self.is_odd ^= is_odd;
-        if is_less(&self.a, &self.b) {
+        if is_less_trimmed(&self.a, &self.b) {
             std::mem::swap(&mut self.a, &mut self.b);
             self.cofactors
                 .iter_mut()
@@ -256,7 +257,7 @@ impl Euclid {
         (rows[0][1] != 0).then_some((rows, is_odd))
     }
 
-    /// Both numbers by their rows.
+    /// Replaces both numbers by what their rows make of them.
     fn reduce(&mut self, rows: Rows, is_odd: bool) {
         self.b.resize(self.a.len(), 0);
         // Of an even number of steps the first row is u a - v b, of an odd one v b - u a,
@@ -273,8 +274,9 @@ impl Euclid {
             (*a, *b) = (first.next([u, x], [v, y]), second.next([z, y], [w, x]));
         }
         debug_assert!(first.is_zero() && second.is_zero());
-        trim_in_place(&mut self.a);
-        trim_in_place(&mut self.b);
+        for x in [&mut self.a, &mut self.b] {
+            x.truncate(trimmed(x).len());
+        }
         for [of_a, of_b] in &mut self.cofactors {
             let n = of_a.len().max(of_b.len()) + 1;
             of_a.resize(n, 0);
@@ -288,13 +290,14 @@ impl Euclid {
                 (*x, *y) = (first as u64, second as u64);
                 (first, second) = (first >> 64, second >> 64);
             }
-            trim_in_place(of_a);
-            trim_in_place(of_b);
+            for x in [of_a, of_b] {
+                x.truncate(trimmed(x).len());
+            }
         }
         self.is_odd ^= is_odd;
     }
 
-    /// One quotient, whatever it is, if `b` keeps its least number of words.
+    /// Takes one quotient of any size, if `b` keeps its least number of words.
     fn divide(&mut self) -> bool {
         let (quotient, remainder) = division::div_rem(&self.a, &self.b, self.path);
         if remainder.len() < self.least {
@@ -363,10 +366,6 @@ impl Difference {
     }
 }
 
-fn trim_in_place(x: &mut Vec<u64>) {
-    *x = trim(std::mem::take(x));
-}
-
 #[cfg(test)]
 mod tests {
     use num_bigint::BigUint;
@@ -382,7 +381,11 @@ mod tests {
     /// stands in books.
     fn check(a: &[u64], b: &[u64], halves: usize) {
         let (a, b) = (trim(a.to_vec()), trim(b.to_vec()));
-        let (a, b) = if is_less(&a, &b) { (b, a) } else { (a, b) };
+        let (a, b) = if is_less_trimmed(&a, &b) {
+            (b, a)
+        } else {
+            (a, b)
+        };
         let (mut x, mut y) = (big(&a), big(&b));
         while y != BigUint::ZERO {
             (x, y) = (y.clone(), x % y);
@@ -399,7 +402,7 @@ mod tests {
         match inverse {
             Some(inverse) => {
                 let one = BigUint::from(1u32) % big(&a);
-                assert!(is_less(&inverse, &a) && big(&inverse) * big(&b) % big(&a) == one);
+                assert!(is_less_trimmed(&inverse, &a) && big(&inverse) * big(&b) % big(&a) == one);
             }
             None => assert_ne!(x, BigUint::from(1u32)),
         }

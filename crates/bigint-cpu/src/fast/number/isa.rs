@@ -23,16 +23,16 @@ pub(super) struct Avx512(());
     expect(dead_code, reason = "other machines have the portable path")
 )]
 pub(super) enum Isa {
-    /// None beyond those Rust assumes.
+    /// No instructions beyond those that Rust assumes.
     Portable,
-    /// Those of [`Path::Avx2`].
+    /// The instructions of [`Path::Avx2`].
     Avx2(Avx2),
-    /// Those of [`Path::Avx512Ifma`].
+    /// The instructions of [`Path::Avx512Ifma`].
     Avx512(Avx512, Avx2),
 }
 
 impl Isa {
-    /// What `path` asks for, or the best below it that the machine has.
+    /// The instructions of `path`, or the best below it that the machine has.
     #[inline]
     pub(super) fn of(path: Path) -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();

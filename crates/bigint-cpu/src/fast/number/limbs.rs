@@ -1,12 +1,15 @@
-//! Carry chains over 64-bit limbs, least significant limb first.
+//! The toolbox of 64-bit limbs, least significant limb first: carry chains, shifts, comparisons,
+//! copies, the inverse of a word.
 //!
-//! Everything above the base case is built from these few loops. They go by
+//! Everything above the base case is built from these few loops. The carry chains go by
 //! [`CHUNK`] limbs, within which the compiler keeps the carry in the machine's flag
 //! (`adc`, `sbb`). From one chunk to the next it would move it to a register and
 //! back, which takes longer than the chunk; so a chunk does not wait for the one
 //! before. The carry is added afterwards, and seldom goes further than one limb.
 
 use std::hint::select_unpredictable;
+
+use bigint_core::{LIMB_BITS, Limb};
 
 /// Limbs whose carries are handed on in the machine's flag.
 const CHUNK: usize = 4;
@@ -52,7 +55,7 @@ fn hand_on(a: &mut [u64], f: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     })
 }
 
-/// `f(a, b)` limb by limb, and the carry out.
+/// Applies `f` to `a` and `b` limb by limb; returns its results and the carry out.
 #[inline(always)]
 fn chunk(
     a: &[u64; CHUNK],
@@ -152,16 +155,23 @@ pub(crate) fn shift_right_by(a: &mut [u64], bits: u32) {
     }
 }
 
-/// `a += b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
-#[inline]
-pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {
-    let (low, high) = a.split_at_mut(b.len());
+/// `a += b y` for the same length; returns the limb above.
+#[inline(always)]
+pub(crate) fn add_row(a: &mut [u64], b: &[u64], y: u64) -> u64 {
     let mut carry = 0;
-    for (z, &x) in low.iter_mut().zip(b) {
+    for (z, &x) in a.iter_mut().zip(b) {
         // At most (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1.
         let t = u128::from(x) * u128::from(y) + u128::from(*z) + u128::from(carry);
         (*z, carry) = (t as u64, (t >> 64) as u64);
     }
+    carry
+}
+
+/// `a += b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`.
+#[inline]
+pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {
+    let (low, high) = a.split_at_mut(b.len());
+    let carry = add_row(low, b, y);
     if !high.is_empty() {
         add_assign(high, &[carry]);
     }
@@ -263,19 +273,97 @@ pub(crate) fn abs_difference(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
 
 /// Whether `a < b`, for the same length.
 #[inline(always)]
-fn is_less(a: &[u64], b: &[u64]) -> bool {
+pub(crate) fn is_less(a: &[u64], b: &[u64]) -> bool {
     let differ = a.iter().zip(b).rev().find(|(x, y)| x != y);
     differ.is_some_and(|(x, y)| x < y)
 }
 
+/// Whether `a < b`, both without zeros at their ends.
+pub(crate) fn is_less_trimmed(a: &[u64], b: &[u64]) -> bool {
+    match a.len().cmp(&b.len()) {
+        std::cmp::Ordering::Equal => is_less(a, b),
+        order => order.is_lt(),
+    }
+}
+
+/// `x` without the zeros at its end.
+pub(crate) fn trimmed<T: PartialEq + Default>(x: &[T]) -> &[T] {
+    let top = x.iter().rposition(|limb| *limb != T::default());
+    &x[..top.map_or(0, |top| top + 1)]
+}
+
 /// `x` without the zeros at its end.
 pub(crate) fn trim(mut x: Vec<u64>) -> Vec<u64> {
-    let length = x
-        .iter()
-        .rposition(|&limb| limb != 0)
-        .map_or(0, |top| top + 1);
-    x.truncate(length);
+    x.truncate(trimmed(&x).len());
     x
+}
+
+/// The low limbs of `r` become `x`, as many as there is room for.
+pub(crate) fn store(r: &mut [u64], x: &[u64]) {
+    let limbs = r.len().min(x.len());
+    r[..limbs].copy_from_slice(&x[..limbs]);
+}
+
+/// `r = x 2^shift` modulo `2^(64 r.len())`, for `shift < 64` and `r` at most a limb longer.
+pub(crate) fn shift_left(r: &mut [u64], x: &[u64], shift: u32) {
+    let mut below = 0;
+    for (r, &limb) in r.iter_mut().zip(x.iter().chain(&[0])) {
+        let both = u128::from(limb) << 64 | u128::from(below);
+        *r = (both << shift >> 64) as u64;
+        below = limb;
+    }
+}
+
+/// The first `N` parts of `length` each of some memory, and the memory after them.
+#[inline(always)]
+pub(crate) fn parts<T, const N: usize>(
+    mut memory: &mut [T],
+    length: usize,
+) -> ([&mut [T]; N], &mut [T]) {
+    let parts = [(); N].map(|()| {
+        let (part, rest) = std::mem::take(&mut memory).split_at_mut(length);
+        memory = rest;
+        part
+    });
+    (parts, memory)
+}
+
+/// `1 / m` modulo `2^64` of an odd `m`, by Newton's step: `x` with `c` right bits gives
+/// `x (2 - m x)` with `2 c`, and `3 m xor 2` has five.
+pub(crate) const fn inverse(m: u64) -> u64 {
+    let mut x = m.wrapping_mul(3) ^ 2;
+    let mut bits = 5;
+    while bits < u64::BITS {
+        x = x.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(x)));
+        bits *= 2;
+    }
+    x
+}
+
+/// As many 64-bit words of a number of 32-bit limbs as there is room for; what it lacks is zero.
+pub(crate) fn pack(words: &mut [u64], limbs: &[Limb]) {
+    let (pairs, odd) = limbs.as_chunks::<2>();
+    let pairs_in = pairs.len().min(words.len());
+    for (word, [low, high]) in words.iter_mut().zip(pairs) {
+        *word = u64::from(*low) | u64::from(*high) << LIMB_BITS;
+    }
+    if let Some(word) = words.get_mut(pairs_in) {
+        *word = odd.first().copied().unwrap_or(0).into();
+    }
+}
+
+/// A number of any width in 32-bit limbs from 64-bit words; what they lack is zero.
+pub(crate) fn unpack(limbs: &mut [Limb], words: &[u64]) {
+    let (pairs, odd) = limbs.as_chunks_mut::<2>();
+    let pairs_out = pairs.len().min(words.len());
+    for ([low, high], word) in pairs.iter_mut().zip(words) {
+        *low = *word as Limb;
+        *high = (*word >> LIMB_BITS) as Limb;
+    }
+    pairs[pairs_out..].fill([0; 2]);
+    if let Some(limb) = odd.first_mut() {
+        *limb = words.get(pairs.len()).map_or(0, |word| *word as Limb);
+    }
 }
 
 #[cfg(test)]

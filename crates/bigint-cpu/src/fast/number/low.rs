@@ -1,8 +1,7 @@
 //! The low limbs of a product: `a b mod B^w`, `B = 2^64`, for `w < n + m` limbs of
 //! operands of `n >= m`.
 //!
-//! A result as wide as the longer operand, `w = n`, is what arithmetic modulo a power
-//! of two asks for. With `a = a_l + a_h B^(n - m)`
+//! Arithmetic modulo a power of two needs a result as wide as the longer operand, `w = n`. With `a = a_l + a_h B^(n - m)`
 //!
 //! ```text
 //! a b = a_l b  +  a_h b B^(n - m)

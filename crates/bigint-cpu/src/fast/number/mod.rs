@@ -66,7 +66,7 @@ use crate::memory;
 /// # Panics
 ///
 /// If `r.len() > a.len() + b.len()`. Where scratch cannot be had, which
-/// [`crate::mul`] answers with an error, this unwinds without a message.
+/// [`crate::compute`] returns an error, this unwinds without a message.
 #[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     let isa = Isa::of(path);

@@ -24,7 +24,9 @@
 //! which is nothing against the truncations: a few units of the last place.
 //! **Cost**: two products of `n/2` by `n` limbs at the top, `O(M(n))` in all.
 
-use super::limbs::{add_assign, decrement, increment, sub_assign, trim};
+use super::limbs::{
+    add_assign, decrement, increment, is_less_trimmed, shift_left, sub_assign, trim, trimmed,
+};
 use crate::Path;
 use crate::memory::{empty, scratch};
 
@@ -36,17 +38,16 @@ pub(crate) struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// Of a divisor that is not zero, trimmed, and of at most `n` limbs: for quotients of
-    /// `n` limbs.
+    /// The reciprocal of a divisor that is not zero, trimmed, and of at most `n` limbs: for
+    /// quotients of `n` limbs.
     pub(crate) fn new(d: &[u64], n: usize) -> Self {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
-        let mut shifted: Vec<u64> = empty(n + 1);
-        shifted.resize(n - d.len(), 0);
-        shift_left(d, shift, &mut shifted);
-        let v = reciprocal(&shifted[..n]);
+        let mut shifted = scratch(n);
+        shift_left(&mut shifted[n - d.len()..], d, shift);
+        let v = reciprocal(&shifted);
         drop(shifted);
-        let mut limbs = empty(v.len() + 1);
-        shift_left(&v, shift, &mut limbs);
+        let mut limbs = scratch(v.len() + 1);
+        shift_left(&mut limbs, &v, shift);
         Reciprocal {
             limbs: trim(limbs),
             point: n + d.len(),
@@ -68,13 +69,13 @@ impl Reciprocal {
         remainder.extend_from_slice(x);
         remainder.resize(length, 0);
         quotient.push(0);
-        // In two's complement while negative: the top limb tells.
+        // In two's complement while negative: the top limb has the sign.
         sub_assign(&mut remainder, &estimate);
         while remainder[length - 1] >> 63 == 1 {
             add_assign(&mut remainder, d);
             decrement(&mut quotient);
         }
-        while !less(&remainder, d) {
+        while !is_less_trimmed(trimmed(&remainder), d) {
             sub_assign(&mut remainder, d);
             increment(&mut quotient);
         }
@@ -141,58 +142,12 @@ fn short_reciprocal(d: &[u64]) -> Vec<u64> {
     quotient
 }
 
-/// `x <- x / d`; returns `x mod d`, for `d >= 2^63`.
-///
-/// Two limbs by one with the reciprocal `v = floor((B^2 - 1) / d) - B`
-/// ([Möller and Granlund 2011], algorithm 4).
-pub(crate) fn divide_word(x: &mut [u64], d: u64) -> u64 {
-    debug_assert!(d >> 63 == 1);
-    let v = (u128::MAX / u128::from(d)) as u64;
-    let mut remainder = 0;
-    for limb in x.iter_mut().rev() {
-        let q = u128::from(v) * u128::from(remainder);
-        let q = q.wrapping_add(u128::from(remainder) << 64 | u128::from(*limb));
-        let (low, mut quotient) = (q as u64, ((q >> 64) as u64).wrapping_add(1));
-        let mut r = limb.wrapping_sub(quotient.wrapping_mul(d));
-        if r > low {
-            quotient = quotient.wrapping_sub(1);
-            r = r.wrapping_add(d);
-        }
-        if r >= d {
-            quotient = quotient.wrapping_add(1);
-            r -= d;
-        }
-        (*limb, remainder) = (quotient, r);
-    }
-    remainder
-}
-
-/// `a < b`, whatever zeros stand at the end of `a`; `b` is trimmed.
-fn less(a: &[u64], b: &[u64]) -> bool {
-    let length = a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1);
-    match length.cmp(&b.len()) {
-        std::cmp::Ordering::Equal => a[..length].iter().rev().lt(b.iter().rev()),
-        order => order.is_lt(),
-    }
-}
-
 /// `x <- B^len - x` (0 for 0).
 fn negate(x: &mut [u64]) {
     for limb in x.iter_mut() {
         *limb = !*limb;
     }
     increment(x);
-}
-
-/// Appends `x 2^shift`, one limb longer.
-pub(crate) fn shift_left(x: &[u64], shift: u32, shifted: &mut Vec<u64>) {
-    let mut carry = 0;
-    for &limb in x {
-        let wide = u128::from(limb) << shift;
-        shifted.push(wide as u64 | carry);
-        carry = (wide >> 64) as u64;
-    }
-    shifted.push(carry);
 }
 
 /// `a b`, trimmed, on the threads there are.

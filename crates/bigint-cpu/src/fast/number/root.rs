@@ -20,25 +20,25 @@
 //! **Cost**: as of a few divisions, and for degree `k` as many powers `k - 1`.
 
 use super::division::{self, div_rem};
-use super::limbs::{add_assign, decrement, increment, shift_right_by, sub_assign, trim};
-use super::reciprocal::{product, shift_left};
+use super::limbs::{
+    add_assign, decrement, increment, is_less_trimmed, shift_left, shift_right_by, sub_assign, trim,
+};
+use super::reciprocal::product;
 use crate::Path;
 use crate::memory::scratch;
 
 /// Bits of a root up to which it is estimated by a double.
 const ESTIMATED: u64 = 30;
 
-/// The root of `a`, trimmed, rounded down, and what it leaves.
+/// The square root of `a`, trimmed, rounded down, and what it leaves.
 pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     let Some(top) = a.last() else {
         return (Vec::new(), Vec::new());
     };
     let k = a.len().div_ceil(2);
     let bits = top.leading_zeros() & !1;
-    let mut x = Vec::with_capacity(2 * k + 1);
-    x.resize(2 * k - a.len(), 0);
-    shift_left(a, bits, &mut x);
-    x.truncate(2 * k);
+    let mut x = vec![0; 2 * k];
+    shift_left(&mut x[2 * k - a.len()..], a, bits);
     let mut root = scratch(k);
     let over = of_half(&mut root, &mut x, path);
     let odd = 64 * (2 * k - a.len()) as u32;
@@ -153,8 +153,9 @@ fn root_alone(a: &[u64], k: u64, path: Path) -> Vec<u64> {
         let mut upper = root_alone(&shifted_right(a, half * k), k, path);
         upper.push(0);
         increment(&mut upper);
-        let mut x = vec![0; half as usize / 64];
-        shift_left(&upper, half as u32 % 64, &mut x);
+        let zeros = half as usize / 64;
+        let mut x = vec![0; zeros + upper.len() + 1];
+        shift_left(&mut x[zeros..], &upper, half as u32 % 64);
         trim(x)
     };
     loop {
@@ -163,7 +164,7 @@ fn root_alone(a: &[u64], k: u64, path: Path) -> Vec<u64> {
         sum.resize(sum.len().max(others.len()) + 1, 0);
         add_assign(&mut sum, &others);
         let (next, _) = div_rem(&trim(sum), &[k], path);
-        if !is_less(&next, &x) {
+        if !is_less_trimmed(&next, &x) {
             return x;
         }
         x = next;
@@ -193,14 +194,6 @@ pub(crate) fn shifted_right(x: &[u64], bits: u64) -> Vec<u64> {
     let mut rest = x.get(bits as usize / 64..).unwrap_or(&[]).to_vec();
     shift_right_by(&mut rest, bits as u32 % 64);
     trim(rest)
-}
-
-/// Whether `a < b`, both trimmed.
-pub(crate) fn is_less(a: &[u64], b: &[u64]) -> bool {
-    match a.len().cmp(&b.len()) {
-        std::cmp::Ordering::Equal => a.iter().rev().lt(b.iter().rev()),
-        order => order.is_lt(),
-    }
 }
 
 #[cfg(test)]

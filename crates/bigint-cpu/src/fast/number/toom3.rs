@@ -24,7 +24,8 @@
 //! of `k + 1` limbs need.
 
 use super::limbs::{
-    abs_difference, add_assign, divide_exactly, double, reverse_sub_assign, shift_right, sub_assign,
+    abs_difference, add_assign, divide_exactly, double, parts, reverse_sub_assign, shift_right,
+    sub_assign,
 };
 
 /// Shortest operands that can be cut into three.
@@ -48,11 +49,8 @@ pub(super) fn mul(
     debug_assert!(n >= MIN_LIMBS && b.len() == n && r.len() == 2 * n);
     let k = n.div_ceil(3);
     let square = std::ptr::eq(a, b);
-    let (v1, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (w, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (v2, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (sum_a, scratch) = scratch.split_at_mut(k + 1);
-    let (sum_b, deeper) = scratch.split_at_mut(k + 1);
+    let ([v1, w, v2], scratch) = parts(scratch, 2 * k + 2);
+    let ([sum_a, sum_b], deeper) = parts(scratch, k + 1);
 
     // The differences wait in v1 until the value at -1 has used them.
     let (difference_a, difference_b) = v1.split_at_mut(k + 1);
@@ -120,7 +118,7 @@ fn at_one(sum: &mut [u64], difference: &mut [u64], a: &[u64], k: usize) -> bool 
     less
 }
 
-/// From `a(1)` to `a(2) = 2 (a(1) + a2) - a0`.
+/// Makes `a(2) = 2 (a(1) + a2) - a0` of `a(1)`.
 fn at_two(sum: &mut [u64], a: &[u64], k: usize) {
     add_assign(sum, &a[2 * k..]);
     double(sum);

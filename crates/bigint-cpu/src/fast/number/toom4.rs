@@ -24,7 +24,7 @@
 //! `k + 1` limbs need.
 
 use super::limbs::{
-    abs_difference, add_assign, add_product, divide_exactly, double, reverse_sub_assign,
+    abs_difference, add_assign, add_product, divide_exactly, double, parts, reverse_sub_assign,
     shift_right, sub_assign, sub_product,
 };
 
@@ -49,15 +49,8 @@ pub(super) fn mul(
     debug_assert!(n >= MIN_LIMBS && b.len() == n && r.len() == 2 * n);
     let k = n.div_ceil(4);
     let square = std::ptr::eq(a, b);
-    let (v1, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (w1, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (v2, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (w2, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (h, scratch) = scratch.split_at_mut(2 * k + 2);
-    let (plus_a, scratch) = scratch.split_at_mut(k + 1);
-    let (minus_a, scratch) = scratch.split_at_mut(k + 1);
-    let (plus_b, scratch) = scratch.split_at_mut(k + 1);
-    let (minus_b, deeper) = scratch.split_at_mut(k + 1);
+    let ([v1, w1, v2, w2, h], scratch) = parts(scratch, 2 * k + 2);
+    let ([plus_a, minus_a, plus_b, minus_b], deeper) = parts(scratch, k + 1);
 
     // The odd parts wait in h until it is needed.
     let mut at = |x, v: &mut [u64], w: &mut [u64], deeper: &mut [u64]| {
@@ -172,8 +165,7 @@ fn at_half(value: &mut [u64], a: &[u64], k: usize) {
     }
 }
 
-/// From `v = p(x)` and `w = |p(-x)|`: half their sum and half their difference, the
-/// even part first.
+/// Half the sum and half the difference of `v = p(x)` and `w = |p(-x)|`, the even part first.
 fn even_and_odd<'a>(
     v: &'a mut [u64],
     w: &'a mut [u64],

@@ -18,9 +18,9 @@ pub struct Thresholds {
     /// From here on Karatsuba splits what schoolbook multiplied; at least 2.
     #[serde(deserialize_with = "at_least_two")]
     pub karatsuba: usize,
-    /// From here on Toom and Cook's three parts do, where Karatsuba's two did.
+    /// From here on Toom and Cook's three parts replace Karatsuba's two.
     pub toom3: usize,
-    /// From here on four parts do.
+    /// From here on four parts replace three.
     pub toom4: usize,
     /// From here on the number-theoretic transform multiplies; from five eighths
     /// of it where the other operand is four times as long.
@@ -42,16 +42,16 @@ pub struct PathThresholds {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct NumberTuning {
-    /// AVX-512 IFMA.
+    /// The thresholds with AVX-512 IFMA.
     pub avx512ifma: PathThresholds,
-    /// AVX2, BMI2 and ADX.
+    /// The thresholds with AVX2, BMI2 and ADX.
     pub avx2: PathThresholds,
-    /// 64-bit words and nothing else.
+    /// The thresholds with 64-bit words and no vector instructions.
     pub portable: PathThresholds,
 }
 
 impl PathThresholds {
-    /// Those for `a b`: a square where both are the same slice.
+    /// The thresholds for `a b`: those of a square where both are the same slice.
     #[inline]
     pub(super) fn of(&self, a: &[u64], b: &[u64]) -> &Thresholds {
         if std::ptr::eq(a, b) {

@@ -33,8 +33,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The candidates, in segments. Longer sieves have more primes: one that is above the number
-    /// of a segment's candidates strikes few.
+    /// Trial division of the candidates, in segments. Longer sieves have more primes: one
+    /// that is above the number of a segment's candidates strikes few.
     ///
     /// ```
     /// use bigint_cpu::fast::trial::{Candidates, Trial};
@@ -62,7 +62,7 @@ impl Trial {
         &self.classes
     }
 
-    /// What the sieve has of each prime: [`Candidates::stroke`].
+    /// Where each prime of the sieve strikes: [`Candidates::stroke`].
     pub fn strokes(&self) -> &[[Limb; 4]] {
         &self.strokes
     }
@@ -93,9 +93,9 @@ impl Trial {
         self.candidates.segment(class, segment / classes)
     }
 
-    /// Those of the segments that divide `2^p - 1`, ascending, but for `2^p - 1` itself; on all
-    /// threads. The primes among them are all that there are in the range; products of some are
-    /// there where no prime of the sieve divides them.
+    /// Those candidates of the segments that divide `2^p - 1`, ascending, but for `2^p - 1`
+    /// itself; on all threads. The primes among them are all that there are in the range;
+    /// products of some are there where no prime of the sieve divides them.
     pub fn divisors(&self, segments: Range<u64>) -> Vec<u128> {
         let found = crate::map(segments, usize::MAX, |segment| self.of_segment(segment));
         let mut divisors: Vec<u128> = found.into_iter().flatten().collect();

@@ -4,9 +4,11 @@
 
 use bigint_core::trial::Powers;
 
+use crate::fast::number::limbs::inverse;
+
 /// Which of four odd `q`, of at most 60 bits, divide `2^p - 1`; the powers are those for 64 bits.
 pub fn narrow(q: [u64; 4], powers: Powers) -> [bool; 4] {
-    let inverse = q.map(inverse);
+    let inverse = q.map(|q| inverse(q).wrapping_neg());
     let mut x = [1u64 << powers.start; 4];
     for left in (0..powers.squares).rev() {
         let doubled = u32::from(powers.is_doubled(left));
@@ -44,7 +46,7 @@ impl Modulus {
     pub fn new(q: u128) -> Self {
         Modulus {
             q: halves(q),
-            inverse: inverse(q as u64),
+            inverse: inverse(q as u64).wrapping_neg(),
         }
     }
 
@@ -67,7 +69,7 @@ impl Modulus {
         wide(a1, b1) + (middle >> 64) + (second >> 64) + u128::from(third) + wide(multiple, q1)
     }
 
-    /// What `low + multiple q0` carries, whose lower half is zero.
+    /// The carry out of the lower half of `low + multiple q0`, which is zero.
     #[inline(always)]
     fn carried(self, low: u64, multiple: u64) -> u64 {
         let product = u128::from(multiple) * u128::from(self.q[0]);
@@ -77,14 +79,4 @@ impl Modulus {
 
 fn halves(x: u128) -> [u64; 2] {
     [x as u64, (x >> 64) as u64]
-}
-
-/// `-1 / q mod 2^64`.
-fn inverse(q: u64) -> u64 {
-    // An odd number is its own inverse modulo 8; then Newton.
-    let mut x = q;
-    for _ in 0..5 {
-        x = x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x)));
-    }
-    x.wrapping_neg()
 }

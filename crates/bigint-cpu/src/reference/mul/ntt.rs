@@ -19,7 +19,7 @@ use bigint_core::{LIMB_BITS, Limb};
 /// assert_eq!(r, [1, u32::MAX - 1]);
 /// ```
 pub fn ntt(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
-    // What is above the result's limbs is not asked for.
+    // Limbs above the result's do not matter to it.
     let [a, b] = [a, b].map(|x| &x[..x.len().min(r.len())]);
     let length = (a.len() + b.len()).next_power_of_two();
     if length > 1 << LOG_ORDER {

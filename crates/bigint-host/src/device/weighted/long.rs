@@ -212,7 +212,7 @@ impl Long {
         self.launch(LONG_COLUMNS, known, launch, arguments, more)
     }
 
-    /// What is known of a launch of either kernel.
+    /// The specialization of a launch of either kernel.
     fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
         LongTransform {
             factor: 0,

@@ -67,7 +67,8 @@ impl Engine {
 pub struct MersenneResidue(Digits);
 
 impl MersenneResidue {
-    /// Its limbs. Any thread may ask for them: the device meanwhile goes on with its squares.
+    /// The residue's limbs. Any thread may ask for them: the device meanwhile goes on with its
+    /// squares.
     ///
     /// # Errors
     /// [`Error::Device`].

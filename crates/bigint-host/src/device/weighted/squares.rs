@@ -5,7 +5,8 @@ use crate::common::device::{Buffer, Device};
 use bigint_cpu::fast::number::weighted::limbs;
 use std::sync::Arc;
 
-/// What either transform does: see the methods of [`MersenneSquares`](super::MersenneSquares).
+/// What a transform of either kind does: see the methods of
+/// [`MersenneSquares`](super::MersenneSquares).
 pub(super) trait Squares {
     fn words(&self) -> usize;
     fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;

@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// What is known of a long transform of short or long rows.
+    /// The specialization of a long transform of short or long rows.
     fn long_transform(row: u32, is_early: bool) -> Specialization {
         Specialization::LongTransform(LongTransform {
             factor: 0,

@@ -25,7 +25,7 @@
 //! Operands that are the same number are transformed once.
 //!
 //! Wider operands are cut into pieces, the products of which are added up, as by rows (School),
-//! with one carry from product to product. Whether they are is told: without pieces there is
+//! with one carry from product to product. Whether they are is known: without pieces there is
 //! little to remember beside the values.
 //!
 //! Cost for one piece: `3 log2(L/4)` levels of `L/2` butterflies of six (up: four to six)
@@ -339,7 +339,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         self.team.thread() + g * THREADS
     }
 
-    /// The same of the last pass, where a warp's groups stand side by side.
+    /// The thread's group `g` of all groups in the last pass, where a warp's groups stand side by
+    /// side.
     #[inline(always)]
     fn neighbours<const R: usize>(self, g: u32) -> u32 {
         let lane = self.team.warp().lane();
@@ -370,7 +371,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         roots
     }
 
-    /// What the table has for a node, of roots that begin at `at`.
+    /// The table's root for a node, of roots that begin at `at`.
     #[inline(always)]
     fn root(self, node: u32, at: u32) -> Complex {
         let [re, im] = self.roots.up(node).at(at);
@@ -480,8 +481,8 @@ fn set_side_by_side<const LANES: u32>(
     }
 }
 
-/// Where limbs `4 four ..` of a thread's 16 are, so that eight threads that move four limbs at once,
-/// be it the same of each or all of two, meet in no bank.
+/// The place of limbs `4 four ..` of a thread's 16, such that eight threads that move four limbs at
+/// once, be it the same four of each or all of two threads', meet in no bank.
 #[inline(always)]
 fn four_at(thread: u32, four: u32) -> u32 {
     4 * thread + (four ^ thread / 2 % 4)
@@ -505,7 +506,7 @@ fn each_group<const R: usize>(work: impl Fn(u32)) {
     }
 }
 
-/// Where the sum of limb `limb` of a round is: behind every 16 a word is left free, so that
+/// The place of the sum of limb `limb` of a round: behind every 16 a word is left free, so that
 /// threads that go along 16 each meet in no bank.
 #[inline(always)]
 fn sum_at(limb: u32) -> u32 {

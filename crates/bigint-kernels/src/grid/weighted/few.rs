@@ -86,137 +86,121 @@ const NINTHS: [[f64; 2]; 3] = [
 pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
     match R {
         1 => {}
-        2 => {
-            let (a, b) = (z[0], z[1]);
-            z[0] = plus(a, b);
-            z[1] = minus(a, b);
-        }
-        6 => {
-            // Point 3 i + 2 j has part i in frequencies modulo 2, and j modulo 3.
-            let mut even = [plus(z[0], z[3]), plus(z[2], z[5]), plus(z[4], z[1])];
-            let mut odd = [minus(z[0], z[3]), minus(z[2], z[5]), minus(z[4], z[1])];
-            butterfly(&mut even);
-            butterfly(&mut odd);
-            [z[0], z[2], z[4]] = [even[0], even[2], even[1]];
-            [z[1], z[3], z[5]] = [odd[1], odd[0], odd[2]];
-        }
-        9 => {
-            let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
-            let [first, second, fourth] = NINTHS.map(|[cos, sin]| Complex::new(cos, -sin));
-            four!(b => {
-                if b < 3 {
-                    butterfly(&mut x[b]);
+        2 => [z[0], z[1]] = [plus(z[0], z[1]), minus(z[0], z[1])],
+        4 => [z[0], z[1], z[2], z[3]] = four([z[0], z[1], z[2], z[3]]),
+        8 => eight(z),
+        9 => nine(z),
+        6 => coprime::<3, 2, R>(z),
+        10 => coprime::<5, 2, R>(z),
+        12 => coprime::<3, 4, R>(z),
+        14 => coprime::<7, 2, R>(z),
+        15 => coprime::<3, 5, R>(z),
+        _ => prime(z),
+    }
+}
+
+/// The transform of `R = A B` points, `A` and `B` coprime ([Good 1958]): point `B i + A j` has part
+/// `i` in frequencies modulo `A`, and `j` modulo `B`.
+#[inline(always)]
+fn coprime<const A: usize, const B: usize, const R: usize>(z: &mut [Complex; R]) {
+    let mut x = [[Complex::ZERO; B]; A];
+    seven!(i => {
+        if i < A {
+            seven!(j => {
+                if j < B {
+                    x[i][j] = z[(B * i + A * j) % R];
                 }
             });
-            [x[1][1], x[1][2]] = [x[1][1].times(first), x[1][2].times(second)];
-            [x[2][1], x[2][2]] = [x[2][1].times(second), x[2][2].times(fourth)];
-            four!(c => {
-                if c < 3 {
-                    let mut y = [x[0][c], x[1][c], x[2][c]];
-                    butterfly(&mut y);
-                    [z[c], z[c + 3], z[c + 6]] = y;
+            butterfly(&mut x[i]);
+        }
+    });
+    let mut y = [[Complex::ZERO; A]; B];
+    seven!(j => {
+        if j < B {
+            seven!(i => {
+                if i < A {
+                    y[j][i] = x[i][j];
                 }
             });
+            butterfly(&mut y[j]);
         }
-        10 => {
-            // Point 5 i + 2 j has part i in frequencies modulo 2, and j modulo 5.
-            let mut even = [0, 2, 4, 6, 8].map(|j| plus(z[j], z[(j + 5) % 10]));
-            let mut odd = [0, 2, 4, 6, 8].map(|j| minus(z[j], z[(j + 5) % 10]));
-            butterfly(&mut even);
-            butterfly(&mut odd);
-            [z[0], z[6], z[2], z[8], z[4]] = even;
-            [z[5], z[1], z[7], z[3], z[9]] = odd;
+    });
+    copies!(k => {
+        if k < R {
+            z[k] = y[k % B][k % A];
         }
-        15 => {
-            // Point 5 i + 3 j has part i in frequencies modulo 3, and j modulo 5.
-            let mut x = [0, 1, 2].map(|i| [0, 1, 2, 3, 4].map(|j| z[(5 * i + 3 * j) % 15]));
-            four!(i => {
-                if i < 3 {
-                    butterfly(&mut x[i]);
-                }
-            });
-            let y = [0, 1, 2, 3, 4].map(|k| {
-                let mut y = [x[0][k], x[1][k], x[2][k]];
-                butterfly(&mut y);
-                y
-            });
-            [z[0], z[6], z[12], z[3], z[9]] = y.map(|y| y[0]);
-            [z[10], z[1], z[7], z[13], z[4]] = y.map(|y| y[1]);
-            [z[5], z[11], z[2], z[8], z[14]] = y.map(|y| y[2]);
+    }, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+}
+
+/// The transform of eight points, by two of four.
+#[inline(always)]
+fn eight<const R: usize>(z: &mut [Complex; R]) {
+    let e = four([z[0], z[2], z[4], z[6]]);
+    let o = four([z[1], z[3], z[5], z[7]]);
+    // Turned back by an eighth, two and three of them.
+    let first = Complex::new(
+        (o[1].re + o[1].im) * HALF_SQRT_2,
+        (o[1].im - o[1].re) * HALF_SQRT_2,
+    );
+    let second = Complex::new(o[2].im, -o[2].re);
+    let third = Complex::new(
+        (o[3].im - o[3].re) * HALF_SQRT_2,
+        -(o[3].re + o[3].im) * HALF_SQRT_2,
+    );
+    let o = [o[0], first, second, third];
+    four!(k => {
+        z[k] = plus(e[k], o[k]);
+        z[k + 4] = minus(e[k], o[k]);
+    });
+}
+
+/// The transform of nine points, by three of three, twice.
+#[inline(always)]
+fn nine<const R: usize>(z: &mut [Complex; R]) {
+    let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
+    let [first, second, fourth] = NINTHS.map(|[cos, sin]| Complex::new(cos, -sin));
+    let [x0, x1, x2] = &mut x;
+    butterfly(x0);
+    butterfly(x1);
+    butterfly(x2);
+    [x[1][1], x[1][2]] = [x[1][1].times(first), x[1][2].times(second)];
+    [x[2][1], x[2][2]] = [x[2][1].times(second), x[2][2].times(fourth)];
+    four!(c => {
+        if c < 3 {
+            let mut y = [x[0][c], x[1][c], x[2][c]];
+            butterfly(&mut y);
+            [z[c], z[c + 3], z[c + 6]] = y;
         }
-        12 => {
-            // Point 4 i + 3 j has part i in frequencies modulo 3, and j modulo 4.
-            let x = [0, 1, 2].map(|i| four([0, 1, 2, 3].map(|j| z[(4 * i + 3 * j) % 12])));
-            let y = [0, 1, 2, 3].map(|k| {
-                let mut y = [x[0][k], x[1][k], x[2][k]];
-                butterfly(&mut y);
-                y
-            });
-            [z[0], z[9], z[6], z[3]] = y.map(|y| y[0]);
-            [z[4], z[1], z[10], z[7]] = y.map(|y| y[1]);
-            [z[8], z[5], z[2], z[11]] = y.map(|y| y[2]);
+    });
+}
+
+/// The transform of a prime number of points: `X[k]` and `X[R - k]` are `a -+ i b`, as `fft.rs` of
+/// `bigint-cpu`'s `weighted` shows.
+#[inline(always)]
+fn prime<const R: usize>(z: &mut [Complex; R]) {
+    let x = *z;
+    seven!(j => {
+        if j > 0 && 2 * j < R {
+            z[0] = plus(z[0], plus(x[j], x[R - j]));
         }
-        14 => {
-            // Point 7 i + 2 j has part i in frequencies modulo 2, and j modulo 7.
-            let mut even = [0, 2, 4, 6, 8, 10, 12].map(|j| plus(z[j], z[(j + 7) % 14]));
-            let mut odd = [0, 2, 4, 6, 8, 10, 12].map(|j| minus(z[j], z[(j + 7) % 14]));
-            butterfly(&mut even);
-            butterfly(&mut odd);
-            [z[0], z[8], z[2], z[10], z[4], z[12], z[6]] = even;
-            [z[7], z[1], z[9], z[3], z[11], z[5], z[13]] = odd;
-        }
-        4 => {
-            let x = four([z[0], z[1], z[2], z[3]]);
-            four!(k => {
-                z[k] = x[k];
-            });
-        }
-        8 => {
-            let e = four([z[0], z[2], z[4], z[6]]);
-            let o = four([z[1], z[3], z[5], z[7]]);
-            // Turned back by an eighth, two and three of them.
-            let first = Complex::new(
-                (o[1].re + o[1].im) * HALF_SQRT_2,
-                (o[1].im - o[1].re) * HALF_SQRT_2,
-            );
-            let second = Complex::new(o[2].im, -o[2].re);
-            let third = Complex::new(
-                (o[3].im - o[3].re) * HALF_SQRT_2,
-                -(o[3].re + o[3].im) * HALF_SQRT_2,
-            );
-            let o = [o[0], first, second, third];
-            four!(k => {
-                z[k] = plus(e[k], o[k]);
-                z[k + 4] = minus(e[k], o[k]);
-            });
-        }
-        _ => {
-            // X[k] and X[R - k] are a -+ i b: see `fft.rs` of `bigint-cpu`'s `weighted`.
-            let x = *z;
+    });
+    seven!(k => {
+        if k > 0 && 2 * k < R {
+            let (mut a, mut b) = (x[0], Complex::ZERO);
             seven!(j => {
                 if j > 0 && 2 * j < R {
-                    z[0] = plus(z[0], plus(x[j], x[R - j]));
+                    let [cos, sin] = turn::<R>(j * k % R);
+                    let (s, d) = (plus(x[j], x[R - j]), minus(x[j], x[R - j]));
+                    a.re = multiply_add(s.re, cos, a.re);
+                    a.im = multiply_add(s.im, cos, a.im);
+                    b.re = multiply_add(d.re, sin, b.re);
+                    b.im = multiply_add(d.im, sin, b.im);
                 }
             });
-            seven!(k => {
-                if k > 0 && 2 * k < R {
-                    let (mut a, mut b) = (x[0], Complex::ZERO);
-                    seven!(j => {
-                        if j > 0 && 2 * j < R {
-                            let [cos, sin] = turn::<R>(j * k % R);
-                            let (s, d) = (plus(x[j], x[R - j]), minus(x[j], x[R - j]));
-                            a.re = multiply_add(s.re, cos, a.re);
-                            a.im = multiply_add(s.im, cos, a.im);
-                            b.re = multiply_add(d.re, sin, b.re);
-                            b.im = multiply_add(d.im, sin, b.im);
-                        }
-                    });
-                    z[k] = Complex::new(a.re + b.im, a.im - b.re);
-                    z[R - k] = Complex::new(a.re - b.im, a.im + b.re);
-                }
-            });
+            z[k] = Complex::new(a.re + b.im, a.im - b.re);
+            z[R - k] = Complex::new(a.re - b.im, a.im + b.re);
         }
-    }
+    });
 }
 
 #[inline(always)]

@@ -1,5 +1,5 @@
-//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform (Crandall and
-//! Fagin; Thall's gpuLucas), in the three launches of [`bigint_core::weighted`].
+//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform
+//! [Crandall and Fagin 1994], [Thall 2011], in the three launches of [`bigint_core::weighted`].
 //!
 //! **Who holds what.** A block has two transforms of `m` points in shared memory, one
 //! behind the other: a row of frequencies and its mirror, or two columns. Each step of

@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda).
+//! Multiplication by columns (Comba; [Honda 2015]).
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`: it is summed in
 //! 96 bits, then its low limb is the result's and the rest goes to column `k+1`.
@@ -53,7 +53,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     product_of(r, widths, |i| a.limbs(i), |i| b.limbs(i));
 }
 
-/// The same of operands of these widths, four limbs at a time from a place on, zeros above them.
+/// The product of operands of these widths, four limbs at a time from a place on, zeros above them.
 #[inline(always)]
 pub fn product_of(
     r: impl Own,

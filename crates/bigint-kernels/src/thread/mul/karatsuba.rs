@@ -1,5 +1,5 @@
-//! Multiplication by three products of half the width (Karatsuba; Honda,
-//! Carlessi-Kashani).
+//! Multiplication by three products of half the width (Karatsuba; [Honda 2015],
+//! [Carlessi and Kashani 2013]).
 //!
 //! With `a = a1 B^h + a0` and `b = b1 B^h + b0`,
 //!

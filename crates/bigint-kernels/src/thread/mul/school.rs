@@ -1,4 +1,4 @@
-//! Multiplication by rows (School; Langer, Carlessi-Kashani).
+//! Multiplication by rows (School; [Langer 2015], [Carlessi and Kashani 2013]).
 //!
 //! `a b` is the sum over `j` of the rows `a b[j..j+8] B^j`, `B` = 2^32: eight
 //! limbs of `b` are one digit of a row, held in registers. A window of eight
@@ -30,7 +30,7 @@
 
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
-use crate::gpu::shared::{Fours, Place};
+use crate::gpu::shared::{Fours, SharedNumber};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::window::{self, Slide, Window};
@@ -196,7 +196,7 @@ fn in_places(tile: Placed<impl Stride>) {
 
 /// Operands of up to `X` limbs, 8 or 16: the whole of `b` is one digit.
 #[inline(always)]
-fn whole<const X: usize>(warp: Group<32>, [a, b, r]: [Place; 3])
+fn whole<const X: usize>(warp: Group<32>, [a, b, r]: [SharedNumber; 3])
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
@@ -210,7 +210,7 @@ where
 /// product's place what it hands to the second, `n + 16` limbs; above these the upper
 /// digit waits where the product takes the place of `b`.
 #[inline(always)]
-fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
+fn double(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     const X: u32 = 16;
     let digit = b.limbs(0);
     let end = a.width() + b.width();
@@ -255,7 +255,7 @@ fn double(warp: Group<32>, [a, b, r]: [Place; 3]) {
 /// Operands of 33 to 48 limbs: rows with digits of 16, and a last one of 8 where these are enough.
 /// Digits wait for their row above what there is of the product.
 #[inline(always)]
-fn in_turn(warp: Group<32>, [a, b, r]: [Place; 3]) {
+fn in_turn(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     const X: usize = LONG as usize;
     const HALF: usize = X / 2;
     let (n, m) = (a.width(), b.width());
@@ -285,7 +285,7 @@ fn in_turn(warp: Group<32>, [a, b, r]: [Place; 3]) {
 
 /// Sets limbs from `at` on to zero: a product that is wanted wider than it is.
 #[inline(always)]
-fn clear(r: Place, mut at: u32) {
+fn clear(r: SharedNumber, mut at: u32) {
     while at < r.width() {
         r.set(at, 0);
         at += 1;
@@ -295,7 +295,7 @@ fn clear(r: Place, mut at: u32) {
 /// Adds the row that begins at limb `j` to the product, of which there are `n + j` limbs so far,
 /// or none where this is the first row; says where it ends.
 #[inline(always)]
-fn row_below<const X: usize>(a: Place, r: Place, digit: [Limb; X], j: u32) -> u32
+fn row_below<const X: usize>(a: SharedNumber, r: SharedNumber, digit: [Limb; X], j: u32) -> u32
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
@@ -377,7 +377,7 @@ where
         self.r.set_four(to, limbs);
     }
 
-    /// The same, and four limbs that are above come into the window.
+    /// Steps with four limbs, while limbs from above come into the window.
     #[inline(always)]
     fn four_below(&mut self, from: u32, to: u32, [x0, x1, x2, x3]: [Limb; 4]) {
         let [a0, a1, a2, a3] = self.a.four(from);
@@ -433,7 +433,7 @@ where
         self.four(from + 12, to + 12);
     }
 
-    /// The same, and those of `above` from `at` on come into the window.
+    /// Steps with sixteen limbs, while those of `above` from `at` on come into the window.
     #[inline(always)]
     fn sixteen_below(&mut self, from: u32, to: u32, above: impl Fours, at: u32) {
         self.four_below(from, to, above.four(at));

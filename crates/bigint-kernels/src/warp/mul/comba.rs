@@ -1,4 +1,4 @@
-//! Multiplication by columns (Comba; Honda), one column for each lane of a whole warp.
+//! Multiplication by columns (Comba; [Honda 2015]), one column for each lane of a whole warp.
 //!
 //! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Lane
 //! `t` sums column `k + t` of a chunk of columns that begins at `k`. Let a chunk

@@ -14,7 +14,7 @@ pub trait Operand: Copy {
     /// The limbs below `end`, a multiple of 4.
     fn below(self, end: u32) -> Self;
 
-    /// The same, or a number that reads as zero, and where nothing that is stored arrives.
+    /// The operand, or a number that reads as zero, and where nothing that is stored arrives.
     fn switched(self, on: bool) -> Self;
 
     /// Limbs `at .. at + N`; both are multiples of 4.

@@ -1,4 +1,4 @@
-//! Multiplication by rows (School; Langer), each row by windows that slide (Honda's
+//! Multiplication by rows (School; [Langer 2015]), each row by windows that slide (Honda's
 //! rotating sums, many limbs at a time).
 //!
 //! `a b` is the sum over `j` of the rows `a b[j..j+W] B^j`, `B` = 2^32. Each of `LANES`

@@ -4,10 +4,10 @@ use super::call::{self, current, driver_call};
 use super::programs::variable;
 use crate::error::{Code, Result, invalid};
 use crate::ffi::copies::{
-    Copy2D, cuMemcpy, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpyAsync, cuMemsetD8_v2,
-    cuMemsetD8Async,
+    Copy2D, cuMemcpy, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpyAsync,
 };
 use crate::ffi::entries::entries;
+use crate::ffi::fills::{cuMemsetD8_v2, cuMemsetD8Async};
 use crate::ffi::memories::{cuMemAlloc_v2, cuMemFreeHost};
 use crate::ffi::pools::cuMemAllocAsync;
 use crate::ffi::raw::{HostPointer, Out, Values};

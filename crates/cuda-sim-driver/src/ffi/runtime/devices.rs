@@ -17,12 +17,12 @@ use crate::sync::locked;
 
 /// Bytes of a `cudaDeviceProp` of CUDA 13.
 const PROPERTIES: usize = 1008;
-/// Where its name, identifier and memory size stand.
+/// The places of the device's name, identifier and memory size.
 const NAME: usize = 0;
 const UUID: usize = 256;
 const TOTAL_MEMORY: usize = 288;
-/// Where the others stand, how many bytes they have, and which `CUdevice_attribute`
-/// each is. What no device here has is zero.
+/// The places of the other fields, the bytes that they have, and the `CUdevice_attribute` that each
+/// is. What no device here has is zero.
 const FIELDS: &[(usize, usize, i32)] = &[
     (296, 8, 8),
     (304, 4, 12),

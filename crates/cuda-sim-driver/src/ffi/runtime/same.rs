@@ -11,9 +11,10 @@ use crate::ffi::contexts::{
     cuCtxResetPersistingL2Cache, cuCtxSetCacheConfig, cuCtxSetLimit, cuCtxSynchronize,
     cuProfilerStart, cuProfilerStop,
 };
-use crate::ffi::copies::{cuMemcpyPeer, cuMemcpyPeerAsync, cuMemsetD2D8_v2, cuMemsetD2D8Async};
+use crate::ffi::copies::{cuMemcpyPeer, cuMemcpyPeerAsync};
 use crate::ffi::devices::cuDeviceCanAccessPeer;
 use crate::ffi::entries::entries;
+use crate::ffi::fills::{cuMemsetD2D8_v2, cuMemsetD2D8Async};
 use crate::ffi::graphs::{
     cuGraphAddDependencies_v2, cuGraphClone, cuGraphCreate, cuGraphDestroy, cuGraphExecDestroy,
     cuGraphGetNodes, cuGraphInstantiateWithFlags, cuGraphLaunch, cuGraphUpload,

@@ -42,9 +42,8 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
 /// Limbs of the longest of the shortest products.
 const MAX_SHORT: usize = portable::WIDEST;
 
-/// `r` = the low limbs of `a b`, or all of them, where this is one of the shortest
-/// products, which take less time than finding out what else they might be; whether
-/// it was.
+/// `r` = the low limbs of `a b`, or all of them, where this is one of the shortest products,
+/// which take less time than finding out what else they might be; returns whether it was.
 #[inline]
 pub(super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
     let n = a.len();

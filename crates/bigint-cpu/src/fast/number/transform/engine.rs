@@ -38,7 +38,7 @@ pub(super) trait Engine: Copy + Send + Sync {
     }
 }
 
-/// Constants modulo the four primes, and their roots as far as asked for.
+/// Constants modulo the four primes, and as many of their roots as were needed so far.
 pub(super) struct Tables {
     stored: fn(u64, usize) -> Stored,
     /// [`Ring::LOG_RADIX`].
@@ -118,7 +118,7 @@ impl Tables {
     }
 }
 
-/// Safe Rust.
+/// The engine in safe Rust.
 #[derive(Clone, Copy)]
 pub(super) struct PortableEngine;
 
@@ -147,7 +147,7 @@ mod x86 {
     use super::super::avx512::Avx512Ring;
     use super::{Avx2, Avx512, Engine, Job, Tables, field};
 
-    /// AVX2 and FMA.
+    /// The engine by AVX2 and FMA.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx2Engine(pub(in super::super) Avx2);
 
@@ -171,7 +171,7 @@ mod x86 {
         }
     }
 
-    /// AVX-512 with IFMA.
+    /// The engine by AVX-512 with IFMA.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx512Engine(pub(in super::super) Avx512);
 

@@ -21,10 +21,11 @@
 //! **Roots.** `roots[j]`, for `j` with bits `b_0 b_1 ...` from the lowest, is
 //! `exp(2 pi i (b_0 / 4 + b_1 / 8 + ...))`. So `roots[2 j]^2 = roots[j]` and
 //! `roots[2 j + 1] = i roots[2 j]`, which is what splitting
-//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` asks of the
-//! two halves in turn. Inverses come from the same table: with `d` the highest
+//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` requires of
+//! the two halves in turn. Inverses come from the same table: with `d` the highest
 //! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
 
+use super::super::limbs::inverse;
 use crate::memory::empty;
 
 /// The primes, largest first.
@@ -152,20 +153,9 @@ pub(super) const fn inverse_mod(a: u64, p: u64) -> u64 {
     pow_mod(a % p, p - 2, p)
 }
 
-/// `p^-1 mod 2^64`, by Newton's iteration: each step doubles the correct bits.
-pub(super) const fn inverse_mod_word(p: u64) -> u64 {
-    let mut x = p; // p p = 1 (mod 8): three bits
-    let mut i = 0;
-    while i < 5 {
-        x = x.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(x)));
-        i += 1;
-    }
-    x
-}
-
 /// `p^-1 mod 2^52`.
 pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
-    inverse_mod_word(p) & ((1 << 52) - 1)
+    inverse(p) & ((1 << 52) - 1)
 }
 
 /// The form that 52-bit multipliers take: `(w R mod p, w R p^-1 mod R)`.

@@ -102,7 +102,7 @@ impl Job for Values<'_> {
 
 /// What a block is multiplied by.
 pub(super) enum Times<'a> {
-    /// Its own values: a square.
+    /// The block's own values: the product is a square.
     Itself,
     /// The block of another operand, that has still to go down.
     Coefficients(&'a mut [Row]),

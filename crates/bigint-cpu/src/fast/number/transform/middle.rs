@@ -30,8 +30,8 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Of the limbs `b`, for operands of `n` limbs, if they are long enough for that to
-    /// be worth it.
+    /// The factor of the limbs `b`, for operands of `n` limbs, if they are long enough for
+    /// that to be worth it.
     pub(crate) fn new(b: &[u64], n: usize, path: Path, parallel: bool) -> Option<Self> {
         let isa = Isa::of(path);
         // Two transforms of n limbs take half as long as three of n + m.
@@ -86,7 +86,7 @@ impl<E: Engine> Product<E> {
     /// [`Factor::middle`] of `a` and the factor of these values.
     pub(super) fn middle(&self, values: &[Row], a: &[u64], count: usize) -> Vec<u64> {
         // Coefficients reach two limbs into what follows. One group is left before
-        // what is asked for, so that those before it count for nothing.
+        // the limbs that are wanted, so that those before it count for nothing.
         let group = self.plan.h as usize;
         let first = ((a.len() - count) / group).saturating_sub(1);
         let mut r = scratch(a.len() - first * group);

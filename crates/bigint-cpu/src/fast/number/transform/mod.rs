@@ -13,7 +13,7 @@
 //! is rounded, so there is no error term, and operands of nothing but ones are
 //! as exact as any.
 //!
-//! **Order of work.** Five stages, each spread over threads if asked:
+//! **Order of work.** Five stages, each on several threads if the caller wants them:
 //! 1. split the operands, and the first three levels, by tiles of columns;
 //! 2. per prime and block: the other levels of both operands, the pointwise
 //!    product, the same levels back, while the block is in the second-level
@@ -153,8 +153,8 @@ struct Product<E> {
 }
 
 impl<E: Engine> Product<E> {
-    /// On several threads if asked and if the operands' or the result's `limbs` are
-    /// worth it.
+    /// A product on several threads if `parallel` and if the operands' or the result's
+    /// `limbs` are worth it.
     fn new(engine: E, plan: Plan, limbs: usize, parallel: bool) -> Self {
         Product {
             engine,

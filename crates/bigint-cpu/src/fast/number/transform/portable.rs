@@ -1,6 +1,6 @@
 //! The ring in safe Rust: 64-bit integers, one at a time.
 //!
-//! A constant `w` is kept as `(w, w')`, `w' = ceil(2^64 w / p)` (Shoup). For any
+//! A constant `w` is kept as `(w, w')`, `w' = ceil(2^64 w / p)` (a quotient computed in advance, as Shoup has it). For any
 //! `a`, the quotient `q = floor(a w' / 2^64)` is
 //!
 //! ```text
@@ -8,9 +8,10 @@
 //! ```
 //!
 //! One high half, two low halves and no comparison. For `a < 10 p < 2^52` this is
-//! within `-p < T < p`, as `field` asks.
+//! within `-p < T < p`, as `field` requires.
 
-use super::field::{PRIMES, Ring, Row, Stored, inverse_mod_word};
+use super::super::limbs::inverse;
+use super::field::{PRIMES, Ring, Row, Stored};
 
 /// Residues modulo one prime, in `u64`s.
 #[derive(Clone, Copy)]
@@ -42,7 +43,7 @@ impl PortableRing {
         let p = PRIMES[prime];
         PortableRing {
             p,
-            p_inverse: inverse_mod_word(p),
+            p_inverse: inverse(p),
         }
     }
 

@@ -72,8 +72,8 @@ pub fn root(k: u64, n: u64) -> [f64; 2] {
     [cos, -sin]
 }
 
-/// One step: butterflies of `radix` points on stretches of `length`.
-struct Step {
+/// One pass: butterflies of `radix` points on stretches of `length`.
+struct Pass {
     radix: usize,
     length: usize,
     /// `radix` for each of `length / radix` columns, the first of them 1.
@@ -82,15 +82,15 @@ struct Step {
     roots: Vec<[f64; 2]>,
 }
 
-/// The steps of a transform.
+/// The passes of a transform, and the order of its result.
 pub(super) struct Plan {
-    steps: Vec<Step>,
+    steps: Vec<Pass>,
     /// The frequency that each position holds in the end.
     pub(super) order: Vec<u32>,
 }
 
 impl Plan {
-    /// For `n` points, whose prime factors are 2, 3, 5 and 7.
+    /// The passes for `n` points, whose prime factors are 2, 3, 5 and 7.
     pub(super) fn new(n: usize) -> Self {
         let mut steps = Vec::new();
         let mut length = n;
@@ -99,7 +99,7 @@ impl Plan {
             let twiddles = (0..columns * radix)
                 .map(|i| root((i / radix * (i % radix)) as u64, length as u64))
                 .collect();
-            steps.push(Step {
+            steps.push(Pass {
                 radix,
                 length,
                 twiddles,
@@ -190,7 +190,7 @@ impl<M: Machine> Job<M> for Inverse<'_, M::V> {
     }
 }
 
-/// Odd factors first, so that what is near is done by eights.
+/// The radices of the passes, odd ones first, so that what is near is done by eights.
 fn radices(mut n: usize) -> Vec<usize> {
     let mut radices = Vec::new();
     for prime in [7, 5, 3] {
@@ -239,7 +239,7 @@ fn difference<M: Machine>(m: M, a: Complex<M::V>, b: Complex<M::V>) -> Complex<M
     [m.sub(a[0], b[0]), m.sub(a[1], b[1])]
 }
 
-impl Step {
+impl Pass {
     #[inline(always)]
     fn run<M: Machine, const INVERSE: bool>(&self, m: M, x: &mut [Pair<M::V>]) {
         match (self.radix, self.length == self.radix) {

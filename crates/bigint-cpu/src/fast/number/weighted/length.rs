@@ -22,8 +22,8 @@ impl Length {
     /// The shortest: 64 words.
     pub const SHORTEST: Length = Length { slow: 2, fast: 16 };
 
-    /// So many words exactly, where that is `2^a` times a product of 3, 5 and 7 with `a`
-    /// large enough.
+    /// The length of so many words exactly, where that is `2^a` times a product of 3, 5 and
+    /// 7 with `a` large enough.
     ///
     /// ```
     /// use bigint_cpu::fast::number::weighted::Length;
@@ -50,8 +50,9 @@ impl Length {
         })
     }
 
-    /// The shortest that is thought safe for `2^p - 1`. `None` below exponents that have
-    /// so many bits, and above those that 62-bit arithmetic of offsets takes.
+    /// The shortest length that is expected to be safe for `2^p - 1`. `None` below
+    /// exponents that have so many bits, and above those that 62-bit arithmetic of offsets
+    /// takes.
     pub fn for_exponent(p: u32) -> Option<Length> {
         let mut length = Length::SHORTEST;
         while !length.suits(p) {
@@ -72,7 +73,7 @@ impl Length {
         BITS - 0.25 * (log + log.log2())
     }
 
-    /// The next longer one.
+    /// The next longer length.
     pub fn next(self) -> Option<Length> {
         Self::all().find(|length| length.words() > self.words())
     }

@@ -44,17 +44,20 @@ pub(super) trait Machine: Copy + Send + Sync + 'static {
     fn transpose(self, v: &mut [Self::V]);
 }
 
-/// Four lanes, each by the same expression. Not by a closure: see [`Job`].
-macro_rules! lanes {
-    ($i:ident => $lane:expr) => {{
-        let mut lanes = [0.0; 4];
-        let mut $i = 0;
-        while $i < 4 {
-            lanes[$i] = $lane;
-            $i += 1;
+/// Methods on four lanes, each lane by the same expression. Not by closures: see [`Job`].
+macro_rules! lanewise {
+    ($($name:ident($($x:ident),+), $i:ident => $lane:expr;)+) => {$(
+        #[inline(always)]
+        fn $name(self, $($x: [f64; 4]),+) -> [f64; 4] {
+            let mut lanes = [0.0; 4];
+            let mut $i = 0;
+            while $i < 4 {
+                lanes[$i] = $lane;
+                $i += 1;
+            }
+            lanes
         }
-        lanes
-    }};
+    )+};
 }
 
 /// Safe Rust, in which the compiler finds what vectors there are.
@@ -72,41 +75,16 @@ impl Machine for Portable {
     fn splat(self, x: f64) -> [f64; 4] {
         [x; 4]
     }
-    #[inline(always)]
-    fn add(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i] + b[i])
-    }
-    #[inline(always)]
-    fn sub(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i] - b[i])
-    }
-    #[inline(always)]
-    fn mul(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i] * b[i])
-    }
-    #[inline(always)]
-    fn mul_add(self, a: [f64; 4], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i] * b[i] + c[i])
-    }
-    #[inline(always)]
-    fn mul_sub(self, a: [f64; 4], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i] * b[i] - c[i])
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, a: [f64; 4], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
-        lanes!(i => c[i] - a[i] * b[i])
-    }
-    #[inline(always)]
-    fn max(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        lanes!(i => if a[i] > b[i] { a[i] } else { b[i] })
-    }
-    #[inline(always)]
-    fn abs(self, a: [f64; 4]) -> [f64; 4] {
-        lanes!(i => a[i].abs())
-    }
-    #[inline(always)]
-    fn select_below(self, x: [f64; 4], y: [f64; 4], a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-        lanes!(i => if x[i] < y[i] { a[i] } else { b[i] })
+    lanewise! {
+        add(a, b), i => a[i] + b[i];
+        sub(a, b), i => a[i] - b[i];
+        mul(a, b), i => a[i] * b[i];
+        mul_add(a, b, c), i => a[i] * b[i] + c[i];
+        mul_sub(a, b, c), i => a[i] * b[i] - c[i];
+        neg_mul_add(a, b, c), i => c[i] - a[i] * b[i];
+        max(a, b), i => if a[i] > b[i] { a[i] } else { b[i] };
+        abs(a), i => a[i].abs();
+        select_below(x, y, a, b), i => if x[i] < y[i] { a[i] } else { b[i] };
     }
     #[inline(always)]
     fn transpose(self, v: &mut [[f64; 4]]) {
@@ -148,6 +126,16 @@ mod x86 {
         };
     }
 
+    /// Methods on vectors of doubles, each one or a few instructions of registers.
+    macro_rules! registers {
+        ($v:ty: $($name:ident($($x:ident),+) => $e:expr;)+) => {$(
+            #[inline(always)]
+            fn $name(self, $($x: $v),+) -> $v {
+                vector!($e)
+            }
+        )+};
+    }
+
     impl Machine for Fma256 {
         type V = __m256d;
         const LANES: usize = 4;
@@ -164,41 +152,16 @@ mod x86 {
         fn splat(self, x: f64) -> __m256d {
             vector!(_mm256_set1_pd(x))
         }
-        #[inline(always)]
-        fn add(self, a: __m256d, b: __m256d) -> __m256d {
-            vector!(_mm256_add_pd(a, b))
-        }
-        #[inline(always)]
-        fn sub(self, a: __m256d, b: __m256d) -> __m256d {
-            vector!(_mm256_sub_pd(a, b))
-        }
-        #[inline(always)]
-        fn mul(self, a: __m256d, b: __m256d) -> __m256d {
-            vector!(_mm256_mul_pd(a, b))
-        }
-        #[inline(always)]
-        fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-            vector!(_mm256_fmadd_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn mul_sub(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-            vector!(_mm256_fmsub_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn neg_mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-            vector!(_mm256_fnmadd_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn max(self, a: __m256d, b: __m256d) -> __m256d {
-            vector!(_mm256_max_pd(a, b))
-        }
-        #[inline(always)]
-        fn abs(self, a: __m256d) -> __m256d {
-            vector!(_mm256_andnot_pd(_mm256_set1_pd(-0.0), a))
-        }
-        #[inline(always)]
-        fn select_below(self, x: __m256d, y: __m256d, a: __m256d, b: __m256d) -> __m256d {
-            vector!(_mm256_blendv_pd(b, a, _mm256_cmp_pd::<_CMP_LT_OQ>(x, y)))
+        registers! { __m256d:
+            add(a, b) => _mm256_add_pd(a, b);
+            sub(a, b) => _mm256_sub_pd(a, b);
+            mul(a, b) => _mm256_mul_pd(a, b);
+            mul_add(a, b, c) => _mm256_fmadd_pd(a, b, c);
+            mul_sub(a, b, c) => _mm256_fmsub_pd(a, b, c);
+            neg_mul_add(a, b, c) => _mm256_fnmadd_pd(a, b, c);
+            max(a, b) => _mm256_max_pd(a, b);
+            abs(a) => _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);
+            select_below(x, y, a, b) => _mm256_blendv_pd(b, a, _mm256_cmp_pd::<_CMP_LT_OQ>(x, y));
         }
         #[inline(always)]
         fn transpose(self, v: &mut [__m256d]) {
@@ -238,45 +201,16 @@ mod x86 {
         fn splat(self, x: f64) -> __m512d {
             vector!(_mm512_set1_pd(x))
         }
-        #[inline(always)]
-        fn add(self, a: __m512d, b: __m512d) -> __m512d {
-            vector!(_mm512_add_pd(a, b))
-        }
-        #[inline(always)]
-        fn sub(self, a: __m512d, b: __m512d) -> __m512d {
-            vector!(_mm512_sub_pd(a, b))
-        }
-        #[inline(always)]
-        fn mul(self, a: __m512d, b: __m512d) -> __m512d {
-            vector!(_mm512_mul_pd(a, b))
-        }
-        #[inline(always)]
-        fn mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-            vector!(_mm512_fmadd_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn mul_sub(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-            vector!(_mm512_fmsub_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn neg_mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
-            vector!(_mm512_fnmadd_pd(a, b, c))
-        }
-        #[inline(always)]
-        fn max(self, a: __m512d, b: __m512d) -> __m512d {
-            vector!(_mm512_max_pd(a, b))
-        }
-        #[inline(always)]
-        fn abs(self, a: __m512d) -> __m512d {
-            vector!(_mm512_abs_pd(a))
-        }
-        #[inline(always)]
-        fn select_below(self, x: __m512d, y: __m512d, a: __m512d, b: __m512d) -> __m512d {
-            vector!(_mm512_mask_blend_pd(
-                _mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, y),
-                b,
-                a
-            ))
+        registers! { __m512d:
+            add(a, b) => _mm512_add_pd(a, b);
+            sub(a, b) => _mm512_sub_pd(a, b);
+            mul(a, b) => _mm512_mul_pd(a, b);
+            mul_add(a, b, c) => _mm512_fmadd_pd(a, b, c);
+            mul_sub(a, b, c) => _mm512_fmsub_pd(a, b, c);
+            neg_mul_add(a, b, c) => _mm512_fnmadd_pd(a, b, c);
+            max(a, b) => _mm512_max_pd(a, b);
+            abs(a) => _mm512_abs_pd(a);
+            select_below(x, y, a, b) => _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, y), b, a);
         }
         #[inline(always)]
         fn transpose(self, v: &mut [__m512d]) {

@@ -18,7 +18,7 @@
 //!
 //! **Error.** Doubles round; nothing here is exact by proof. What each word is away from
 //! an integer before it is rounded is measured in every iteration: near 1/2 it could be
-//! the wrong integer. [`Weighted::square`] answers with the greatest; beyond 0.4 the
+//! the wrong integer. [`Weighted::square`] returns the greatest; beyond 0.4 the
 //! result is not to be trusted, and a longer transform is. Residues that come out are
 //! the same on every machine.
 //!
@@ -106,7 +106,7 @@ impl Weighted {
         self.transform.residue()
     }
 
-    /// Replaces the residue `x` by `by x^2 - minus`, `by` up to 3. Answers with the greatest distance of a
+    /// Replaces the residue `x` by `by x^2 - minus`, `by` up to 3. Returns the greatest distance of a
     /// word of `x^2` from an integer before it was rounded.
     pub fn square(&mut self, by: u32, minus: u32) -> f64 {
         self.transform.square(by, minus)

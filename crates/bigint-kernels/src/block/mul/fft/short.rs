@@ -210,7 +210,7 @@ impl Pair {
     }
 }
 
-/// Where coefficient `at` of the product is: behind every 32 two words are left free, so that
+/// The place of coefficient `at` of the product: behind every 32 two words are left free, so that
 /// threads that go along 32 each meet in no bank.
 #[inline(always)]
 fn coefficient_at(at: u32) -> u32 {

@@ -38,7 +38,7 @@ macro_rules! with_factor {
 
 /// A thread's place among its block's columns.
 #[derive(Clone, Copy)]
-struct Place {
+struct ThreadPlace {
     /// `f`.
     radix: u32,
     /// `m`.
@@ -49,9 +49,9 @@ struct Place {
     group: u32,
     /// The thread's column.
     column: u32,
-    /// And which of the block's that is.
+    /// The index of that among the block's.
     lane: u32,
-    /// Whether it is the block's last.
+    /// Whether that is the block's last.
     is_last: bool,
     /// The first of the thread's rows in the first pass: they are `16 m` apart.
     row: u32,
@@ -61,9 +61,9 @@ struct Place {
     has_node: bool,
     /// and the row in it.
     row_of_node: u32,
-    /// Where the thread's points are in the first pass, `places.outer` apart.
+    /// The thread's first point in the first pass, of which the others are `places.outer` apart.
     first: u32,
-    /// And in the middle pass, `places.inner` apart.
+    /// The thread's first point in the middle pass, of which the others are `places.inner` apart.
     middle: u32,
     places: ColumnPlaces,
     tables: Tables,
@@ -92,7 +92,7 @@ impl Block<'_> {
         // In the first pass, and in the middle pass its place.
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
-        let place = Place {
+        let place = ThreadPlace {
             radix,
             factor,
             row_points,
@@ -151,7 +151,7 @@ impl Block<'_> {
     /// The first pass back, of radix `M`, from device memory: all points at once, as they take
     /// their time.
     #[inline(always)]
-    fn last_back<const M: usize>(self, place: Place) {
+    fn last_back<const M: usize>(self, place: ThreadPlace) {
         if !self.has_butterfly::<M>(0) {
             return;
         }
@@ -186,7 +186,7 @@ impl Block<'_> {
     /// The last pass, of radix `M`, to device memory. Roots are fetched before they are needed:
     /// while others come to the barrier, and while the butterfly before is written.
     #[inline(always)]
-    fn last<const M: usize>(self, place: Place) {
+    fn last<const M: usize>(self, place: ThreadPlace) {
         let points = self.pairs(self.arguments.points);
         let mut w = self.roots_of_butterfly::<M>(0);
         self.team.sync_part(part_warps(M as u32));
@@ -247,7 +247,7 @@ impl Block<'_> {
         g < 16 / M || g == 16 / M && self.team.thread() % threads < rest
     }
 
-    /// Its place among the block's.
+    /// The index of the butterfly among the block's.
     #[inline(always)]
     fn butterfly_at<const M: usize>(self, g: u32) -> u32 {
         let threads = 32 * part_warps(M as u32);
@@ -258,7 +258,7 @@ impl Block<'_> {
     /// On which side of its pair's the butterfly's node is, and where its first point is: in
     /// shared memory, and in that of the device, or the last one there on the second side.
     #[inline(always)]
-    fn places_of_butterfly<const M: usize>(self, place: Place, g: u32) -> [u32; 3] {
+    fn places_of_butterfly<const M: usize>(self, place: ThreadPlace, g: u32) -> [u32; 3] {
         let at = self.butterfly_at::<M>(g);
         let ColumnPlaces { outer, inner } = place.places;
         let log = log_width(M as u32);
@@ -274,8 +274,8 @@ impl Block<'_> {
 
     /// The other two passes back.
     #[inline(always)]
-    fn back(self, place: Place, v: &mut [Complex; 16]) {
-        let Place {
+    fn back(self, place: ThreadPlace, v: &mut [Complex; 16]) {
+        let ThreadPlace {
             radix,
             factor,
             tables,
@@ -321,7 +321,7 @@ impl Block<'_> {
 
     /// The first two passes.
     #[inline(always)]
-    fn forth(self, place: Place, v: &[Complex; 16]) {
+    fn forth(self, place: ThreadPlace, v: &[Complex; 16]) {
         let radix = place.radix;
         let ColumnPlaces { outer, inner } = place.places;
         let mut x = [Complex::ZERO; 16];
@@ -369,7 +369,7 @@ impl Block<'_> {
     #[inline(always)]
     fn carry(
         self,
-        place: Place,
+        place: ThreadPlace,
         words: Words,
         block: u32,
         ends: bool,
@@ -432,7 +432,7 @@ impl Block<'_> {
     /// Hands the carries of the last column on to the next block, and those of the others to
     /// the next lane; and takes those of the block before. Whether they came.
     #[inline(always)]
-    fn hand_on(self, place: Place, block: u32, carries: &mut [u32; 16]) -> bool {
+    fn hand_on(self, place: ThreadPlace, block: u32, carries: &mut [u32; 16]) -> bool {
         let handed = self.handed(self.arguments.carries);
         let were_read = self.handed(self.arguments.flag);
         let rows = 16 * place.factor;
@@ -517,7 +517,7 @@ impl Block<'_> {
 
     /// What the words of the thread's first row are multiplied by.
     #[inline(always)]
-    fn words(self, place: Place) -> Words {
+    fn words(self, place: ThreadPlace) -> Words {
         let (rows, columns) = (
             self.roots(self.arguments.row_weights),
             self.roots(self.arguments.column_weights),

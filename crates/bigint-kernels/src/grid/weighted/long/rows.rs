@@ -19,8 +19,8 @@ use bigint_core::weighted::long::{
 /// `e(1 / 16)`.
 const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
 
-/// Of the second half of a node's points, in the order of an angle greater by one: their places
-/// in the order of the angle itself. Each level down has the halves the other way round.
+/// The order of the points of the second half of a node by those of an angle greater by one. Each
+/// level down has the halves the other way round.
 const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
 
 /// Where in shared memory a block's rows and roots are.
@@ -37,7 +37,7 @@ struct Places {
 }
 
 impl Places {
-    /// Those of rows whose last pass has radix `2^log`: 8 or 16.
+    /// The places for rows whose last pass has radix `2^log`: 8 or 16.
     #[inline(always)]
     fn of(log: u32) -> Places {
         let row = row_places(1 << log);

@@ -126,14 +126,16 @@ macro_rules! next_pass {
     };
 }
 
-/// Enters a triangle's next row, if there is one: at both places where a row ends, so
-/// that there is one branch to a row.
+/// Enters the next row, if there is one: at both places where a row ends, so that there is one
+/// branch to a row. A triangle's rows end a limb further up in `r` each (`add rbp, 8`); those of
+/// a low product end at one limb, and the other operand's last limb moves down (`sub r13, 8`).
 macro_rules! next_row {
-    () => {
+    ($moves:literal) => {
         concat!(
             "inc r8\n",
             "jz 6f\n",
-            "add rbp, 8\n",
+            $moves,
+            "\n",
             "add rbx, 23\n",
             "mov rdx, [r11 + 8 * r8]\n",
             "xor r9d, r9d\n",
@@ -143,19 +145,71 @@ macro_rules! next_row {
     };
 }
 
-/// As `next_row` where all rows end at one limb of the result: the other operand's
-/// last limb moves down instead.
-macro_rules! next_low_row {
+/// The bases and the bytes of whole passes at the start of a row of any length, and no carry
+/// in CF and OF.
+macro_rules! begin_row {
+    () => {
+        "mov r13, rsi\n\
+         sub r13, r12\n\
+         mov rbp, rdi\n\
+         sub rbp, r12\n\
+         mov rcx, r12\n\
+         xor r9d, r9d\n\
+         xor r10d, r10d"
+    };
+}
+
+/// The first of the rows of any length, of `rdx + 1` limbs, and the factor of the next one at
+/// label 5. Of a first pass as many steps are left out as are in `edx`.
+macro_rules! first_long_row {
     () => {
         concat!(
-            "inc r8\n",
+            "mov r12, rdx\n",
+            "shr r12, 5\n",
+            "shl r12, 8\n",
+            "not edx\n",
+            "and edx, 31\n", // steps left out: 31 - rdx % 32
+            "imul eax, edx, 13\n",
+            "lea r10, [rip + 2f]\n",
+            "add rax, r10\n",
+            "imul ebx, edx, 23\n",
+            "lea r10, [rip + 4f]\n",
+            "add rbx, r10\n",
+            "mov rdx, [r11]\n",
+            begin_row!(),
+            "\njmp rax\n",
+            "2:\n",
+            first_steps!(),
+            "\n",
+            next_pass!("2", "3"),
+            "\n3:\n",
+            "adc r9, 0\n",
+            "mov [rbp + 128], r9\n",
+            "dec r8\n",
             "jz 6f\n",
-            "sub r13, 8\n",
-            "add rbx, 23\n",
-            "mov rdx, [r11 + 8 * r8]\n",
-            "xor r9d, r9d\n",
-            "xor r10d, r10d\n", // clears CF and OF
-            "jmp rbx"
+            "5:\n",
+            "add r11, 8\n",
+            "add rdi, 8\n",
+            "mov rdx, [r11]"
+        )
+    };
+}
+
+/// The end of a row of any length, and of all of them.
+macro_rules! end_long_row {
+    () => {
+        concat!(
+            next_pass!("4", "7"),
+            "\n7:\n",
+            top_limb!(),
+            "\ndec r8\n",
+            "jnz 5b\n",
+            "6:\n",
+            "pop r13\n",
+            "pop r12\n",
+            "pop rbx\n",
+            "pop rbp\n",
+            "ret"
         )
     };
 }
@@ -196,14 +250,14 @@ unsafe extern "sysv64" fn short_triangle(r: *mut u64, a: *const u64, n: usize) {
         "adc r9, 0",
         "mov [rbp + 128], r9",
         "xor ecx, ecx",
-        next_row!(),
+        next_row!("add rbp, 8"),
         ".p2align 5",
         "4:",
         steps!(),
         "adcx r9, rcx",
         "adox r9, rcx",
         "mov [rbp + 128], r9",
-        next_row!(),
+        next_row!("add rbp, 8"),
         "6:",
         "pop r13",
         "pop rbx",
@@ -232,59 +286,12 @@ unsafe extern "sysv64" fn mul_rows(r: *mut u64, a: *const u64, n: usize, b: *con
         "lea rsi, [rsi + 8 * rdx - 128]",
         "lea rdi, [rdi + 8 * rdx - 128]",
         "dec rdx",
-        "mov r12, rdx",
-        "shr r12, 5",
-        "shl r12, 8",
-        "not edx",
-        "and edx, 31", // steps left out: 31 - (n - 1) % 32
-        "imul eax, edx, 13",
-        "lea r10, [rip + 2f]",
-        "add rax, r10",
-        "imul ebx, edx, 23",
-        "lea r10, [rip + 4f]",
-        "add rbx, r10",
-        "mov rdx, [r11]",
-        "mov r13, rsi",
-        "sub r13, r12",
-        "mov rbp, rdi",
-        "sub rbp, r12",
-        "mov rcx, r12",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF
-        "jmp rax",
-        "2:",
-        first_steps!(),
-        next_pass!("2", "3"),
-        "3:",
-        "adc r9, 0",
-        "mov [rbp + 128], r9",
-        "dec r8",
-        "jz 6f",
-        "5:",
-        "add r11, 8",
-        "add rdi, 8",
-        "mov rdx, [r11]",
-        "mov r13, rsi",
-        "sub r13, r12",
-        "mov rbp, rdi",
-        "sub rbp, r12",
-        "mov rcx, r12",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF and OF
+        first_long_row!(),
+        begin_row!(),
         "jmp rbx",
         "4:",
         steps!(),
-        next_pass!("4", "7"),
-        "7:",
-        top_limb!(),
-        "dec r8",
-        "jnz 5b",
-        "6:",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
+        end_long_row!(),
     )
 }
 
@@ -310,38 +317,7 @@ unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
         "lea rsi, [rsi + 8 * rdx - 128]",
         "lea rdi, [rdi + 8 * rdx - 128]",
         "sub rdx, 2",
-        "mov r12, rdx",
-        "shr r12, 5",
-        "shl r12, 8",
-        "not edx",
-        "and edx, 31", // steps left out: 31 - (n - 2) % 32
-        "imul eax, edx, 13",
-        "lea r10, [rip + 2f]",
-        "add rax, r10",
-        "imul ebx, edx, 23",
-        "lea r10, [rip + 4f]",
-        "add rbx, r10",
-        "mov rdx, [r11]",
-        "mov r13, rsi",
-        "sub r13, r12",
-        "mov rbp, rdi",
-        "sub rbp, r12",
-        "mov rcx, r12",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF
-        "jmp rax",
-        "2:",
-        first_steps!(),
-        next_pass!("2", "3"),
-        "3:",
-        "adc r9, 0",
-        "mov [rbp + 128], r9",
-        "dec r8",
-        "jz 6f",
-        "5:",
-        "add r11, 8",
-        "add rdi, 8",
-        "mov rdx, [r11]",
+        first_long_row!(),
         "add rbx, 23",
         "lea r10, [rip + 8f]",
         "cmp rbx, r10",
@@ -350,28 +326,12 @@ unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
         "sub rbx, 23 * 32",
         "sub r12, 256",
         "9:",
-        "mov r13, rsi",
-        "sub r13, r12",
-        "mov rbp, rdi",
-        "sub rbp, r12",
-        "mov rcx, r12",
-        "xor r9d, r9d",
-        "xor r10d, r10d", // clears CF and OF
+        begin_row!(),
         "jmp rbx",
         "4:",
         steps!(),
         "8:",
-        next_pass!("4", "7"),
-        "7:",
-        top_limb!(),
-        "dec r8",
-        "jnz 5b",
-        "6:",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
+        end_long_row!(),
     )
 }
 
@@ -411,11 +371,11 @@ unsafe extern "sysv64" fn low_rows(r: *mut u64, a: *const u64, n: usize, b: *con
         "jmp rax",
         "2:",
         first_steps!(),
-        next_low_row!(),
+        next_row!("sub r13, 8"),
         ".p2align 5",
         "4:",
         steps!(),
-        next_low_row!(),
+        next_row!("sub r13, 8"),
         "6:",
         "pop r13",
         "pop rbx",

@@ -1,14 +1,18 @@
-//! Where the library is.
+//! Where the simulator's `libcuda` is, for tests of whole programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Builds `libcuda_sim.so` in the profile of the running test, and returns its
-/// path. `cargo test` does not build it by itself: no test links to a `cdylib`.
+/// Builds `libcuda_sim.so`, of the package `cuda-sim-driver` beside this one, in the profile of the
+/// running test, and returns its path. `cargo test` does not build it by itself: no test links to a
+/// `cdylib`. A test passes the path to the program under test, in place of `libcuda.so.1`.
 ///
-/// The nested cargo finds everything but the last link done, or waits for another
-/// that is at it. It runs once in a process.
+/// The cargo that this runs, once in a process, finds everything but the last link done, or waits
+/// for another that is at it.
+///
+/// # Panics
+/// Where the library does not build, or the caller is not in a target folder of cargo's.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(build)

@@ -1,4 +1,4 @@
-//! An allocator that has no memory when it is told to, and knows the most there was, for tests.
+//! An allocator that has no memory for the requests that a test names.
 
 // It is an allocator.
 #![allow(unsafe_code)]
@@ -6,7 +6,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The system's allocator, but for the requests that [`Failing::arm`] says.
+/// The system's allocator, which refuses the requests that [`Failing::arm`] names.
+#[derive(Debug)]
 pub struct Failing;
 
 /// Requests seen.

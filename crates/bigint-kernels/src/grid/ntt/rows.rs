@@ -1,0 +1,216 @@
+//! Products of rows: a row of each operand down, by each other, and up.
+
+use super::{Block, Field, Parts};
+use crate::gpu::residues::Residues;
+use crate::gpu::thread;
+use crate::grid::Levels;
+use crate::transform::primes::one_of;
+use bigint_core::transform::ntt::{Factor, LOG_ORDER, NttArguments, Second, THREADS, padded};
+
+/// The row of a number's operands that a block has, modulo one prime.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    block: Block<'a>,
+    number: u32,
+    prime: u32,
+    field: Field,
+    /// The row of all operands, one after the other.
+    parts: Parts,
+    /// Where the row begins in an operand's residues.
+    begin: u32,
+    /// The logarithm of an eighth of the row's length.
+    eighth: u32,
+    /// The row's weight for coefficient `j` is `e(step j / 2^26)`.
+    step: u32,
+    /// Where the [weights of eighths](Self::weight) are in shared memory.
+    weights: u32,
+    /// The row's partner in the products: a `Second`.
+    second: u32,
+}
+
+impl<'a> Block<'a> {
+    /// Products of rows.
+    #[inline(always)]
+    pub fn rows(self) {
+        let row = Row::of(self);
+        let Row {
+            field,
+            parts,
+            eighth,
+            ..
+        } = row;
+        row.set_weights();
+        self.team.sync();
+        row.down();
+        self.team.sync();
+        self.tree(field, parts).downs(3, eighth);
+        // The first operand's residues, which the product's take the place of.
+        let points = self.points(row.number, 0, row.prime);
+        row.multiply(points);
+        if row.second == Second::Nothing as u32 {
+            return;
+        }
+        self.team.sync();
+        self.tree(field, Parts { count: 1, ..parts }).ups(3, eighth);
+        row.up(points);
+    }
+}
+
+impl<'a> Row<'a> {
+    #[inline(always)]
+    fn of(block: Block<'a>) -> Self {
+        let NttArguments {
+            plan,
+            operands,
+            second,
+            ..
+        } = *block.arguments;
+        let (which, prime) = (thread::block_index() / 3, thread::block_index() % 3);
+        let rows = plan.rows().max(1);
+        let (number, row) = (which / rows, which % rows);
+        Row {
+            block,
+            number,
+            prime,
+            field: block.field(prime),
+            parts: Parts {
+                count: operands,
+                log: plan.log_row,
+                are_of_one_tree: false,
+            },
+            begin: row << plan.log_row,
+            eighth: plan.log_row - 3,
+            step: row.reverse_bits() >> (32 - LOG_ORDER + plan.log_row),
+            weights: padded(operands << plan.log_row) + 1 & !1,
+            second,
+        }
+    }
+
+    /// Puts the weights of eighths, and their inverses, into shared memory.
+    #[inline(always)]
+    fn set_weights(self) {
+        let Row { block, field, .. } = self;
+        let thread = block.team.thread();
+        if thread < 16 {
+            let j = (thread & 7) << self.eighth;
+            let j = if thread < 8 { j } else { j.wrapping_neg() };
+            let factor = field.factor(field.reduced(field.power(self.step.wrapping_mul(j))));
+            block.x.set_limb(self.weights + 2 * thread, factor.w);
+            let at = self.weights + 2 * thread + 1;
+            block.x.set_limb(at, factor.quotient);
+        }
+    }
+
+    /// The weight where eighth `k` of the row begins; from `k` = 8 on, the inverse of that of `k - 8`.
+    #[inline(always)]
+    fn weight(self, k: u32) -> Factor {
+        Factor {
+            w: self.block.x.limb(self.weights + 2 * k),
+            quotient: self.block.x.limb(self.weights + 2 * k + 1),
+        }
+    }
+
+    /// Reads the row of each operand, with weights, three levels down.
+    #[inline(always)]
+    fn down(self) {
+        let Row { block, field, .. } = self;
+        let roots = field.roots::<8, false>(0);
+        let mut g = block.team.thread();
+        while g < self.parts.count << self.eighth {
+            let (operand, c) = (g >> self.eighth, g & ((1 << self.eighth) - 1));
+            let points = block.points(self.number, operand, self.prime);
+            let first = field.factor(field.reduced(field.power(self.step.wrapping_mul(c))));
+            let mut v = [0; 8];
+            let mut k = 0;
+            while k < 8 {
+                let x = points.get(self.begin + c + ((k as u32) << self.eighth));
+                v[k] = field.times(field.times(x, self.weight(k as u32)), first);
+                k += 1;
+            }
+            field.down(&mut v, &roots);
+            block.set_eight((operand << self.parts.log) + c, self.eighth, &v);
+            g += THREADS;
+        }
+    }
+
+    /// The last three levels down, the products, and the first three levels up. Of one operand whose
+    /// transform is wanted, the residues are the result.
+    #[inline(always)]
+    fn multiply(self, points: Residues) {
+        let Row {
+            block,
+            field,
+            second,
+            ..
+        } = self;
+        let kept = block.kept(self.number, self.prime);
+        let mut f = block.team.thread();
+        while f < 1 << self.eighth {
+            let roots = field.roots::<8, false>(f);
+            // The second operand's, if there is one, and then the first's.
+            let (mut x, mut y) = ([0; 8], [0; 8]);
+            let mut operand = self.parts.count;
+            while operand > 0 {
+                operand -= 1;
+                y = x;
+                x = block.eight((operand << self.parts.log) + 8 * f, 0);
+                field.down(&mut x, &roots);
+                let mut k = 0;
+                while k < 8 {
+                    x[k] = field.reduced(x[k]);
+                    k += 1;
+                }
+            }
+            let at = self.begin + 8 * f;
+            if second == Second::Nothing as u32 {
+                points.set_four(at, [x[0], x[1], x[2], x[3]]);
+                points.set_four(at + 4, [x[4], x[5], x[6], x[7]]);
+            } else {
+                if second == Second::Same as u32 {
+                    y = x;
+                }
+                if second == Second::Kept as u32 {
+                    let (low, high) = (kept.four(at), kept.four(at + 4));
+                    y = [
+                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+                    ];
+                }
+                let mut k = 0;
+                while k < 8 {
+                    x[k] = field.product(x[k], y[k]);
+                    k += 1;
+                }
+                field.up(&mut x, &field.roots::<8, true>(f));
+                block.set_eight(8 * f, 0, &x);
+            }
+            f += THREADS;
+        }
+    }
+
+    /// The last three levels up, without the weights, and by the inverse of the length.
+    #[inline(always)]
+    fn up(self, points: Residues) {
+        let Row { block, field, .. } = self;
+        let roots = field.roots::<8, true>(0);
+        let scale = one_of(self.prime, block.arguments.scales);
+        let scale = Factor {
+            w: scale as u32,
+            quotient: (scale >> 32) as u32,
+        };
+        let mut c = block.team.thread();
+        while c < 1 << self.eighth {
+            let mut v = block.eight(c, self.eighth);
+            field.up(&mut v, &roots);
+            let first = field.power(self.step.wrapping_mul(c).wrapping_neg());
+            let first = field.factor(field.reduced(field.times(first, scale)));
+            let mut k = 0;
+            while k < 8 {
+                let x = field.times(field.times(v[k], self.weight(8 + k as u32)), first);
+                let at = self.begin + c + ((k as u32) << self.eighth);
+                points.set(at, field.reduced(x));
+                k += 1;
+            }
+            c += THREADS;
+        }
+    }
+}
