@@ -52,7 +52,10 @@ impl Array {
     /// These rows, in this order.
     fn rows(&self, py: Python<'_>, rows: &[usize]) -> PyResult<Self> {
         let numbers = run::at_once(py, || self.numbers.gather(rows))?;
-        let nulls = self.nulls.as_ref().map(|nulls| rows.iter().map(|&row| nulls[row]).collect());
+        let nulls = self
+            .nulls
+            .as_ref()
+            .map(|nulls| rows.iter().map(|&row| nulls[row]).collect());
         Ok(Array::of(numbers, nulls, self.place))
     }
 
@@ -60,7 +63,9 @@ impl Array {
     fn index(&self, index: isize) -> PyResult<usize> {
         let count = self.numbers.len();
         let counted = match index < 0 {
-            true => index.checked_add_unsigned(count).and_then(|at| usize::try_from(at).ok()),
+            true => index
+                .checked_add_unsigned(count)
+                .and_then(|at| usize::try_from(at).ok()),
             false => Some(index.unsigned_abs()),
         };
         counted.filter(|&at| at < count).ok_or_else(|| {
@@ -80,7 +85,7 @@ impl Array {
     fn sliced(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let py = slice.py();
         let found = slice.indices(self.numbers.len() as isize)?;
-        let (start, length) = (found.start as usize, found.slicelength as usize);
+        let (start, length) = (found.start as usize, found.slicelength);
         if found.step == 1 {
             let range = start.min(self.numbers.len())..start.min(self.numbers.len()) + length;
             let numbers = run::at_once(py, || self.numbers.slice(range.clone()))?;
@@ -408,12 +413,12 @@ class_with_operators! { Array {
 
     /// The sum of all numbers; 0 of none.
     fn sum(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.total(py, |engine, numbers| engine.integers().sum(numbers))
+        self.total(py, |engine, numbers| engine.sum(numbers))
     }
 
     /// The product of all numbers; 1 of none.
     fn prod(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.total(py, |engine, numbers| engine.integers().product(numbers))
+        self.total(py, |engine, numbers| engine.product(numbers))
     }
 
     /// The sums of the numbers up to each row.
@@ -422,7 +427,7 @@ class_with_operators! { Array {
         let numbers = rows.known(self).map_err(|error| exception(&error))?;
         let engine = self.place.engine(py)?;
         let sums = run::in_background(py, numbers.len(), move |_| {
-            engine.integers().prefix_sum(&numbers)
+            engine.prefix_sum(&numbers)
         })?;
         let sums = rows.spread(sums).map_err(|error| exception(&error))?;
         Ok(Array::of(sums, self.nulls.clone(), self.place))
@@ -516,8 +521,12 @@ pub fn restored(
         signs.to_vec(),
     );
     let numbers = numbers.map_err(|error| exception(&error))?;
-    let nulls: Option<Arc<[bool]>> = nulls.map(|nulls| nulls.iter().map(|&null| null != 0).collect());
-    if nulls.as_ref().is_some_and(|nulls| nulls.len() != numbers.len()) {
+    let nulls: Option<Arc<[bool]>> =
+        nulls.map(|nulls| nulls.iter().map(|&null| null != 0).collect());
+    if nulls
+        .as_ref()
+        .is_some_and(|nulls| nulls.len() != numbers.len())
+    {
         return Err(PyValueError::new_err("this is no pickled array"));
     }
     Ok(Array::of(numbers, nulls, Place::named(device)?))
@@ -530,8 +539,13 @@ pub fn chosen(
     b: &Bound<'_, PyAny>,
 ) -> PyResult<Array> {
     let py = mask.py();
-    let mask = py.import("numpy")?.call_method1("asarray", (mask, "bool"))?;
-    let mask: Vec<bool> = mask.extract::<PyReadonlyArray1<'_, bool>>()?.as_array().to_vec();
+    let mask = py
+        .import("numpy")?
+        .call_method1("asarray", (mask, "bool"))?;
+    let mask: Vec<bool> = mask
+        .extract::<PyReadonlyArray1<'_, bool>>()?
+        .as_array()
+        .to_vec();
     let (a, b) = (operand(a)?, operand(b)?);
     for x in [&a, &b] {
         let (found, count) = (x.numbers.len(), mask.len());

@@ -45,7 +45,10 @@ fn of_arrow(error: ArrowError) -> PyErr {
 
 /// What a capsule of this name points to.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
-    Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
+    Ok(capsule
+        .cast::<PyCapsule>()?
+        .pointer_checked(Some(name))?
+        .cast())
 }
 
 /// The column of an object that has Arrow's methods; `None` of any other.
@@ -57,7 +60,8 @@ pub fn imported(source: &Bound<'_, PyAny>, place: Place) -> PyResult<Option<Arra
         let array = pointer::<FFI_ArrowArray>(&capsules.get_item(1)?, ARRAY)?;
         // SAFETY: capsules of these names point to these structures, and an array in a capsule is
         // there to be moved out of it.
-        let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
+        let (schema, array) =
+            unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
         let field = Field::try_from(schema).map_err(of_arrow)?;
         vec![column(array, schema, &field)?]
     } else if source.hasattr("__arrow_c_stream__")? {
@@ -123,8 +127,11 @@ fn joined(mut chunks: Vec<Column>, place: Place) -> PyResult<Array> {
     let raise = |error| exception(&error);
     let is_null = |chunk: &Column, row| chunk.is_null(row);
     let nulls = chunks.iter().any(|chunk| chunk.nulls().is_some()).then(|| {
-        let rows = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
-        rows.map(|(chunk, row)| is_null(chunk, row)).collect::<Arc<[bool]>>()
+        let rows = chunks
+            .iter()
+            .flat_map(|chunk| (0..chunk.len()).map(move |row| (chunk, row)));
+        rows.map(|(chunk, row)| is_null(chunk, row))
+            .collect::<Arc<[bool]>>()
     });
     let numbers = match chunks.len() {
         1 => chunks.swap_remove(0).into_parts().0,
@@ -145,7 +152,10 @@ fn joined(mut chunks: Vec<Column>, place: Place) -> PyResult<Array> {
 
 /// The numbers as an array of a field's type.
 fn of_field(array: &Array, requested: Option<&Bound<'_, PyAny>>) -> PyResult<(ArrayRef, Field)> {
-    let nulls = array.nulls.as_ref().map(|nulls| nulls.iter().map(|null| !null).collect::<Vec<_>>());
+    let nulls = array
+        .nulls
+        .as_ref()
+        .map(|nulls| nulls.iter().map(|null| !null).collect::<Vec<_>>());
     let column = Column::new(array.numbers.clone(), nulls.map(NullBuffer::from)).map_err(raised)?;
     let requested = requested.filter(|schema| !schema.is_none());
     let Some(schema) = requested else {

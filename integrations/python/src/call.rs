@@ -20,6 +20,9 @@ const PIECE: Duration = Duration::from_millis(50);
 /// Limbs of the first piece's operands.
 const FIRST_PIECE: usize = 1 << 12;
 
+/// Numbers that the CPU computes together, several times over: pieces are multiples of it.
+const TOGETHER: usize = 32;
+
 /// Limbs of a row from which on its product takes much longer than its copy.
 const LONG_ROW: usize = 1 << 11;
 
@@ -58,7 +61,10 @@ pub fn called<'py>(
     function: &'static Function,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    if operands.iter().any(|object| object.is_instance_of::<Expr>()) {
+    if operands
+        .iter()
+        .any(|object| object.is_instance_of::<Expr>())
+    {
         let made = Expr::applied(function, operands)?;
         return Ok(Bound::new(py, made)?.into_any());
     }
@@ -75,7 +81,9 @@ pub fn called<'py>(
     for column in made.columns {
         results.push(match are_scalars {
             true => write::int(py, &column, 0)?.into_bound(py),
-            false => Array::of(column, rows.nulls.clone(), place).into_pyobject(py)?.into_any(),
+            false => Array::of(column, rows.nulls.clone(), place)
+                .into_pyobject(py)?
+                .into_any(),
         });
     }
     for mask in made.masks {
@@ -92,7 +100,9 @@ pub fn called<'py>(
 
 /// Where the operands meet.
 pub fn place_of(operands: &[Array]) -> Place {
-    operands.iter().fold(Place::Auto, |place, x| place.and(x.place))
+    operands
+        .iter()
+        .fold(Place::Auto, |place, x| place.and(x.place))
 }
 
 /// The rows of several columns.
@@ -108,7 +118,10 @@ pub struct Rows {
 impl Rows {
     /// The rows of columns that must be equally long, or of one number, which stands for all rows.
     pub fn of(columns: &[Array]) -> Result<Self, Error> {
-        let mut counts = columns.iter().map(|x| x.numbers.len()).filter(|&count| count != 1);
+        let mut counts = columns
+            .iter()
+            .map(|x| x.numbers.len())
+            .filter(|&count| count != 1);
         let count = counts.next().unwrap_or(1);
         if let Some(other) = counts.find(|&other| other != count) {
             return Err(Error::CountMismatch { a: count, b: other });
@@ -173,7 +186,10 @@ impl Rows {
             return mask;
         };
         let mut spread = vec![false; self.count];
-        known.iter().zip(mask).for_each(|(&row, set)| spread[row] = set);
+        known
+            .iter()
+            .zip(mask)
+            .for_each(|(&row, set)| spread[row] = set);
         spread
     }
 }
@@ -205,7 +221,11 @@ pub fn computed(
     let spread = spread.collect::<Result<_, _>>();
     Ok(Made {
         columns: spread.map_err(|error| exception(&error))?,
-        masks: made.masks.into_iter().map(|mask| rows.spread_mask(mask)).collect(),
+        masks: made
+            .masks
+            .into_iter()
+            .map(|mask| rows.spread_mask(mask))
+            .collect(),
     })
 }
 
@@ -216,7 +236,11 @@ fn in_pieces(
     columns: &[Integers],
     pace: &run::Pace,
 ) -> Result<Made, Error> {
-    let count = columns.iter().map(Integers::len).find(|&count| count != 1).unwrap_or(1);
+    let count = columns
+        .iter()
+        .map(Integers::len)
+        .find(|&count| count != 1)
+        .unwrap_or(1);
     let of_row = |x: &Integers| x.limbs().len() / x.len().max(1);
     let limbs = columns.iter().map(of_row).sum::<usize>();
     let is_whole = count <= 1 || !(function.is_long || limbs >= LONG_ROW);
@@ -224,7 +248,9 @@ fn in_pieces(
         return function.of(engine, &columns.iter().collect::<Vec<_>>());
     }
     let (mut parts, mut start) = (Vec::new(), 0);
-    let mut size = (FIRST_PIECE / limbs.max(1)).max(8);
+    let mut size = (FIRST_PIECE / limbs.max(1))
+        .next_multiple_of(TOGETHER)
+        .max(TOGETHER);
     while start < count && !pace.is_stopped() {
         let end = count.min(start + size);
         let piece = columns.iter().map(|x| match x.len() {
@@ -239,7 +265,7 @@ fn in_pieces(
         if took < PIECE {
             size *= 2;
         } else if took > 2 * PIECE {
-            size = (size / 2).max(1);
+            size = (size / 2).max(TOGETHER);
         }
         start = end;
         pace.reach(end);
@@ -258,7 +284,10 @@ fn joined(mut parts: Vec<Made>) -> Result<Made, Error> {
     });
     let columns = columns.collect::<Result<_, _>>()?;
     let masks = (0..first.masks.len()).map(|i| {
-        parts.iter_mut().flat_map(|part| std::mem::take(&mut part.masks[i])).collect()
+        parts
+            .iter_mut()
+            .flat_map(|part| std::mem::take(&mut part.masks[i]))
+            .collect()
     });
     Ok(Made {
         masks: masks.collect(),

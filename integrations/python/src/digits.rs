@@ -106,16 +106,28 @@ impl Digits {
     /// Whether ints read and written so are what Python takes them for.
     fn are_as_expected(self, py: Python<'_>) -> bool {
         let number = 0x0123_4567_89AB_CDEF_0011_2233_4455_6677_u128;
-        [0, 1, 1 << 30, (1 << 60) - 1, number].iter().all(|&magnitude| {
-            [false, true].into_iter().all(|negative| {
-                let limbs: Vec<u32> = (0..4).map(|i| (magnitude >> (32 * i)) as u32).collect();
-                let width = limbs.iter().rposition(|&limb| limb != 0).map_or(0, |at| at + 1);
-                self.reads(py, magnitude, negative, &limbs[..width]).unwrap_or(false)
+        [0, 1, 1 << 30, (1 << 60) - 1, number]
+            .iter()
+            .all(|&magnitude| {
+                [false, true].into_iter().all(|negative| {
+                    let limbs: Vec<u32> = (0..4).map(|i| (magnitude >> (32 * i)) as u32).collect();
+                    let width = limbs
+                        .iter()
+                        .rposition(|&limb| limb != 0)
+                        .map_or(0, |at| at + 1);
+                    self.reads(py, magnitude, negative, &limbs[..width])
+                        .unwrap_or(false)
+                })
             })
-        })
     }
 
-    fn reads(self, py: Python<'_>, magnitude: u128, negative: bool, limbs: &[u32]) -> PyResult<bool> {
+    fn reads(
+        self,
+        py: Python<'_>,
+        magnitude: u128,
+        negative: bool,
+        limbs: &[u32],
+    ) -> PyResult<bool> {
         let theirs = magnitude.into_pyobject(py)?.into_any();
         let theirs = if negative { theirs.neg()? } else { theirs };
         // SAFETY: `theirs` lives.

@@ -3,8 +3,7 @@
 use bigint_host::{DeviceErrorKind, Error};
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyIndexError, PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError,
-    PyZeroDivisionError,
+    PyIndexError, PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError, PyZeroDivisionError,
 };
 
 /// Why there is no result.

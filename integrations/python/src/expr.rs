@@ -25,7 +25,10 @@ enum Node {
     Column(Array),
     Apply(&'static Function, Vec<Arc<Node>>),
     /// One number of all rows.
-    Total(fn(Expression<Integers>) -> Expression<Integers>, Vec<Arc<Node>>),
+    Total(
+        fn(Expression<Integers>) -> Expression<Integers>,
+        Vec<Arc<Node>>,
+    ),
 }
 
 impl Node {
@@ -64,10 +67,7 @@ impl Expr {
     }
 
     /// A function of expressions, columns and numbers.
-    pub fn applied(
-        function: &'static Function,
-        operands: &[&Bound<'_, PyAny>],
-    ) -> PyResult<Self> {
+    pub fn applied(function: &'static Function, operands: &[&Bound<'_, PyAny>]) -> PyResult<Self> {
         if function.lazy.is_none() {
             let name = function.name;
             return Err(PyTypeError::new_err(format!(
@@ -181,4 +181,3 @@ class_with_operators! { Expr {
         format!("Expr({} parts, {columns} columns: use eval())", parts.len())
     }
 } }
-

@@ -2,7 +2,7 @@
 
 use crate::bits;
 use bigint_host::expression::Expression;
-use bigint_host::{BigUint, Engine, Error, Integers, OnIntegers, Operation};
+use bigint_host::{Algorithm, BigUint, Engine, Error, Integers, Operation};
 use pyo3::prelude::*;
 
 /// Results, first columns, then masks.
@@ -29,7 +29,7 @@ impl Made {
 }
 
 /// The engine's operations on columns.
-type On<'a> = OnIntegers<'a>;
+type On<'a> = &'a Engine;
 
 /// A lazy column.
 type Lazy = Expression<Integers>;
@@ -49,7 +49,7 @@ pub struct Function {
 impl Function {
     /// Its results.
     pub fn of(&self, engine: &Engine, operands: &[&Integers]) -> Result<Made, Error> {
-        (self.compute)(engine.integers(), operands)
+        (self.compute)(engine, operands)
     }
 }
 
@@ -129,10 +129,10 @@ functions! {
     fma FMA(a, b, c) short: |on, x| Made::columns([on.mul_add(x[0], x[1], x[2])?]),
         lazy |x| &x[0] * &x[1] + &x[2];
     /// `-a`.
-    neg NEG(a) short: |on, x| Made::columns([on.neg(x[0])]),
+    neg NEG(a) short: |on, x| Made::columns([on.neg(x[0])?]),
         lazy |x| -&x[0];
     /// The absolute value of `a`.
-    abs ABS(a) short: |on, x| Made::columns([on.abs(x[0])]),
+    abs ABS(a) short: |on, x| Made::columns([on.abs(x[0])?]),
         lazy |x| x[0].clone().max(-&x[0]);
     /// `a // b`, rounded down.
     f_div F_DIV(a, b) short: |on, x| Made::columns([on.div(x[0], x[1])?]),
@@ -192,7 +192,7 @@ functions! {
     /// Whether `a` is a square.
     is_square IS_SQUARE(a) long: |on, x| {
         let negative: Vec<bool> = (0..x[0].len()).map(|i| x[0].is_negative(i)).collect();
-        let (_, remainder) = on.isqrt(&on.abs(x[0]))?;
+        let (_, remainder) = on.isqrt(&on.abs(x[0])?)?;
         let mut squares = are(&remainder, |limbs| limbs.is_empty())?;
         squares.iter_mut().zip(negative).for_each(|(is, negative)| *is &= !negative);
         Made::mask(squares)
@@ -239,7 +239,7 @@ functions! {
     /// `~a`, which is `-a - 1`.
     bit_not BIT_NOT(a) short: |on, x| {
         let one = Integers::from_biguints(&[1_u32.into()])?;
-        Made::columns([on.sub(&on.neg(x[0]), &one)?])
+        Made::columns([on.sub(&on.neg(x[0])?, &one)?])
     }, lazy |x| -&x[0] - 1;
     /// The lesser of `a` and `b`, row by row.
     minimum MINIMUM(a, b) short: |on, x| Made::columns([on.min(x[0], x[1])?]),
@@ -248,7 +248,7 @@ functions! {
     maximum MAXIMUM(a, b) short: |on, x| Made::columns([on.max(x[0], x[1])?]),
         lazy |x| x[0].clone().max(&x[1]);
     /// `abs(a - b)`.
-    abs_diff ABS_DIFF(a, b) short: |on, x| Made::columns([on.abs(&on.sub(x[0], x[1])?)]);
+    abs_diff ABS_DIFF(a, b) short: |on, x| Made::columns([on.abs(&on.sub(x[0], x[1])?)?]);
     /// -1, 0 or 1 as `a` is less than, equal to or greater than `b`.
     cmp CMP(a, b) short: |on, x| Made::columns([on.order(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Compare, x);
@@ -274,22 +274,29 @@ fn are(numbers: &Integers, is: impl Fn(&[u32]) -> bool) -> Result<Vec<bool>, Err
 /// The rows of `a` where the mask is set, and those of `b` elsewhere; one number stands for all rows.
 pub fn chosen(mask: &[bool], a: &Integers, b: &Integers) -> Result<Integers, Error> {
     let row = |x: &Integers, i: usize| if x.len() == 1 { 0 } else { i };
-    let indices = mask.iter().enumerate().map(|(i, &is_first)| match is_first {
-        true => row(a, i),
-        false => a.len() + row(b, i),
-    });
+    let indices = mask
+        .iter()
+        .enumerate()
+        .map(|(i, &is_first)| match is_first {
+            true => row(a, i),
+            false => a.len() + row(b, i),
+        });
     Integers::concatenate(&[a, b])?.gather(&bigint_cpu::collect(indices)?)
 }
 
 /// Powers modulo numbers. Nothing here is secret, so the time may depend on the exponent.
 fn powers(on: On<'_>, a: &Integers, e: &Integers, m: &Integers) -> Result<Integers, Error> {
+    let on = &on.using(Algorithm::WindowVartime);
     if e.signs().iter().all(|&signs| signs == 0) {
         return on.pow_mod(a, e, m);
     }
-    let rows = [a, e, m].into_iter().map(Integers::len).find(|&count| count != 1);
+    let rows = [a, e, m]
+        .into_iter()
+        .map(Integers::len)
+        .find(|&count| count != 1);
     let sign = |i: usize| e.is_negative(if e.len() == 1 { 0 } else { i });
     let negative = bigint_cpu::collect((0..rows.unwrap_or(1)).map(sign))?;
     let one = Integers::from_biguints(&[1_u32.into()])?;
     let inverses = on.inv_mod(&chosen(&negative, a, &one)?, m)?;
-    on.pow_mod(&chosen(&negative, &inverses, a)?, &on.abs(e), m)
+    on.pow_mod(&chosen(&negative, &inverses, a)?, &on.abs(e)?, m)
 }

@@ -24,7 +24,11 @@ pub fn extreme(
     rows: impl Iterator<Item = usize>,
     is_greatest: bool,
 ) -> Option<usize> {
-    let wanted = if is_greatest { Ordering::Greater } else { Ordering::Less };
+    let wanted = if is_greatest {
+        Ordering::Greater
+    } else {
+        Ordering::Less
+    };
     rows.reduce(|best, row| match order(numbers, row, best) == wanted {
         true => row,
         false => best,

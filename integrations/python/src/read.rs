@@ -210,7 +210,11 @@ pub fn of_limbs(source: &Bound<'_, PyAny>, place: Place) -> PyResult<Array> {
     let numbers = Integers::from_fn(shape[0], width, length, |i, limbs| {
         limbs.copy_from_slice(&row(i)[..limbs.len()]);
     });
-    Ok(Array::of(numbers.map_err(|error| exception(&error))?, None, place))
+    Ok(Array::of(
+        numbers.map_err(|error| exception(&error))?,
+        None,
+        place,
+    ))
 }
 
 /// The items of a list or tuple.
@@ -255,7 +259,9 @@ impl<'a, 'py> Items<'a, 'py> {
 
 /// What the first item that is not `None` is says what the others are.
 fn of_items(items: &Items<'_, '_>, place: Place) -> PyResult<Array> {
-    let first = items.iter().find(|item| item.as_ref().is_ok_and(|item| !item.is_none()));
+    let first = items
+        .iter()
+        .find(|item| item.as_ref().is_ok_and(|item| !item.is_none()));
     let first = first.transpose()?;
     let is = |is: fn(&Bound<'_, PyAny>) -> bool| first.as_ref().is_some_and(is);
     let is_text = is(|item| item.is_instance_of::<PyString>());
@@ -291,9 +297,8 @@ impl Nulls {
 fn as_int<'py>(item: &Bound<'py, PyAny>, index: usize) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: `item` is an object; the answer is null with an exception, or ours.
     #[expect(unsafe_code, reason = "PyO3 has no name for __index__")]
-    let int = unsafe {
-        Bound::from_owned_ptr_or_err(item.py(), ffi::PyNumber_Index(item.as_ptr()))
-    };
+    let int =
+        unsafe { Bound::from_owned_ptr_or_err(item.py(), ffi::PyNumber_Index(item.as_ptr())) };
     int.map_err(|_| {
         let class = item.get_type();
         PyTypeError::new_err(format!("item {index} is {class}, and no integer"))
@@ -421,7 +426,11 @@ fn of_ints_stably(items: &Items<'_, '_>, place: Place) -> PyResult<Array> {
         let bits: usize = int.call_method0("bit_length")?.extract()?;
         let bytes = int.call_method0("__abs__")?;
         let bytes = bytes.call_method1("to_bytes", (bits.div_ceil(8), "little"))?;
-        push(&mut numbers, int.lt(0)?, bytes.cast::<PyBytes>()?.as_bytes())?;
+        push(
+            &mut numbers,
+            int.lt(0)?,
+            bytes.cast::<PyBytes>()?.as_bytes(),
+        )?;
     }
     Ok(Array::of(numbers, nulls.found(), place))
 }
@@ -447,7 +456,9 @@ fn of_texts(items: &Items<'_, '_>, place: Place) -> PyResult<Array> {
         }
         let text = item.cast::<PyString>().map_err(|_| {
             let class = item.get_type();
-            PyTypeError::new_err(format!("item {index} is {class}, and no text as the others are"))
+            PyTypeError::new_err(format!(
+                "item {index} is {class}, and no text as the others are"
+            ))
         })?;
         let read = numbers.push_text(text.to_cow()?.as_bytes());
         read.map_err(|error| exception(&error))?;
@@ -467,7 +478,9 @@ fn of_bytes(items: &Items<'_, '_>, place: Place) -> PyResult<Array> {
         }
         let bytes = item.cast::<PyBytes>().map_err(|_| {
             let class = item.get_type();
-            PyTypeError::new_err(format!("item {index} is {class}, and not bytes as the others are"))
+            PyTypeError::new_err(format!(
+                "item {index} is {class}, and not bytes as the others are"
+            ))
         })?;
         let bytes: Vec<u8> = bytes.as_bytes().iter().rev().copied().collect();
         push(&mut numbers, false, &bytes)?;

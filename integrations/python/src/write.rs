@@ -64,8 +64,11 @@ pub fn list<'py>(
         Some(_) if range.len() > INTS => bigint_cpu::threads(),
         _ => 1,
     };
+    #[expect(
+        unsafe_code,
+        reason = "the list is as long as it will be from the start"
+    )]
     // SAFETY: a new list, or null with an exception.
-    #[expect(unsafe_code, reason = "the list is as long as it will be from the start")]
     let list: Bound<'_, PyList> = unsafe {
         let list = ffi::PyList_New(range.len() as ffi::Py_ssize_t);
         Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked()
@@ -152,7 +155,9 @@ pub fn represented(array: &Array) -> PyResult<String> {
     }
     let (first, last) = (rows(0..ENDS)?, rows(count - ENDS..count)?);
     let (first, last) = (first.join(", "), last.join(", "));
-    Ok(format!("array([{first}, \u{2026}, {last}], length={count}{place})"))
+    Ok(format!(
+        "array([{first}, \u{2026}, {last}], length={count}{place})"
+    ))
 }
 
 /// The numbers as bytes, `width` each; of negative ones the two's complement.
