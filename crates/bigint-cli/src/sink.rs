@@ -27,7 +27,7 @@ pub struct Sink {
 
 enum Files {
     Text(Vec<Packed>),
-    Npy(npy::Writer),
+    Npy(Box<npy::Writer>),
     #[cfg(feature = "arrow")]
     Arrow(crate::arrow_files::Writer),
 }
@@ -55,7 +55,7 @@ pub fn open(
     let is_one = paths.len() == 1;
     let mut only = || outputs.swap_remove(0);
     let files = match form {
-        Form::Npy if is_one && names.len() == 1 => Files::Npy(npy::Writer::new(only())?),
+        Form::Npy if is_one && names.len() == 1 => Files::Npy(Box::new(npy::Writer::new(only())?)),
         Form::Parquet | Form::Arrow if is_one => binary(only(), form, &names, format)?,
         Form::Separated(_) | Form::Jsonl if is_one => {
             let mut output = only();

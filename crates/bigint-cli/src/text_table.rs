@@ -4,6 +4,7 @@
 //! they stay where they are in the text, so that errors name the line and column of the file.
 
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub struct TextTable {
 
 /// Which cells of a record are wanted.
 enum Cells {
-    Separated(Separated),
+    Separated(Box<Separated>),
     Json(Vec<String>),
 }
 
@@ -83,7 +84,8 @@ impl TextTable {
             separator,
             columns: Vec::new(),
         };
-        let mut table = TextTable::new(path, input, capacity, Cells::Separated(separated));
+        let mut table =
+            TextTable::new(path, input, capacity, Cells::Separated(Box::new(separated)));
         let (first, end) = table.first_record()?;
         let texts = first.iter().map(|cell| &table.text[cell.clone()]);
         let mut names: Vec<String> = texts
@@ -213,9 +215,8 @@ impl TextTable {
                     let end = separated.record(&self.text, 0, self.ended, |_, cell| all.push(cell));
                     end.map(|end| (all, end))
                 }
-                Cells::Json(_) => {
-                    line_end(&self.text, 0, self.ended).map(|end| (vec![0..end], end))
-                }
+                Cells::Json(_) => line_end(&self.text, 0, self.ended)
+                    .map(|end| (iter::once(0..end).collect(), end)),
             };
             match found {
                 Some(found) => return Ok(found),

@@ -5,7 +5,7 @@
 
 use crate::expression::{Expression, Function};
 use crate::integers::short::Rounding;
-use crate::integers::{narrow, passing, total};
+use crate::integers::{narrow, orders, passing, total};
 use crate::operations::column::Methods;
 use crate::operations::forms::{both, only};
 use crate::values::integers::Integers;
@@ -218,7 +218,7 @@ impl OnIntegers<'_> {
     /// How each number of `a` compares with that of `b`.
     fn compare(&self, a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error> {
         if self.engine.passes() {
-            return passing::orders(a, b);
+            return orders::orders(a, b);
         }
         let order = self.engine.order(a, b)?;
         let told = (0..order.len()).map(|i| match order.magnitude(i) {

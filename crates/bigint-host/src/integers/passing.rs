@@ -1,12 +1,11 @@
 //! What the CPU computes of integers of any lengths where they stand, in one pass: sums,
-//! differences, the lesser, the greater, orders and shifts.
+//! differences, the lesser, the greater and shifts.
 //!
 //! The top limbs of the operands, nearly always the topmost alone, show how long a result is.
 //! So every result has its place before it is computed ([`Column::filled`]), and none is moved.
 //! Products and quotients of [narrow] numbers, and all results of [short] ones, are put one behind
 //! the other as they are computed.
 
-use crate::common::limbs::each_part;
 use crate::common::pool::Pool;
 use crate::expression::{Formula, Function, Term};
 use crate::integers::list::{is_in_passing, order};
@@ -15,7 +14,7 @@ use crate::integers::shifts::{Floor, count, shift_left, shifted_length};
 use crate::integers::short::{self, Rounding, length, signed};
 use crate::integers::total::sum;
 use crate::plan::{Explanation, Part};
-use crate::values::column::{Column, SIGNS_OF_BYTE as GROUP};
+use crate::values::column::Column;
 use crate::{BackEnd, Engine, Error, Integers};
 use bigint_core::operation::Signs;
 use bigint_core::{Algorithm, LIMB_BITS, Limb, MAX_WIDTH, Operation};
@@ -98,7 +97,7 @@ fn write_short(place: &mut [Limb], mut word: u128) {
 
 /// How two numbers compare.
 #[inline]
-fn compared((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> Ordering {
+pub(crate) fn compared((x, minus_x): Number<'_>, (y, minus_y): Number<'_>) -> Ordering {
     match (minus_x, minus_y) {
         (false, true) => Ordering::Greater,
         (true, false) => Ordering::Less,
@@ -322,63 +321,6 @@ fn check_shifts(
         Some(width) if width > MAX_WIDTH => Err(Error::Width { width }),
         _ => Ok(()),
     }
-}
-
-/// How each number of `a` compares with that of `b`.
-pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error> {
-    let count = count_of(a, b)?;
-    let (x, y) = (Operand::of(a), Operand::of(b));
-    let mut orders = bigint_cpu::with_capacity(count)?;
-    orders.resize(count, Ordering::Equal);
-    // Lengths are compared as 32 bits.
-    let are_counted = a.limbs().len().max(b.limbs().len()) < 1 << 29;
-    let are_columns = a.len() == b.len() && are_counted;
-    each_part(&mut orders, 1, GROUP, |first, orders| {
-        let (groups, _) = orders.as_chunks_mut::<GROUP>();
-        let groups = if are_columns { groups } else { &mut [] };
-        let grouped = GROUP * groups.len();
-        for (group, orders) in (first / GROUP..).zip(groups) {
-            order_group(orders, a.column(), b.column(), group);
-        }
-        for (row, order) in (first + grouped..).zip(&mut orders[grouped..]) {
-            *order = compared(x.number(row), y.number(row));
-        }
-    });
-    Ok(orders)
-}
-
-/// How the numbers of two columns compare whose signs are in byte `group`: nearly always they have
-/// the same sign and differ in their lengths or their topmost limbs.
-fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
-    const LIMB_BYTES: usize = size_of::<Limb>();
-    let ends = |column: &'_ Column| {
-        let ends = column.offsets[GROUP * group..].first_chunk::<{ GROUP + 1 }>();
-        *ends.expect("a group is whole")
-    };
-    let (x, y) = (ends(a), ends(b));
-    let (minus, differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
-    let top = |limbs: &[Limb], end: i64| {
-        let top = limbs.get((end as usize / LIMB_BYTES).wrapping_sub(1));
-        top.map_or(0, |&top| i64::from(top))
-    };
-    let (limbs_x, limbs_y) = (&a.limbs[..], &b.limbs[..]);
-    for (at, order) in orders.iter_mut().enumerate() {
-        let longer = (x[at + 1] - x[at]) - (y[at + 1] - y[at]);
-        let greater = (longer << LIMB_BITS) + top(limbs_x, x[at + 1]) - top(limbs_y, y[at + 1]);
-        let is_seen = greater != 0 && differ >> at & 1 == 0 && x[at] != x[at + 1];
-        *order = match (is_seen, greater ^ i64::from(minus) << (63 - at)) {
-            (true, ..0) => Ordering::Less,
-            (true, _) => Ordering::Greater,
-            (false, _) => compared_apart(a, b, GROUP * group + at),
-        };
-    }
-}
-
-/// How two numbers compare, where that is not seen at once.
-#[cold]
-#[inline(never)]
-fn compared_apart(a: &Column, b: &Column, row: usize) -> Ordering {
-    compared(a.number(row), b.number(row))
 }
 
 /// Whether an operation has a form of its own for [narrow] numbers: products and quotients do.
@@ -619,13 +561,13 @@ mod tests {
             check(Operation::Shl, &by, &|i| x[i] << bits);
             check(Operation::Shr, &by, &|i| x[i] >> bits);
         }
-        let found = orders(&a, &b).unwrap();
+        let found = crate::integers::orders::orders(&a, &b).unwrap();
         assert!((0..x.len()).all(|i| found[i] == x[i].cmp(y[i])));
         // Columns that end within a group, and parts that begin in one.
         for end in 0..20 {
             let [a, b] = [&a, &b].map(|column| column.slice(3..3 + end).unwrap());
             let expected: Vec<_> = (3..3 + end).map(|i| x[i].cmp(y[i])).collect();
-            assert_eq!(orders(&a, &b).unwrap(), expected);
+            assert_eq!(crate::integers::orders::orders(&a, &b).unwrap(), expected);
         }
     }
 
