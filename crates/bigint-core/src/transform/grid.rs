@@ -18,7 +18,7 @@
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
-//! | [`FORTH`] | [`GridPlan::columns`] columns of one operand | limbs | points |
+//! | [`FORTH`] | [`GridPlan::log_columns`] columns of one operand | limbs | points |
 //! | [`ROWS`] | a row of both operands | points | points of the product, in place of the first's |
 //! | [`BACK`] | columns of the product | points | coefficients, in their place |
 //! | [`DIGITS`] | [`CHUNKS`] chunks of either half, each a thread's | coefficients | limbs, and carries |

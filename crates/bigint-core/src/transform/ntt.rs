@@ -31,7 +31,7 @@
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
-//! | [`FORTH`] | [`NttPlan::columns`] columns of an operand, modulo a prime | limbs | residues |
+//! | [`FORTH`] | [`NttPlan::log_columns`] columns of an operand, modulo a prime | limbs | residues |
 //! | [`ROWS`] | a row of both operands, modulo a prime | residues | residues of the product |
 //! | [`BACK`] | columns of the product | residues | coefficients modulo the prime |
 //! | [`LIMBS`] | [`CHUNKS`] chunks, each a thread's | these of three primes | limbs, and carries |

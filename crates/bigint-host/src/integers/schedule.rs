@@ -47,8 +47,8 @@ const MOST_WAITING: usize = 2;
 type Shared = BTreeMap<usize, Batch>;
 
 impl Engine {
-    /// Computes a list: result `i` is that of computation `i`, exact. What an operation is
-    /// of signed numbers is what it is in [`Engine::signed_compute`]: a quotient is rounded
+    /// Computes a list: result `i` is that of computation `i`, exact. Of signed numbers an
+    /// operation is what it is of a [`SignedBatch`](crate::SignedBatch): a quotient is rounded
     /// down, an order is -1, 0 or 1.
     ///
     /// Lengths and operations may be mixed freely, and a number may be an operand of any

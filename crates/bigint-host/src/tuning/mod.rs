@@ -1,8 +1,8 @@
 //! Thresholds: measured data in files, and their reader.
 //!
-//! Every table names its machine, its date and how it was measured. [`gpu`] is the form of the
+//! Every table names its machine, its date and how it was measured. `gpu.rs` is the form of the
 //! table of a GPU's kernels: one file a machine stands in `tuning/` beside the sources, the one
-//! that ships is built in, and users may read another. [`cpu`] is the table of the CPU's
+//! that ships is built in, and users may read another. `cpu.rs` is the table of the CPU's
 //! algorithms, which `bigint tune` writes. What follows from the thresholds is `plan`'s.
 
 pub(crate) mod cpu;
