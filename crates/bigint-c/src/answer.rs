@@ -59,6 +59,8 @@ fn status(error: &Error) -> bigint_status {
         | Error::Negative { .. }
         | Error::NegativeExponent { .. }
         | Error::NotReduced { .. }
+        | Error::NoPrimeBelow { .. }
+        | Error::NoSuchPrime
         | Error::NotDivisible { .. } => bigint_status::NO_VALUE,
         _ => bigint_status::ARGUMENT,
     }

@@ -430,6 +430,7 @@ fn refuses(error: &Error, number: &Integers) -> bool {
     match error {
         Error::ZeroDivisor { .. } => number.magnitude(0).is_empty(),
         Error::Negative { .. } | Error::NegativeExponent { .. } => number.is_negative(0),
+        Error::NoPrimeBelow { .. } => *number < Integers::from([3]),
         Error::EvenModulus { .. } => number.limbs().first().is_none_or(|x| x.is_multiple_of(2)),
         _ => false,
     }
@@ -462,6 +463,7 @@ fn in_words(error: &Error, blame: Option<&Blame>) -> String {
             format!("{written}: {name} is negative")
         }
         Error::EvenModulus { .. } => format!("{written}: {name} is even"),
+        Error::NoPrimeBelow { .. } => format!("{written}: no prime is below {name}"),
         Error::NotInvertible { .. } => {
             format!("{written}: {} have a common divisor", names.join(" and "))
         }

@@ -51,6 +51,7 @@ pub use expression::Expression;
 pub use integers::rationals::Rationals;
 pub use num_bigint::{BigInt, BigUint};
 pub use operations::column::Column;
+pub use operations::primes::random::RandomPrimes;
 pub use operations::residues::{MontgomeryParams, Residues};
 pub use values::batch::Batch;
 pub use values::integers::Integers;

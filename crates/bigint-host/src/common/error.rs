@@ -89,6 +89,19 @@ pub enum Error {
         /// Which number of the batch, from 0.
         index: usize,
     },
+    /// A number below which there is no prime.
+    #[error("there is no prime below number {index}: the least is 2")]
+    NoPrimeBelow {
+        /// Which number of the batch, from 0.
+        index: usize,
+    },
+    /// Primes of which there are none, or so few that none was found.
+    #[error(
+        "no prime is as was asked for: look at the range, at the residue, which must have no \
+         divisor in common with its modulus, and at the number that p - 1 is to have none with, \
+         which must be odd"
+    )]
+    NoSuchPrime,
     /// A division by zero, or a power modulo zero; the methods that begin with `masked_`
     /// tell of it by flags.
     #[error("number {index} is divided by zero, or taken modulo zero")]
@@ -291,7 +304,9 @@ impl Error {
                 Some((operands - 1, index))
             }
             Error::NegativeExponent { index } => Some((1, index)),
-            Error::NotInvertible { index } | Error::NotDivisible { index } => Some((0, index)),
+            Error::NotInvertible { index }
+            | Error::NotDivisible { index }
+            | Error::NoPrimeBelow { index } => Some((0, index)),
             _ => None,
         }
     }
@@ -308,6 +323,7 @@ impl Error {
         | Error::ZeroDivisor { index }
         | Error::NotInvertible { index }
         | Error::NotDivisible { index }
+        | Error::NoPrimeBelow { index }
         | Error::EvenModulus { index } = &mut self
         {
             *index = number(*index);

@@ -137,7 +137,11 @@ pub(super) fn bits_of(function: Function, operands: impl Iterator<Item = usize>)
                 operation.exact_width(&widths) * LIMB_BITS
             }
         },
-        Function::Negate | Function::Absolute | Function::Sum | Function::Product => widest,
+        Function::Negate
+        | Function::Absolute
+        | Function::Sum
+        | Function::Product
+        | Function::PrevPrime => widest,
         Function::Power => operands[0].saturating_mul(UNKNOWN_EXPONENT),
         Function::IsPrime => 1,
         Function::NextPrime => widest + 1,

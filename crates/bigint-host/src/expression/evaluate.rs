@@ -372,6 +372,7 @@ impl<'a> Evaluator<'a> {
                 Function::Power => self.engine.signed_pow(batches[0], batches[1])?,
                 Function::IsPrime => self.engine.signed_is_prime(batches[0])?,
                 Function::NextPrime => self.engine.signed_next_prime(batches[0])?,
+                Function::PrevPrime => self.engine.signed_prev_prime(batches[0])?,
                 _ => return Ok((SignedBatch::natural(batches[0].magnitude().clone()), bits)),
             };
             self.note(function.name(), &batch, started);

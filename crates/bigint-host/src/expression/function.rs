@@ -19,6 +19,8 @@ pub enum Function {
     IsPrime,
     /// The least prime above it.
     NextPrime,
+    /// The greatest prime below it.
+    PrevPrime,
     /// The sum of all rows, as one number.
     Sum,
     /// The product of all rows, as one number.
@@ -35,6 +37,7 @@ impl Function {
             Function::Absolute,
             Function::IsPrime,
             Function::NextPrime,
+            Function::PrevPrime,
             Function::Sum,
             Function::Product,
         ])
@@ -72,6 +75,7 @@ impl Function {
             Function::Power => Syntax::Infix("^"),
             Function::IsPrime => Syntax::Function("is_prime"),
             Function::NextPrime => Syntax::Function("next_prime"),
+            Function::PrevPrime => Syntax::Function("prev_prime"),
             Function::Sum => Syntax::Function("sum"),
             Function::Product => Syntax::Function("product"),
         }
@@ -100,6 +104,7 @@ impl Function {
             Function::Power => "pow",
             Function::IsPrime => "is_prime",
             Function::NextPrime => "next_prime",
+            Function::PrevPrime => "prev_prime",
             Function::Sum => "sum",
             Function::Product => "product",
         }
@@ -120,7 +125,7 @@ impl Function {
             }
             Function::Negate | Function::Absolute => &[],
             Function::Power => &[Square, Mul],
-            Function::IsPrime | Function::NextPrime => &[PowMod],
+            Function::IsPrime | Function::NextPrime | Function::PrevPrime => &[PowMod],
             Function::Sum => &[Add],
             Function::Product => &[Mul],
         }

@@ -106,6 +106,16 @@ impl Methods for Integers {
         })
     }
 
+    fn prev_prime(engine: &Engine, a: &Self) -> Result<Self, Error> {
+        OnIntegers { engine }.each(Function::PrevPrime, &[a], |engine, x| {
+            engine.signed_prev_prime(x[0])
+        })
+    }
+
+    fn is_safe_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error> {
+        OnIntegers { engine }.verdicts(a, |engine, x| engine.is_safe_prime(x))
+    }
+
     fn is_strong_probable_prime(
         engine: &Engine,
         a: &Self,

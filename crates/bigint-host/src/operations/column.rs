@@ -65,6 +65,8 @@ mod private {
         fn pow(engine: &Engine, a: &Self, e: &Self) -> Result<Self, Error>;
         fn is_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error>;
         fn next_prime(engine: &Engine, a: &Self) -> Result<Self, Error>;
+        fn prev_prime(engine: &Engine, a: &Self) -> Result<Self, Error>;
+        fn is_safe_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error>;
         fn is_strong_probable_prime(
             engine: &Engine,
             a: &Self,
@@ -144,11 +146,19 @@ impl Methods for Batch {
     }
 
     fn is_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error> {
-        engine.are_primes(&a.to_biguints()?)
+        engine.are_primes(a)
     }
 
     fn next_prime(engine: &Engine, a: &Self) -> Result<Self, Error> {
         engine.next_prime_of_batch(a)
+    }
+
+    fn prev_prime(engine: &Engine, a: &Self) -> Result<Self, Error> {
+        engine.prev_prime_of_batch(a)
+    }
+
+    fn is_safe_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error> {
+        engine.are_safe_primes(a)
     }
 
     fn is_strong_probable_prime(
@@ -261,6 +271,14 @@ impl Methods for SignedBatch {
 
     fn next_prime(engine: &Engine, a: &Self) -> Result<Self, Error> {
         engine.signed_next_prime(a)
+    }
+
+    fn prev_prime(engine: &Engine, a: &Self) -> Result<Self, Error> {
+        engine.signed_prev_prime(a)
+    }
+
+    fn is_safe_prime(engine: &Engine, a: &Self) -> Result<Vec<bool>, Error> {
+        engine.is_safe_prime(&engine.or_zero(a)?)
     }
 
     fn is_strong_probable_prime(

@@ -450,7 +450,7 @@ fn lowest(engine: &Engine, exponents: &Batch, bits: usize) -> Result<Batch, Erro
 }
 
 impl MontgomeryParams {
-    fn residues(&self, form: Batch) -> Residues {
+    pub(crate) fn residues(&self, form: Batch) -> Residues {
         Residues {
             params: self.clone(),
             form,
