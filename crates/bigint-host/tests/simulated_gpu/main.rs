@@ -14,6 +14,7 @@ mod gather;
 mod lists;
 mod pieces;
 mod preconditions;
+mod primes;
 mod process;
 mod rows;
 mod secrets;

@@ -22,8 +22,7 @@
 //! 2, -3, 7, 8, 8, 7, -3, 2, -3, of which `W(7)` = 2 and `W(8)` = `c`: it passes.
 //!
 //! `D` is prime to `n`, whose symbol is -1; `Q` has an inverse, or `n`, which is greater, a divisor.
-//! (Baillie, Wagstaff, *Lucas pseudoprimes*, 1980; the chain is Lehmer's, as in Crandall and Pomerance,
-//! *Prime numbers*, 3.6.)
+//! The test is that of [Baillie and Wagstaff 1980].
 
 use crate::operations::residues::{MontgomeryParams, Residues};
 use crate::{Batch, BigUint, Engine, Error, Limb, Options};

@@ -1,5 +1,5 @@
 //! Which numbers of a batch are primes, and the primes beside them, by the test of Baillie,
-//! Pomerance, Selfridge and Wagstaff (*Lucas pseudoprimes*, 1980): trial division, a strong
+//! Pomerance, Selfridge and Wagstaff [Baillie and Wagstaff 1980]: trial division, a strong
 //! test to base 2, and a strong Lucas test of what passes it, each of all numbers at once. No
 //! composite number is known that passes all, and none is below 2^64, where other bases decide.
 //!
@@ -467,8 +467,7 @@ mod tests {
     }
 
     /// One that is strong to the primes up to 31, and a Carmichael number of 397 digits that is to
-    /// those below 307 (Arnault, *Constructing Carmichael numbers which are strong pseudoprimes to
-    /// several bases*, 1995).
+    /// those below 307 [Arnault 1995].
     #[test]
     fn composites_made_to_pass_strong_tests_do_not_pass_that_of_lucas() {
         let engine = Engine::cpu();
