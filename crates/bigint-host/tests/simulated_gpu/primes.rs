@@ -6,7 +6,12 @@ use bigint_host::{BigUint, Engine, RandomPrimes};
 /// Numbers of two and three limbs on both sides of 2^64 and of the limbs' ends.
 fn numbers() -> Vec<BigUint> {
     let power = |k: u32| BigUint::from(1u8) << k;
-    let mut numbers = vec![BigUint::from(3u8), power(64) - 60u8, power(64) - 1u8, power(96) - 2u8];
+    let mut numbers = vec![
+        BigUint::from(3u8),
+        power(64) - 60u8,
+        power(64) - 1u8,
+        power(96) - 2u8,
+    ];
     numbers.extend((0..4u32).map(|k| (power(70 + 7 * k) / 3u8) + k));
     numbers
 }
@@ -26,9 +31,14 @@ fn check_primes(gpu: &Engine) {
                 *byte = state;
             }
         };
-        let wanted = RandomPrimes::of_bits(72).with_two_top_bits().one_less_coprime_to(3);
+        let wanted = RandomPrimes::of_bits(72)
+            .with_two_top_bits()
+            .one_less_coprime_to(3);
         let drawn = engine.random_primes(&wanted, 3, fill).unwrap();
-        assert_eq!(engine.is_prime(&mersenne).unwrap(), [true, false, false, true]);
+        assert_eq!(
+            engine.is_prime(&mersenne).unwrap(),
+            [true, false, false, true]
+        );
         [next, below, drawn].map(|batch| batch.to_biguints().unwrap())
     });
     assert_eq!(found[0], found[1]);

@@ -340,7 +340,10 @@ mod tests {
     }
 
     fn is_small_prime(n: u64) -> bool {
-        n > 1 && (2..).take_while(|p| p * p <= n).all(|p| n % p != 0)
+        n > 1
+            && (2..)
+                .take_while(|p| p * p <= n)
+                .all(|p| !n.is_multiple_of(p))
     }
 
     fn verdicts(numbers: &[BigUint]) -> Vec<bool> {

@@ -251,7 +251,7 @@ fn below(bound: &BigUint, fill: &mut impl FnMut(&mut [u8])) -> BigUint {
     let mut bytes = vec![0; bits.div_ceil(8) as usize];
     loop {
         fill(&mut bytes);
-        if let Some(top) = bytes.last_mut().filter(|_| bits % 8 > 0) {
+        if let Some(top) = bytes.last_mut().filter(|_| !bits.is_multiple_of(8)) {
             *top &= (1 << (bits % 8)) - 1;
         }
         let number = BigUint::from_bytes_le(&bytes);
