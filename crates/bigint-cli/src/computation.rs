@@ -433,7 +433,9 @@ fn refuses(error: &Error, number: &Integers) -> bool {
     match error {
         Error::ZeroDivisor { .. } => number.magnitude(0).is_empty(),
         Error::Negative { .. } | Error::NegativeExponent { .. } => number.is_negative(0),
-        Error::NoPrimeBelow { .. } => *number < Integers::from([3]),
+        Error::NoPrimeBelow { .. } => {
+            number.is_negative(0) || matches!(number.magnitude(0), [] | [1 | 2])
+        }
         Error::EvenModulus { .. } => number.limbs().first().is_none_or(|x| x.is_multiple_of(2)),
         _ => false,
     }

@@ -114,7 +114,8 @@ impl Engine {
     ///
     /// Up to 64 bits, and of few numbers, each prime is as likely as any other. Otherwise a random
     /// start is drawn and the next prime taken that is as asked, as by OpenSSL: one after a long gap
-    /// is likelier, which takes less than a bit from the entropy [Brandt and Damgård 1992].
+    /// is likelier, which takes less than a bit from the entropy (Brandt and Damgård, *On
+    /// generation of probable primes by incremental search*, 1992).
     ///
     /// # Secrets
     /// **No part of this takes constant time.** What is sieved, how many candidates are tested, and

@@ -9,10 +9,8 @@
 //! round, `E (1 + 1/8 + 1/16)` are tested, at most, and after some 25 rounds one progression in 3000
 //! is left, where one candidate in a round would take `8 E` rounds.
 
-use crate::operations::forms::Form;
 use crate::operations::primes::sieve::{self, Sieve};
 use crate::{Batch, BigUint, Engine, Error, Layout, Limb, Options, Shape};
-use bigint_core::Operation;
 use bigint_cpu::{map, threads};
 use std::ops::Range;
 
@@ -261,11 +259,7 @@ impl Engine {
         let of_half = |engine: &Engine, numbers: &Batch| {
             let plain = engine.using(Options::default());
             let one = plain.mask(&[true])?;
-            let form = Form::Modulo(numbers.width());
-            test(
-                engine,
-                &plain.first_of(Operation::Shr, form, &[numbers, &one])?,
-            )
+            test(engine, &plain.shr(numbers, &one)?)
         };
         self.pass_one_after_other(numbers, of_half, &test)
     }

@@ -14,10 +14,8 @@
 //! n = 1 (mod 8):  y = 1; what has it is tested as the definition says
 //! ```
 
-use crate::operations::forms::Form;
 use crate::operations::residues::vartime;
 use crate::{Batch, BigUint, Engine, Error, Limb, Options};
-use bigint_core::Operation;
 
 impl Engine {
     /// Which odd numbers above 1 pass a strong test to base 2.
@@ -27,8 +25,7 @@ impl Engine {
         }
         let plain = self.using(Options::default());
         let one = plain.mask(&[true])?;
-        let halves = Form::Modulo(numbers.width());
-        let halves = plain.first_of(Operation::Shr, halves, &[numbers, &one])?;
+        let halves = plain.shr(numbers, &one)?;
         let two = plain.batch_from_biguints(&[2u8.into()])?;
         let powers = vartime(self).pow_mod(&two, &halves, numbers)?;
         let (numbers_rows, powers_rows) = (numbers.rows()?, powers.rows()?);

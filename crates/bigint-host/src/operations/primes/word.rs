@@ -1,6 +1,7 @@
 //! Primes of 64 bits, one at a time: a strong test to a few bases that no composite passes all.
 //!
-//! To 2, 7 and 61 none below 4,759,123,141 does [Jaeschke 1993]; to the seven bases of Jim Sinclair none below 2^64, as a look at all strong
+//! To 2, 7 and 61 none below 4,759,123,141 does (Jaeschke, *On strong
+//! pseudoprimes to several bases*, 1993); to the seven bases of Jim Sinclair none below 2^64, as a look at all strong
 //! pseudoprimes to base 2 below it shows (Feitsma and Galway's list).
 //!
 //! Residues are in Montgomery's form with `R` = 2^64. Cost: a square for each bit of the number and
