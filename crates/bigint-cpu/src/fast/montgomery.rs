@@ -13,9 +13,15 @@ use crate::mask;
 use crate::memory::{self, scratch};
 use crate::piece::{Piece, for_each_piece};
 use crate::reference::pow_mod::{self, by_windows, digit, of_any};
-use crate::{Error, Numbers, NumbersMut, Results, reference};
+use crate::{Error, LIMB_WORK, Numbers, NumbersMut, Results, reference};
 
 const WORD_BITS: usize = u64::BITS as usize;
+
+/// Numbers from which on lanes take products: they take as long for one as for as many as they are.
+const WORTH_LANES: usize = 3;
+
+/// Numbers whose products a thread takes at a time, in whole lines of an interleaved batch.
+const PRODUCTS: usize = 256;
 
 /// `r = a b / 2^(32 n) mod m` for every number, `n` the limbs of `m`.
 pub(super) fn mont_mul(
@@ -25,6 +31,18 @@ pub(super) fn mont_mul(
     b: Numbers<'_>,
     m: Numbers<'_>,
 ) -> Result<(), Error> {
+    let (count, width) = (r.shape().count, m.shape().width);
+    if count >= WORTH_LANES
+        && lanes::montgomery::suits(width)
+        && lanes::have_multipliers(cpu.path())
+    {
+        reference::check(&r, &[a, b, m], None)?;
+        let work = (2 * width * width).max(4 * LIMB_WORK * width);
+        let cut = cpu.tuning().sharing.cut(count, work, PRODUCTS, 16);
+        return for_each_piece(r, None, cut, |mut piece| {
+            lanes::montgomery::mont_mul(&mut piece, [a, b, m]);
+        });
+    }
     numberwise(cpu, r, [a, b, m], |r, [a, b, m]| {
         let odd = Odd::new(m);
         // Of an odd number of limbs the radix is half a word short: `a` is moved up by it.

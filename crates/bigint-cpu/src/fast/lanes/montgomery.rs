@@ -17,6 +17,11 @@
 //! Bound: a column gets four halves below 2^52 in each of `D` steps, and a carry: less than
 //! 2^63 for `D` up to [`MOST_DIGITS`].
 //!
+//! A product by itself is `a b / 2^(32 n)` of numbers of `n` limbs: `a` is moved up by the bits that
+//! `R` has more, so that `a 2^s b / R` is it. Of any `a` below `2^(32 n)` and `b` below `m` that is
+//! below `(R m + R m) / R`, as above. By hand, with `B` = 10, `D` = 2 and numbers of one digit:
+//! 3 4 / 10 mod 7 is 30 4 / 100 = 4, since 4 10 = 12 = 5 (mod 7).
+//!
 //! No branch and no address depends on bases or exponents; how often a power of two is
 //! doubled depends on the moduli.
 //!
@@ -64,6 +69,64 @@ pub(in crate::fast) fn pow_mod(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]
     false
 }
 
+/// The Montgomery products of a piece modulo odd numbers, `a b / 2^(32 n)` for `n` limbs, as
+/// [`pow_mod`] computes.
+pub(in crate::fast) fn mont_mul(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(isa) = super::Avx512::detect() {
+        for i in (0..piece.count).step_by(super::Avx512::LANES) {
+            products(isa, piece, i, operands);
+        }
+        return true;
+    }
+    let _ = (piece, operands);
+    false
+}
+
+/// The products from `i` on that lanes take at once.
+fn products<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, b, m]: [Numbers<'_>; 3]) {
+    let (width, first) = (m.shape().width, piece.first + i);
+    let d = digits(width);
+    let blocks = width.max(piece.width).div_ceil(BLOCK);
+    let long = digits_of_blocks(blocks).max(d) + 1;
+    isa.with_scratch(4 * long + BLOCK_WORDS * blocks, |memory| {
+        memory.fill(isa.splat(0));
+        let (modulus, memory) = memory.split_at_mut(long);
+        let (x, memory) = memory.split_at_mut(long);
+        let (y, memory) = memory.split_at_mut(long);
+        let (t, words) = memory.split_at_mut(long);
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                for (numbers, digits) in [(m, &mut *modulus), (a, &mut *x), (b, &mut *y)] {
+                    load_digits(isa, numbers, width, first, digits, words);
+                }
+                let odd = Odd::new(isa, &modulus[..d]);
+                raise(isa, &mut x[..d], BITS * d - LIMB_BITS * width);
+                odd.product(t, &x[..d], &y[..d]);
+                x.fill(isa.splat(0));
+                x[..d].copy_from_slice(&t[..d]);
+                odd.reduce(x, t);
+                store(isa, x, piece, i, words);
+            },
+        );
+    });
+}
+
+/// `x 2^bits`, which digits have room for.
+#[inline(always)]
+fn raise<I: Vector>(isa: I, x: &mut [I::V], bits: usize) {
+    let (whole, bits) = (bits / BITS, (bits % BITS) as u32);
+    for j in (0..x.len()).rev() {
+        let [above, below] = [whole, whole + 1].map(|by| match j.checked_sub(by) {
+            Some(j) => x[j],
+            None => isa.splat(0),
+        });
+        let below = isa.shift_right(below, DIGIT_BITS - bits);
+        x[j] = isa.and(isa.or(isa.shift_left(above, bits), below), isa.splat(MASK));
+    }
+}
+
 /// The numbers from `i` on that lanes take at once.
 fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers<'_>; 3]) {
     let (width, first) = (m.shape().width, piece.first + i);
@@ -102,7 +165,7 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
         isa.vectorize(
             #[inline(always)]
             || {
-                load_digits(isa, m, first, modulus, words);
+                load_digits(isa, m, width, first, modulus, words);
                 let odd = Odd::new(isa, &modulus[..d]);
                 odd.one(x, t, &bits);
                 table[..d].copy_from_slice(&x[..d]);
@@ -117,7 +180,7 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
                     }
                 }
                 square_of_radix[..d].copy_from_slice(&x[..d]);
-                load_digits(isa, a, first, wide, words);
+                load_digits(isa, a, a.shape().width, first, wide, words);
                 for (k, digits) in wide[..of_base].chunks(d).rev().enumerate() {
                     odd.product(t, digits, &square_of_radix[..d]);
                     x[..d].copy_from_slice(&t[..d]);
@@ -163,16 +226,19 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
     });
 }
 
-/// Brings numbers into the lanes, with nothing above the bits of a digit.
+/// Brings the lowest limbs of numbers, `width` at most, into the lanes, with nothing above the bits
+/// of a digit.
 #[inline(always)]
 fn load_digits<I: Vector>(
     isa: I,
     numbers: Numbers<'_>,
+    width: usize,
     first: usize,
     digits: &mut [I::V],
     words: &mut [I::V],
 ) {
-    load(isa, numbers, numbers.shape().width, first, digits, words);
+    let width = width.min(numbers.shape().width);
+    load(isa, numbers, width, first, digits, words);
     for digit in digits {
         *digit = isa.digit(*digit);
     }
