@@ -241,13 +241,6 @@ impl Device {
             .collect()
     }
 
-    /// Start and length of the allocation that the address lies in.
-    pub fn allocation_at(&self, address: u64) -> Option<(u64, u64)> {
-        let memory = self.memory();
-        let allocation = memory.at(address)?;
-        Some((allocation.start, allocation.len))
-    }
-
     /// Bytes of global memory: free, and in all.
     pub fn memory_info(&self) -> (u64, u64) {
         self.memory().info()
