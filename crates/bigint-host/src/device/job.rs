@@ -30,7 +30,14 @@ pub(crate) fn compute(
     let operands = &*taken(launches, operands);
     let plan = match launches.by {
         By::Kernel(kernel, launch) => {
-            return by_kernel(device, job, operands, numbers, kernel, launch);
+            let is_for_widths = launches.is_for_widths;
+            return by_kernel(
+                device,
+                job,
+                operands,
+                numbers,
+                (kernel, launch, is_for_widths),
+            );
         }
         By::Transform(plan) => plan,
     };
@@ -67,8 +74,7 @@ fn by_kernel(
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
-    kernel: &'static Kernel,
-    launch: Launch,
+    (kernel, launch, is_for_widths): (&'static Kernel, Launch, bool),
 ) -> Result<Option<Made>, Error> {
     let started = Instant::now();
     let count = job.count();
@@ -117,7 +123,7 @@ fn by_kernel(
         .chain(&flags)
         .chain(&first_flag)
         .collect();
-    let specialization = kernel.specialization(&arguments);
+    let specialization = specialization(kernel, &arguments, is_for_widths);
     let entry = kernel.entry_point();
     device.launch(entry, specialization, launch, &arguments, &buffers)?;
     let first = first_flag.map(|first| first_number(device, &first));
@@ -168,6 +174,16 @@ fn arguments(
     }
 }
 
+/// A kernel's specialization to a launch, or to launches of any widths that are alike otherwise.
+fn specialization(kernel: &Kernel, arguments: &Arguments, is_for_widths: bool) -> Specialization {
+    let known = kernel.specialization(arguments);
+    if is_for_widths {
+        known
+    } else {
+        known.of_any_widths()
+    }
+}
+
 /// The module of the kernel that [`compute`] would launch for so many numbers of a job; none where
 /// it launches several.
 pub(crate) fn module(
@@ -199,7 +215,8 @@ pub(crate) fn module(
         _ => address(MOST_MATRICES),
     };
     let arguments = arguments(kernel, launch, &results, &matrices, scratch, count);
-    Some((kernel.entry_point(), kernel.specialization(&arguments)))
+    let known = specialization(kernel, &arguments, launches.is_for_widths);
+    Some((kernel.entry_point(), known))
 }
 
 /// The most matrices of a launch: more than operands and results together.

@@ -12,6 +12,8 @@ pub(crate) struct Launches {
     /// The indices of the job's operands that these kernels take; empty for all in their order.
     pub operands: &'static [usize],
     pub by: By,
+    /// Whether a kernel is compiled for the operands' widths alone.
+    pub is_for_widths: bool,
 }
 
 /// The kinds of launches: one kernel, or several launches on the whole device.

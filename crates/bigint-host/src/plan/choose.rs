@@ -172,6 +172,8 @@ pub(crate) fn launches(
         operation: job.operation,
         operands,
         by,
+        is_for_widths: job.count() * widths.iter().sum::<usize>()
+            >= tuning.mul.own_kernel_min_limbs,
     };
     let (n, m) = (widths.first(), widths.last());
     let [n, m] = [n, m].map(|width| width.copied().unwrap_or(0));

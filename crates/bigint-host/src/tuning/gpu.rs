@@ -111,6 +111,10 @@ pub struct MulTuning {
     /// The widest operand for which the high half of a product, or a product with a sum, is
     /// computed by columns; above, it is made of the whole product.
     pub columns_max_width: usize,
+    /// The limbs of a product's operands, of all numbers together, from which on its kernel is
+    /// compiled for their widths alone.
+    #[serde(default = "shipped_own_kernel")]
+    pub own_kernel_min_limbs: usize,
     /// The lanes for each number by the wider operand's width, narrowest first.
     pub lanes: Vec<LanesTuning>,
     /// The narrower operand from which a thread uses Karatsuba.
@@ -339,6 +343,10 @@ pub struct CoreTuning {
 // What a user's file does not say, the shipped one does.
 fn shipped_mersenne() -> MersenneTuning {
     Tuning::default().mersenne
+}
+
+fn shipped_own_kernel() -> usize {
+    Tuning::default().mul.own_kernel_min_limbs
 }
 
 fn shipped_sent() -> f64 {
