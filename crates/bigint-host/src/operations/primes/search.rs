@@ -26,7 +26,7 @@ const ROUNDS: usize = 48;
 
 /// Numbers that a thread has in its lanes, and a device in flight: fewer would take as long.
 const OF_THREAD: usize = 8;
-const OF_DEVICE: usize = 2048;
+const OF_DEVICE: usize = 1 << 14;
 
 /// Which numbers of progressions are looked for: `start + step i` for `i < length`, or
 /// `start - step i`, all odd and above 2^32.
