@@ -133,7 +133,10 @@ impl<'a> Computation<'a> {
         if without.iter().all(Vec::is_empty) {
             return self.evaluation.rows(0..self.names.len(), &window.columns);
         }
-        let columns = without.iter().map(|without| kept(window, without).1);
+        let columns = without.iter().map(|without| {
+            let (rows, columns) = kept(window, without);
+            (!rows.is_empty()).then_some(columns).transpose()
+        });
         let columns = columns.collect::<Result<Vec<_>, Error>>()?;
         self.evaluation.rows_of_each(&columns)
     }

@@ -85,7 +85,8 @@ impl<'a> Evaluation<'a> {
         self.wholly(|evaluation| evaluation.computed(which, columns))
     }
 
-    /// [`Evaluation::rows`] of every formula, each of rows of its own: formula `i` of `columns[i]`.
+    /// [`Evaluation::rows`] of every formula, each of rows of its own: formula `i` of `columns[i]`,
+    /// or of no rows.
     ///
     /// # Errors
     /// As [`Evaluation::rows`].
@@ -94,14 +95,14 @@ impl<'a> Evaluation<'a> {
     /// As [`Evaluation::rows`].
     pub fn rows_of_each(
         &mut self,
-        columns: &[Vec<Integers>],
+        columns: &[Option<Vec<Integers>>],
     ) -> Result<Vec<Option<Integers>>, Error> {
         self.wholly(|evaluation| {
             let made = columns.iter().enumerate().map(|(index, columns)| {
-                if columns.first().is_some_and(Integers::is_empty) {
+                let Some(columns) = columns else {
                     let is_total = evaluation.formulas.formulas[index].is_total();
                     return Ok((!is_total).then(Integers::new));
-                }
+                };
                 let mut made = evaluation.computed(index..index + 1, columns)?;
                 Ok(made.swap_remove(0))
             });
@@ -257,9 +258,11 @@ impl Engine {
         Ok(made.expect("a formula has rows or a total"))
     }
 
-    /// Whether the CPU computes, and nobody says how: then it does in passing what it can.
+    /// Whether the CPU computes, and nobody says how: then it does in passing what it can. Devices
+    /// that would have to be started are not worth that for it.
     pub(crate) fn passes(&self) -> bool {
-        self.back_end() == BackEnd::Cpu && self.options.algorithm == Algorithm::Auto
+        self.inner.open_if_that_is_free();
+        self.inner.back_end() == BackEnd::Cpu && self.options.algorithm == Algorithm::Auto
     }
 
     /// What `compute` makes of the rows of columns of integers, so many results of each: it is
