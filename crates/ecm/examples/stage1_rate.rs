@@ -10,7 +10,7 @@ use std::time::Instant;
 use bigint_host::{BigUint, Engine};
 use ecm::{Stage1, scalar};
 
-fn main() -> Result<(), ecm::Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let processors = std::env::args().nth(1).and_then(|text| text.parse().ok());
     let processors: usize = processors.unwrap_or(132);
     let engine = Engine::cuda(0)?;
