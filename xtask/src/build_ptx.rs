@@ -51,8 +51,14 @@ pub fn path_of(module: &str) -> PathBuf {
 /// kernels are given is laid out there as here.
 fn examples() -> [[PathBuf; 2]; 3] {
     [
-        ["examples/fused-kernel", "examples/fused-kernel/multiply_subtract.ptx"],
-        ["examples/field-kernels", "examples/field-kernels/field_kernels.ptx"],
+        [
+            "examples/fused-kernel",
+            "examples/fused-kernel/multiply_subtract.ptx",
+        ],
+        [
+            "examples/field-kernels",
+            "examples/field-kernels/field_kernels.ptx",
+        ],
         ["crates/ecm/kernels", "crates/ecm/ecm.ptx"],
     ]
     .map(|paths| paths.map(|path| workspace::root().join(path)))

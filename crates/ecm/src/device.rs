@@ -42,7 +42,9 @@ pub struct Ladders {
 
 impl std::fmt::Debug for Ladders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ladders").field("n", &self.n).finish_non_exhaustive()
+        f.debug_struct("Ladders")
+            .field("n", &self.n)
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +101,9 @@ impl Ladders {
         scalars.extend([from as Limb, to as Limb, 2]);
         let kernel = format!("ladder_{}", self.width);
         let operands = [&self.state, &self.sigma, &self.scalar];
-        let made = self.module.launch(&kernel, &operands, &[4 * self.width], &scalars)?;
+        let made = self
+            .module
+            .launch(&kernel, &operands, &[4 * self.width], &scalars)?;
         self.state = made.into_iter().next().expect("one result");
         Ok(self.module.wait()?)
     }
@@ -109,7 +113,8 @@ impl Ladders {
         let rows = self.state.rows()?;
         let register = |i: usize| {
             let rows = rows.chunks_exact(4 * self.width);
-            let of_row = |row: &[Limb]| BigUint::from_slice(&row[i * self.width..][..self.width]) % &self.n;
+            let of_row =
+                |row: &[Limb]| BigUint::from_slice(&row[i * self.width..][..self.width]) % &self.n;
             rows.map(of_row).collect()
         };
         Ok((0..4).map(register).collect())

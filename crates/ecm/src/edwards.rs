@@ -1,4 +1,4 @@
-//! Stage 1 on twisted Edwards curves `-x^2 + y^2 = 1 + d x^2 y^2` ([Hisil 2008]) with six torsion
+//! Stage 1 on twisted Edwards curves `-x^2 + y^2 = 1 + d x^2 y^2` with six torsion
 //! points, the family "Suyama-11" of [Barbulescu 2012].
 //!
 //! The curve `y^2 = x^3 - 9747 x + 285714` has rank 1 and the generator `G = (15, 378)`. A multiple
@@ -11,9 +11,10 @@
 //! d = -(A - 2) / (A + 2), the point (X / Y, (X - 1) / (X + 1))
 //! ```
 //!
-//! Points are `(X : Y : Z)` with `T = X Y / Z` where the next step is an addition. The scalar is
-//! written in digits that are odd, less than `2^(w-1)` in magnitude, and 0 in between (`w`-NAF): a
-//! doubling for each bit, an addition of a multiple from a table for about one bit in `w + 1`.
+//! Points are in the extended coordinates of Hisil, Wong, Carter and Dawson (ASIACRYPT 2008), `(X : Y : Z)`
+//! with `T = X Y / Z` where the next step is an addition. The scalar is written in digits that are odd, less
+//! than `2^(w-1)` in magnitude, and 0 in between (`w`-NAF): a doubling for each bit, an addition of a
+//! multiple from a table for about one bit in `w + 1`.
 //!
 //! Cost: three products and four squares a doubling, one more before an addition, seven an addition.
 

@@ -4,8 +4,8 @@ use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::modular::{gcd, inverses, sub};
 use crate::device::Ladders;
+use crate::modular::{gcd, inverses, sub};
 use crate::{Error, Family, Point, edwards, ladder};
 
 /// Steps that are written down at a time.
@@ -177,7 +177,9 @@ impl Stage1 {
         match &mut self.work {
             Work::Cpu(chain) => {
                 for (register, numbers) in registers.into_iter().zip(state) {
-                    let numbers = numbers.iter().map(|number| (number % &self.n).to_u32_digits());
+                    let numbers = numbers
+                        .iter()
+                        .map(|number| (number % &self.n).to_u32_digits());
                     chain.set(register, &numbers.collect::<Vec<_>>())?;
                 }
             }
@@ -215,7 +217,14 @@ impl Stage1 {
                 )
             }
         };
-        Ok(outcomes(&self.n, self.family, self.first, &self.curves, &tops, &bottoms))
+        Ok(outcomes(
+            &self.n,
+            self.family,
+            self.first,
+            &self.curves,
+            &tops,
+            &bottoms,
+        ))
     }
 }
 
@@ -246,7 +255,11 @@ fn begin_ladder(chain: &mut Chain, n: &BigUint, sigmas: &[u32]) -> Result<Begun,
     chain.set(eight, &of(8))?;
     chain.run(&[
         Step::Scale { r: v, a: v },
-        Step::Add { r: v, a: v, b: eight },
+        Step::Add {
+            r: v,
+            a: v,
+            b: eight,
+        },
     ]);
     Ok(Begun::default())
 }
@@ -262,7 +275,9 @@ fn begin_edwards(
     let starts = (first..).take(count);
     let starts: Vec<_> = starts.map(|sigma| edwards::start(sigma, n)).collect();
     let column = |of: &dyn Fn(&edwards::Start) -> BigUint| -> Vec<_> {
-        let numbers = starts.iter().map(|start| start.as_ref().map(of).unwrap_or_default());
+        let numbers = starts
+            .iter()
+            .map(|start| start.as_ref().map(of).unwrap_or_default());
         numbers.map(|number| number.to_u32_digits()).collect()
     };
     let [x, y, z, t] = edwards::POINT;
@@ -292,7 +307,9 @@ pub(crate) fn outcomes(
 ) -> Vec<Outcome> {
     let inverses = inverses(bottoms, n);
     // A point of order 2, where a curve modulo a prime has it, shows in the product of all.
-    let all = tops.iter().fold(BigUint::from(1u8) % n, |all, top| all * top % n);
+    let all = tops
+        .iter()
+        .fold(BigUint::from(1u8) % n, |all, top| all * top % n);
     let has_none = gcd(&all, n).bits() == 1;
     let rows = tops.iter().zip(inverses).enumerate();
     rows.map(|(i, (top, inverse))| {
@@ -309,7 +326,11 @@ pub(crate) fn outcomes(
             (Err(divisor), _) | (_, Err(divisor)) => Outcome::Factor(divisor),
             (Ok(curve), Ok(inverse)) => {
                 let x = top * inverse % n;
-                let divisor = if has_none { BigUint::from(1u8) } else { gcd(&x, n) };
+                let divisor = if has_none {
+                    BigUint::from(1u8)
+                } else {
+                    gcd(&x, n)
+                };
                 match divisor.bits() {
                     0 | 1 => Outcome::Point(Point { curve, x }),
                     _ => Outcome::Factor(divisor),

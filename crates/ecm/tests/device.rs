@@ -41,7 +41,9 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         (1018, u64::from(u32::MAX) - 5, 3),
     ] {
         let n = modulus(bits);
-        let mut device = Stage1::on_device(&engine, &n, first, count, &scalar).unwrap().unwrap();
+        let mut device = Stage1::on_device(&engine, &n, first, count, &scalar)
+            .unwrap()
+            .unwrap();
         let mut cpu = Stage1::new(&n, Family::Param3, first, count, &scalar).unwrap();
         let mut times = 1;
         while !device.is_done() {
@@ -54,10 +56,18 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         while !cpu.is_done() {
             cpu.advance(100).unwrap();
         }
-        assert_eq!(device.finish().unwrap(), cpu.finish().unwrap(), "{bits} bits");
+        assert_eq!(
+            device.finish().unwrap(),
+            cpu.finish().unwrap(),
+            "{bits} bits"
+        );
     }
     // There is no kernel for it.
-    assert!(Stage1::on_device(&engine, &modulus(1019), 2, 1, &scalar).unwrap().is_none());
+    assert!(
+        Stage1::on_device(&engine, &modulus(1019), 2, 1, &scalar)
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
@@ -76,14 +86,30 @@ fn a_module_says_what_is_wrong_with_a_launch() {
     };
     let (a, b) = (batch(&[5, 7, 11]), batch(&[3]));
     // One number stands for all, and results are operands.
-    let product = module.launch("multiply_subtract", &[&a, &b, &b], &[2], &[]).unwrap();
-    let again = module.launch("multiply_subtract", &[&a, &b, &product[0]], &[2], &[]).unwrap();
-    assert_eq!(product[0].to_biguints().unwrap(), [12u32, 18, 30].map(BigUint::from));
-    assert_eq!(again[0].to_biguints().unwrap(), [3u32, 3, 3].map(BigUint::from));
+    let product = module
+        .launch("multiply_subtract", &[&a, &b, &b], &[2], &[])
+        .unwrap();
+    let again = module
+        .launch("multiply_subtract", &[&a, &b, &product[0]], &[2], &[])
+        .unwrap();
+    assert_eq!(
+        product[0].to_biguints().unwrap(),
+        [12u32, 18, 30].map(BigUint::from)
+    );
+    assert_eq!(
+        again[0].to_biguints().unwrap(),
+        [3u32, 3, 3].map(BigUint::from)
+    );
     let error = module.launch("nothing", &[&a], &[1], &[]).err().unwrap();
     assert!(error.to_string().contains("no such kernel"), "{error}");
     let two = batch(&[1, 2]);
-    let error = module.launch("multiply_subtract", &[&a, &two], &[1], &[]).err().unwrap();
-    assert!(matches!(error, Error::CountMismatch { a: 3, b: 2 }), "{error}");
+    let error = module
+        .launch("multiply_subtract", &[&a, &two], &[1], &[])
+        .err()
+        .unwrap();
+    assert!(
+        matches!(error, Error::CountMismatch { a: 3, b: 2 }),
+        "{error}"
+    );
     assert!(Engine::cpu().module(ptx).unwrap().is_none());
 }

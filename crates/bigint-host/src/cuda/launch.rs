@@ -6,9 +6,9 @@ use super::{early, failure};
 use crate::DeviceError;
 use crate::common::device::{Buffer, Kernels, OwnModule, Roots};
 use crate::common::reach::Parameter;
-use bigint_core::{Arguments, Launch, Limb};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use bigint_core::{Arguments, Launch, Limb};
 use cust::memory::DeviceBuffer;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -93,10 +93,16 @@ impl Kernels for CudaDevice {
             // the arguments only, which lies in buffers that are alive; if they are dropped
             // they are freed behind the kernel.
             unsafe {
-                if matches!(specialization, Specialization::LongTransform(known) if known.is_early) {
+                if matches!(specialization, Specialization::LongTransform(known) if known.is_early)
+                {
                     early::launch(&function, launch, stream, parameter)
                 } else {
-                    let Launch { grid, block, shared_bytes, .. } = launch;
+                    let Launch {
+                        grid,
+                        block,
+                        shared_bytes,
+                        ..
+                    } = launch;
                     stream.launch(&function, grid, block, shared_bytes, &[parameter])
                 }
             }

@@ -88,23 +88,34 @@ impl CudaDevice {
                 && arguments.lies_within(buffers),
             "a module and buffers of one device"
         );
-        let function = own.module.get_function(kernel).map_err(|error| match error {
-            CudaError::NotFound => {
-                failed(DeviceErrorKind::Unsupported("the module has no such kernel".to_owned()))
-            }
-            error => failed(failure::kind(error, 0)),
-        })?;
+        let function = own
+            .module
+            .get_function(kernel)
+            .map_err(|error| match error {
+                CudaError::NotFound => failed(DeviceErrorKind::Unsupported(
+                    "the module has no such kernel".to_owned(),
+                )),
+                error => failed(failure::kind(error, 0)),
+            })?;
         let mut parameters = vec![(&raw const *arguments).cast::<c_void>().cast_mut()];
         if !scalars.is_empty() {
             parameters.push(scalars.as_ptr().cast::<c_void>().cast_mut());
         }
-        let Launch { grid, block, shared_bytes, .. } = launch;
+        let Launch {
+            grid,
+            block,
+            shared_bytes,
+            ..
+        } = launch;
         let launched = allow_shared(&function, shared_bytes).and_then(|()| {
             // SAFETY: the driver copies as many bytes of each parameter as the kernel declares before
             // it returns, where there are as many: `Arguments` of the first, `scalars` of the second,
             // for which the caller answers. No host memory is within a kernel's reach; device
             // memory that it reaches by its arguments is alive, and is freed behind it.
-            unsafe { self.stream.launch(&function, grid, block, shared_bytes, &parameters) }
+            unsafe {
+                self.stream
+                    .launch(&function, grid, block, shared_bytes, &parameters)
+            }
         });
         launched.map_err(|error| failed(failure::kind(error, 0)))?;
         *self.last_launched() = Some("a kernel of a module of the user's");

@@ -99,7 +99,10 @@ impl Module {
             }
         }
         let shares = self.engine.shares(count, f64::INFINITY);
-        let shares: Vec<_> = shares.into_iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
+        let shares: Vec<_> = shares
+            .into_iter()
+            .filter(|(_, numbers)| !numbers.is_empty())
+            .collect();
         let made = each(shares, |(device, numbers)| {
             let made = self.on_device(device, kernel, operands, &numbers, widths, scalars);
             made.map(|buffers| (numbers, buffers))
@@ -114,7 +117,9 @@ impl Module {
                 });
             }
         }
-        let shapes = widths.iter().map(|&width| Shape::new(count, width, Layout::Contiguous));
+        let shapes = widths
+            .iter()
+            .map(|&width| Shape::new(count, width, Layout::Contiguous));
         let batches = shapes.zip(all).map(|(shape, shares)| {
             Batch::new(match shares.is_empty() {
                 true => Node::on_host(&self.engine, shape, Vec::new()),
@@ -134,12 +139,17 @@ impl Module {
         widths: &[usize],
         scalars: &[Limb],
     ) -> Result<Vec<Buffer>, Error> {
-        let loaded = self.loaded.iter().find(|(other, _)| Arc::ptr_eq(other, device));
+        let loaded = self
+            .loaded
+            .iter()
+            .find(|(other, _)| Arc::ptr_eq(other, device));
         let Some((_, module)) = loaded else {
             return Err(self.engine.lost("launching a kernel of one's own"));
         };
         let count = numbers.len();
-        let given = operands.iter().map(|operand| operand.node().resident(device, numbers.clone()));
+        let given = operands
+            .iter()
+            .map(|operand| operand.node().resident(device, numbers.clone()));
         let given = given.collect::<Result<Vec<_>, _>>()?;
         let made = widths.iter().map(|width| device.allocate(width * count));
         let made = made.collect::<Result<Vec<_>, _>>()?;
@@ -169,7 +179,10 @@ impl Module {
             workers: workers as u64,
             ..Arguments::of(&results, &matrices)
         };
-        let buffers: Vec<_> = made.iter().chain(given.iter().map(|buffer| &**buffer)).collect();
+        let buffers: Vec<_> = made
+            .iter()
+            .chain(given.iter().map(|buffer| &**buffer))
+            .collect();
         device.launch_own(module, kernel, launch, &arguments, scalars, &buffers)?;
         Ok(made)
     }

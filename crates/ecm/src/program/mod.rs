@@ -166,9 +166,7 @@ impl Cli {
             Backend::Cpu => false,
             Backend::Cuda => is_theirs,
             Backend::Auto => {
-                is_theirs
-                    && curves >= WORTH_A_DEVICE
-                    && !matches!(engine.back_end(), BackEnd::Cpu)
+                is_theirs && curves >= WORTH_A_DEVICE && !matches!(engine.back_end(), BackEnd::Cpu)
             }
         }
     }

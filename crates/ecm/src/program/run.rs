@@ -57,7 +57,11 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         engine,
         family,
         is_on_device,
-        together: if is_on_device { ON_DEVICE } else { 8 * bigint_cpu::threads() as u64 },
+        together: if is_on_device {
+            ON_DEVICE
+        } else {
+            8 * bigint_cpu::threads() as u64
+        },
         save: None,
         at: Checkpoint {
             job,
