@@ -7,9 +7,7 @@ mod resume;
 mod run;
 mod stop;
 
-use std::io;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -193,41 +191,22 @@ fn bound(text: &str) -> Result<u64, String> {
 /// Runs the program with this process's arguments.
 pub fn main() -> ExitCode {
     bigint_cpu::program::start();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Where standard error is closed, nothing can be said.
-            let is_told = match error.print() {
-                Err(printing) => printing.kind() == io::ErrorKind::BrokenPipe,
-                Ok(()) => true,
-            };
-            let code = u8::try_from(error.exit_code()).unwrap_or(2);
-            return ExitCode::from(if is_told { code } else { code.max(1) });
-        }
-    };
+    let cli = Cli::parse();
     if let Some(threads) = cli.threads {
         bigint_cpu::set_threads(threads.get());
     }
-    // A lack of memory unwinds, and is no defect.
-    let done = catch_unwind(AssertUnwindSafe(|| run(&cli)));
-    let done = done.unwrap_or_else(|panic| match panic.downcast::<bigint_cpu::Error>() {
-        Ok(error) => Err(Failure::Running(error.to_string())),
-        Err(panic) => resume_unwind(panic),
-    });
-    match done {
-        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
-        Err(Failure::Usage(what)) => {
-            say!("error: {what}");
-            ExitCode::from(2)
-        }
-        Err(Failure::Running(what)) => {
-            say!("error: {what}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Interrupted(signal)) => {
-            ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
-        }
+    let done = bigint_cpu::or_out_of_memory(|| run(&cli));
+    let done = done.unwrap_or_else(|error| Err(Failure::Running(error.to_string())));
+    let (told, code) = match done {
+        Ok(()) | Err(Failure::ReaderGone) => (None, 0),
+        Err(Failure::Running(what)) => (Some(what), 1),
+        Err(Failure::Usage(what)) => (Some(what), 2),
+        Err(Failure::Interrupted(signal)) => (None, u8::try_from(128 + signal).unwrap_or(1)),
+    };
+    if let Some(what) = told {
+        say!("error: {what}");
     }
+    ExitCode::from(code)
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
