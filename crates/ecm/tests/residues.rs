@@ -31,10 +31,7 @@ fn multiple(k: &BigUint, x: &BigUint, a24: &BigUint, n: &BigUint) -> [BigUint; 2
     };
     let add = |[x, z]: &[BigUint; 2], [u, w]: &[BigUint; 2]| {
         let (a, b) = (sub(x, z, n) * (u + w) % n, (x + z) * sub(u, w, n) % n);
-        [
-            (&a + &b).pow(2) % n,
-            sub(&a, &b, n).pow(2) * self::number("1") % n,
-        ]
+        [(&a + &b).pow(2) % n, sub(&a, &b, n).pow(2) % n]
     };
     let start = [x.clone(), BigUint::from(1u8)];
     let with = |[s, d]: [BigUint; 2]| [s, d * x % n];

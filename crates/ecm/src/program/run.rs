@@ -164,8 +164,8 @@ impl Run<'_> {
         let first = self.at.sigma;
         let mut bounds = levels[0];
         let mut curves = 0;
-        for level in self.at.levels..levels.len() {
-            bounds = levels[level];
+        for (level, &of_level) in levels.iter().enumerate().skip(self.at.levels) {
+            bounds = of_level;
             if parts.composites().is_empty() {
                 break;
             }
