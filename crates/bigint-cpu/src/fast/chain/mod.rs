@@ -3,7 +3,7 @@
 //! A [`Chain`] has registers; each holds a residue for every one of `count` rows, and a [`Step`]
 //! computes one register from others in all rows. Points on elliptic curves, Lucas chains and products
 //! over many differences are such programs: all rows walk the same steps, so that a row is a lane
-//! (AVX-512 IFMA, [`lanes`](super::lanes)) or takes its turn in words ([`words`]), and threads share
+//! (AVX-512 IFMA) or takes its turn in 64-bit words, and threads share
 //! the rows.
 //!
 //! Residues are in Montgomery's form with `R > 64 m` and are not reduced after each step: a product of
