@@ -23,8 +23,12 @@ pub struct Checkpoint {
     pub levels: usize,
     /// Curves that are done at that level.
     pub curves: u64,
+    /// Curves of the levels that are done.
+    pub before: u64,
     /// The next curve's sigma.
     pub sigma: u64,
+    /// That of the number's first curve; 0 before it.
+    pub first: u64,
     /// Stage 1 of the curves that are on their way.
     pub stage: Option<Stage>,
 }

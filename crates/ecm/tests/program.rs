@@ -292,7 +292,7 @@ fn a_run_that_is_killed_goes_on() {
     // Another job's checkpoint is not taken for this one's.
     fs::write(
         &path,
-        r#"{"job":"x","numbers":0,"parts":[],"levels":0,"curves":0,"sigma":2,"stage":null}"#,
+        r#"{"job":"x","numbers":0,"parts":[],"levels":0,"curves":0,"before":0,"sigma":2,"first":2,"stage":null}"#,
     )
     .unwrap();
     assert_eq!(run(&arguments).status.code(), Some(1));

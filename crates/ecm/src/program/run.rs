@@ -161,19 +161,20 @@ impl Run<'_> {
         };
         self.printed = 0;
         self.found(&parts)?;
-        let first = self.at.sigma;
+        if self.at.first == 0 {
+            self.at.first = self.at.sigma;
+        }
         let mut bounds = levels[0];
-        let mut curves = 0;
         for (level, &of_level) in levels.iter().enumerate().skip(self.at.levels) {
             bounds = of_level;
             if parts.composites().is_empty() {
                 break;
             }
             self.level(&mut parts, bounds)?;
-            curves += self.at.curves;
+            self.at.before += self.at.curves;
             (self.at.levels, self.at.curves) = (level + 1, 0);
         }
-        self.told(n, &parts, bounds, curves, first)
+        self.told(n, &parts, bounds, self.at.before, self.at.first)
     }
 
     /// Runs the curves of a level.
