@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bigint_arrow::{Any, Column, Fixed, any};
-use bigint_datafusion::{register, register_files, shown};
+use bigint_datafusion::{columns_of, register, register_files, shown};
 use bigint_host::{BigInt, BigUint, Engine, Integers};
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
@@ -57,7 +57,9 @@ fn write_files(folder: &Path, rows: usize) {
         Field::new("k", DataType::Int64, false),
     ]));
     for file in 0..FILES {
-        let rows: Vec<_> = (file * rows / FILES..(file + 1) * rows / FILES).map(row).collect();
+        let rows: Vec<_> = (file * rows / FILES..(file + 1) * rows / FILES)
+            .map(row)
+            .collect();
         let a: Vec<_> = rows.iter().map(|row| row.0.clone()).collect();
         let a = Column::from(Integers::from_biguints(&a).unwrap());
         let b: Vec<_> = rows.iter().map(|row| row.1.clone()).collect();
@@ -86,7 +88,10 @@ fn slow_oracle(rows: usize) -> String {
         count: u64,
     }
     let mut groups: BTreeMap<i64, Group> = BTreeMap::new();
-    for (a, b, k) in (0..rows).map(row).filter(|(a, b, _)| BigInt::from(a.clone()) > *b) {
+    for (a, b, k) in (0..rows)
+        .map(row)
+        .filter(|(a, b, _)| BigInt::from(a.clone()) > *b)
+    {
         let product = BigInt::from(a.clone()) * &b;
         let zero = BigUint::ZERO;
         let group = groups.entry(k).or_insert_with(|| Group {
@@ -110,7 +115,10 @@ fn slow_oracle(rows: usize) -> String {
     groups.sort_by(|x, y| y.1.most.cmp(&x.1.most));
     let line = |(k, of): (i64, Group)| {
         let mean = &of.total / of.count;
-        format!("{k} {} {} {mean} {} {}\n", of.sum, of.most, of.gcd, of.count)
+        format!(
+            "{k} {} {} {mean} {} {}\n",
+            of.sum, of.most, of.gcd, of.count
+        )
     };
     groups.into_iter().map(line).collect()
 }
@@ -118,7 +126,7 @@ fn slow_oracle(rows: usize) -> String {
 async fn answer(session: &SessionContext, query: &str) -> Result<String, String> {
     let told = |error: datafusion::error::DataFusionError| error.strip_backtrace();
     let query = session.sql(query).await.map_err(told)?;
-    let schema = Arc::clone(query.schema().inner());
+    let schema = columns_of(&query).map_err(told)?;
     let batches = query.collect().await.map_err(told)?;
     let batches = batches.iter().map(|batch| shown(batch, &schema));
     let batches = batches.collect::<Result<Vec<_>, _>>().map_err(told)?;
@@ -169,7 +177,9 @@ impl Cluster {
     }
 
     async fn session(&self, files: &Path) -> SessionContext {
-        let session = bigint_ballista::connect(&self.url, &Engine::cpu()).await.unwrap();
+        let session = bigint_ballista::connect(&self.url, &Engine::cpu())
+            .await
+            .unwrap();
         table(&session, files).await;
         session
     }
@@ -217,7 +227,11 @@ async fn a_cluster_answers_as_datafusion_and_a_slow_oracle_do_while_an_executor_
     println!("{rows} rows on two executors: {:?}", start.elapsed());
 
     // What queries before have left tells nothing of the next one.
-    let jobs = |executor: usize| std::fs::read_dir(cluster.folders[executor].path()).unwrap().count();
+    let jobs = |executor: usize| {
+        std::fs::read_dir(cluster.folders[executor].path())
+            .unwrap()
+            .count()
+    };
     let before = jobs(0);
     let start = Instant::now();
     let asked = tokio::spawn({

@@ -157,7 +157,9 @@ impl Accumulated {
 
     fn merge(&mut self, states: &[ArrayRef], group: impl Fn(usize) -> usize) -> Result<()> {
         let column = read(Arc::clone(&states[0]), &Any::field("state", true))?;
-        let counts = states.get(1).map(|counts| counts.as_primitive::<UInt64Type>());
+        let counts = states
+            .get(1)
+            .map(|counts| counts.as_primitive::<UInt64Type>());
         let count = |row| counts.map_or(1, |counts| counts.value(row));
         self.totals.add(&column, |_| true, group, count)
     }
@@ -198,7 +200,9 @@ impl Accumulator for Accumulated {
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let (column, counts) = self.totals.settled(0..1)?;
         let states = self.states(&column, counts);
-        let states = states.iter().map(|state| ScalarValue::try_from_array(state, 0));
+        let states = states
+            .iter()
+            .map(|state| ScalarValue::try_from_array(state, 0));
         states.collect()
     }
 

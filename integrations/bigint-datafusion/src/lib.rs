@@ -17,4 +17,4 @@ mod register;
 mod tables;
 
 pub use register::{aggregates, functions, register, state};
-pub use tables::{ENDINGS, register_files, shown};
+pub use tables::{ENDINGS, columns_of, register_files, shown};

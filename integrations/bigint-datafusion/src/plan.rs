@@ -6,10 +6,11 @@
 //!
 //! | SQL | becomes |
 //! |---|---|
-//! | `a + b`, `a < b`, `-a` | `big_add(a, b)`, `big_lt(a, b)`, `big_neg(a)` |
+//! | `a + b`, `a < b` | `big_add(a, b)`, `big_lt(a, b)` |
 //! | `a = b`, joins `USING`, `IN` | the same of `big(a)` and `big(b)` where their types differ |
 //! | `a BETWEEN b AND c` | `big_ge(a, b) AND big_le(a, c)` |
-//! | `ORDER BY a`, here and in windows and aggregates | `ORDER BY big_key(a)` |
+//! | `ORDER BY a`, also in aggregates | `ORDER BY big_key(a)` |
+//! | `OVER (ORDER BY a)` | `OVER (ORDER BY big_key_hex(a))`: a frame has no order of bytes |
 //! | `min(a)`, `max(a)` | `big_min(a)`, `big_max(a)` |
 //! | `CAST(a AS t)` | `big_cast(a, 't')` |
 //! | `CASE ... THEN a ... END` | `big(CASE ... THEN big(a) ... END)` |
@@ -20,9 +21,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use bigint_arrow::Any;
 use bigint_host::Engine;
-use datafusion::arrow::datatypes::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -173,10 +174,10 @@ impl Functions {
     }
 
     /// Orders by keys where an order is of integers.
-    fn ordered(&self, order: Vec<SortExpr>, schema: &DFSchema) -> Result<Vec<SortExpr>> {
+    fn ordered(&self, order: Vec<SortExpr>, key: &str, schema: &DFSchema) -> Result<Vec<SortExpr>> {
         let keyed = order.into_iter().map(|sort| {
             Ok(match is_big(&*sort.expr.to_field(schema)?.1) {
-                true => sort.with_expr(self.call("big_key", vec![sort.expr.clone()])),
+                true => sort.with_expr(self.call(key, vec![sort.expr.clone()])),
                 false => sort,
             })
         });
@@ -184,7 +185,12 @@ impl Functions {
     }
 
     /// The aggregate that takes another one's place for integers.
-    fn aggregate(&self, name: &str, operands: &[Expr], schema: &DFSchema) -> Option<Arc<AggregateUDF>> {
+    fn aggregate(
+        &self,
+        name: &str,
+        operands: &[Expr],
+        schema: &DFSchema,
+    ) -> Option<Arc<AggregateUDF>> {
         let name = match name {
             "min" => "big_min",
             "max" => "big_max",
@@ -210,14 +216,21 @@ impl Functions {
             Expr::Negative(of) if is_of_integers(&of)? => {
                 Transformed::yes(self.call("big_neg", vec![*of]))
             }
-            Expr::Between(Between { expr, negated, low, high })
-                if is_of_integers(&expr)? || is_of_integers(&low)? || is_of_integers(&high)? =>
-            {
+            Expr::Between(Between {
+                expr,
+                negated,
+                low,
+                high,
+            }) if is_of_integers(&expr)? || is_of_integers(&low)? || is_of_integers(&high)? => {
                 let is_least = self.call("big_ge", vec![*expr.clone(), *low]);
                 let within = is_least.and(self.call("big_le", vec![*expr, *high]));
                 Transformed::yes(if negated { !within } else { within })
             }
-            Expr::InList(InList { expr, list, negated }) => {
+            Expr::InList(InList {
+                expr,
+                list,
+                negated,
+            }) => {
                 let of = expr.to_field(schema)?.1;
                 let mut are_same = true;
                 let mut are_integers = is_big(&of);
@@ -227,7 +240,11 @@ impl Functions {
                     are_integers |= is_big(&field);
                 }
                 if !are_integers || are_same {
-                    return Ok(Transformed::no(Expr::InList(InList { expr, list, negated })));
+                    return Ok(Transformed::no(Expr::InList(InList {
+                        expr,
+                        list,
+                        negated,
+                    })));
                 }
                 let list = list.into_iter().map(|each| self.big(each)).collect();
                 Transformed::yes(self.big(*expr).in_list(list, negated))
@@ -243,14 +260,17 @@ impl Functions {
             },
             Expr::Case(case) => self.case(case, schema)?,
             Expr::AggregateFunction(AggregateFunction { func, mut params }) => {
-                params.order_by = self.ordered(params.order_by, schema)?;
+                params.order_by = self.ordered(params.order_by, "big_key", schema)?;
                 let other = self.aggregate(func.name(), &params.args, schema);
                 let func = other.unwrap_or(func);
                 Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
             }
             Expr::WindowFunction(of) => {
-                let WindowFunction { mut fun, mut params } = *of;
-                params.order_by = self.ordered(params.order_by, schema)?;
+                let WindowFunction {
+                    mut fun,
+                    mut params,
+                } = *of;
+                params.order_by = self.ordered(params.order_by, "big_key_hex", schema)?;
                 if let Some(other) = self.aggregate(fun.name(), &params.args, schema) {
                     fun = WindowFunctionDefinition::AggregateUDF(other);
                 }
@@ -258,8 +278,16 @@ impl Functions {
                 Transformed::yes(Expr::WindowFunction(Box::new(of)))
             }
             Expr::ScalarFunction(call) => self.called(call, schema)?,
-            Expr::InSubquery(InSubquery { expr: ref of, ref subquery, .. })
-            | Expr::SetComparison(SetComparison { expr: ref of, ref subquery, .. }) => {
+            Expr::InSubquery(InSubquery {
+                expr: ref of,
+                ref subquery,
+                ..
+            })
+            | Expr::SetComparison(SetComparison {
+                expr: ref of,
+                ref subquery,
+                ..
+            }) => {
                 let of = of.to_field(schema)?.1;
                 let among = subquery.subquery.schema().field(0);
                 if (is_big(&of) || is_big(among)) && !are_alike(&of, among) {
@@ -277,7 +305,10 @@ impl Functions {
 
     /// A choice between integers, of which DataFusion would forget the type.
     fn case(&self, mut case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
-        let mut compared = case.expr.iter().chain(case.when_then_expr.iter().map(|(when, _)| when));
+        let mut compared = case
+            .expr
+            .iter()
+            .chain(case.when_then_expr.iter().map(|(when, _)| when));
         let is_of_integers = compared.try_fold(false, |is, of| {
             Ok(is | is_big(&*of.to_field(schema)?.1)) as Result<bool>
         })?;
@@ -292,7 +323,9 @@ impl Functions {
             }
         }
         let branches = case.when_then_expr.iter().map(|(_, then)| then);
-        let fields = branches.chain(&case.else_expr).map(|of| of.to_field(schema));
+        let fields = branches
+            .chain(&case.else_expr)
+            .map(|of| of.to_field(schema));
         let fields = fields.collect::<Result<Vec<_>>>()?;
         if !fields.iter().any(|(_, field)| is_big(field)) {
             return Ok(Transformed::no(Expr::Case(case)));
@@ -309,7 +342,9 @@ impl Functions {
         let name = call.func.name();
         if self.scalars.contains_key(name) {
             if !matches!(name, "big_from_bytes" | "big_any") {
-                call.args.iter().try_for_each(|of| refuse_bytes(name, of, schema))?;
+                call.args
+                    .iter()
+                    .try_for_each(|of| refuse_bytes(name, of, schema))?;
             }
             return Ok(Transformed::no(Expr::ScalarFunction(call)));
         }
@@ -353,12 +388,14 @@ impl Functions {
     fn outside(&self, plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalPlan>> {
         Ok(match plan {
             LogicalPlan::Sort(mut sort) => {
-                sort.expr = self.ordered(sort.expr, schema)?;
+                sort.expr = self.ordered(sort.expr, "big_key", schema)?;
                 Transformed::yes(LogicalPlan::Sort(sort))
             }
             LogicalPlan::Distinct(Distinct::On(mut on)) => {
                 let order = on.sort_expr.take();
-                on.sort_expr = order.map(|order| self.ordered(order, schema)).transpose()?;
+                on.sort_expr = order
+                    .map(|order| self.ordered(order, "big_key", schema))
+                    .transpose()?;
                 Transformed::yes(LogicalPlan::Distinct(Distinct::On(on)))
             }
             LogicalPlan::Join(mut join) => {

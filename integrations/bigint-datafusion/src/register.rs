@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bigint_host::Engine;
 use datafusion::common::Result;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::registry::FunctionRegistry;
@@ -22,13 +23,17 @@ const BATCH_ROWS: usize = 1 << 15;
 /// The functions of rows. All clones of an engine share its devices and memory.
 pub fn functions(engine: &Engine) -> Vec<Arc<ScalarUDF>> {
     let functions = FUNCTIONS.iter().map(|row| Scalar::new(row, engine));
-    functions.map(|function| Arc::new(function.into())).collect()
+    functions
+        .map(|function| Arc::new(function.into()))
+        .collect()
 }
 
 /// The functions of groups of rows.
 pub fn aggregates(engine: &Engine) -> Vec<Arc<AggregateUDF>> {
     let aggregates = AGGREGATES.iter().map(|row| Aggregate::new(row, engine));
-    aggregates.map(|aggregate| Arc::new(aggregate.into())).collect()
+    aggregates
+        .map(|aggregate| Arc::new(aggregate.into()))
+        .collect()
 }
 
 /// Registers functions, operators and orders of big integers, all computed by one engine.
@@ -60,8 +65,8 @@ pub fn state(state: SessionState, engine: &Engine) -> Result<SessionState> {
         .build();
     let options = state.config_mut().options_mut();
     options.execution.parquet.skip_metadata = false;
-    if options.execution.batch_size == SessionConfig::new().batch_size() {
-        options.execution.batch_size = BATCH_ROWS;
+    if options.execution.batch_size.get() == SessionConfig::new().batch_size() {
+        options.execution.batch_size = ConfigNonZeroUsize::try_new(BATCH_ROWS)?;
     }
     for function in functions(engine) {
         state.register_udf(function)?;

@@ -10,6 +10,7 @@ use bigint_host::expression::{Expression, Function};
 use bigint_host::{Engine, Integers, Operation};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewBuilder, BooleanArray, Int8Array, LargeStringArray,
+    LargeStringBuilder,
 };
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::cast;
@@ -24,7 +25,7 @@ use crate::value::{Operands, failed, nulls, operands, read, refuse_others, resul
 
 /// What a function makes of integers.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     /// An integer, which the engine computes.
     Number(Function),
     /// Whether a number is a prime.
@@ -45,12 +46,14 @@ enum Kind {
     Text { hexadecimal: bool },
     /// Bytes that are ordered as the numbers are.
     Key,
+    /// These bytes in hexadecimal digits, for what orders text alone.
+    KeyHex,
     /// An integer of the type that the second operand names, as Arrow writes it.
     Cast,
 }
 
 /// A function's name, the number of its operands, and what it does.
-type Row = (&'static str, usize, Kind);
+pub(crate) type Row = (&'static str, usize, Kind);
 
 const fn number(operation: Operation) -> Kind {
     Kind::Number(Function::Operation(operation))
@@ -95,6 +98,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ("big_to_hex", 1, Kind::Text { hexadecimal: true }),
     ("big_to_dec", 1, Kind::Text { hexadecimal: false }),
     ("big_key", 1, Kind::Key),
+    ("big_key_hex", 1, Kind::KeyHex),
     ("big_cast", 2, Kind::Cast),
 ];
 
@@ -165,7 +169,7 @@ impl ScalarUDFImpl for Scalar {
         let data_type = match self.kind {
             Kind::IsPrime | Kind::Order(_) => DataType::Boolean,
             Kind::Compare => DataType::Int8,
-            Kind::Text { .. } => DataType::LargeUtf8,
+            Kind::Text { .. } | Kind::KeyHex => DataType::LargeUtf8,
             Kind::Key => DataType::BinaryView,
             Kind::Cast => match arguments.scalar_arguments[1].and_then(|name| name.try_as_str()) {
                 Some(Some(name)) => DataType::from_str(name)?,
@@ -241,7 +245,19 @@ impl Scalar {
                 let column = self.only(arguments)?;
                 Arc::new(text(&column, hexadecimal).map_err(failed)?)
             }
-            Kind::Key => keys(&self.only(arguments)?),
+            Kind::Key => {
+                let mut keys = BinaryViewBuilder::new();
+                each_key(&self.only(arguments)?, |key| keys.append_option(key));
+                Arc::new(keys.finish())
+            }
+            Kind::KeyHex => {
+                let mut keys = LargeStringBuilder::new();
+                let digits = |key: &[u8]| key.iter().map(|byte| format!("{byte:02x}")).collect();
+                each_key(&self.only(arguments)?, |key| {
+                    keys.append_option(key.map(|key| -> String { digits(key) }));
+                });
+                Arc::new(keys.finish())
+            }
             Kind::Cast => {
                 let column = self.only(arguments)?;
                 column.to_array(&arguments.return_field).map_err(failed)?
@@ -258,9 +274,7 @@ impl Scalar {
     ) -> Result<ColumnarValue> {
         match operands(&arguments.args, &arguments.arg_fields)? {
             Operands::Null => nulls(arguments.return_field.data_type(), &arguments.args),
-            Operands::Numbers(numbers, nulls) => {
-                result(compute(&numbers, nulls)?, &arguments.args)
-            }
+            Operands::Numbers(numbers, nulls) => result(compute(&numbers, nulls)?, &arguments.args),
         }
     }
 
@@ -308,13 +322,11 @@ fn one(value: &ColumnarValue) -> Result<ArrayRef> {
     }
 }
 
-fn keys(column: &Column) -> ArrayRef {
-    let mut keys = BinaryViewBuilder::with_capacity(column.len());
+fn each_key(column: &Column, mut take: impl FnMut(Option<&[u8]>)) {
     let (numbers, mut bytes) = (column.numbers(), Vec::new());
     for row in 0..column.len() {
         bytes.clear();
         key::write(numbers.magnitude(row), numbers.is_negative(row), &mut bytes);
-        keys.append_option((!column.is_null(row)).then_some(&bytes));
+        take((!column.is_null(row)).then_some(&bytes));
     }
-    Arc::new(keys.finish())
 }

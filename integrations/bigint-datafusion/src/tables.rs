@@ -6,6 +6,7 @@ use bigint_arrow::text;
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::{Result, plan_err};
+use datafusion::dataframe::DataFrame;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
@@ -42,11 +43,14 @@ pub async fn register_files(session: &SessionContext, name: &str, paths: &[Strin
     if let Some(within) = &within {
         ending = within.iter().find_map(|path| path.extension());
     }
-    let ending = ending.and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending = ending
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
     let csv = |delimiter| {
         // All rows are looked at: a later one may have more digits than a machine integer holds.
         let csv = CsvFormat::default().with_has_header(true);
-        csv.with_delimiter(delimiter).with_schema_infer_max_rec(usize::MAX)
+        csv.with_delimiter(delimiter)
+            .with_schema_infer_max_rec(usize::MAX)
     };
     let format: Arc<dyn FileFormat> = match ending {
         "parquet" => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
@@ -56,17 +60,33 @@ pub async fn register_files(session: &SessionContext, name: &str, paths: &[Strin
         "jsonl" => Arc::new(JsonFormat::default().with_schema_infer_max_rec(usize::MAX)),
         _ => return plan_err!("table {name}: {first:?} does not end in one of {ENDINGS}"),
     };
-    let urls = paths.iter().map(ListingTableUrl::parse).collect::<Result<_>>()?;
+    let urls = paths
+        .iter()
+        .map(ListingTableUrl::parse)
+        .collect::<Result<_>>()?;
     let options = ListingOptions::new(format).with_file_extension(format!(".{ending}"));
-    let options = options.with_session_config_options(session.state().config());
     let table = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     let table = ListingTable::try_new(table.infer_schema(&session.state()).await?)?;
     session.register_table(name, Arc::new(table))?;
     Ok(())
 }
 
-/// A batch with its integers in decimal digits, to be shown or written as text. The schema is that
-/// of the query: what comes from a cluster may have lost its extension types.
+/// The columns of an answer with their extension types, as far as a plan has them. DataFusion plans
+/// `min` and `max` after it has said what a query's columns are.
+///
+/// # Errors
+/// As DataFusion's planning.
+pub fn columns_of(answer: &DataFrame) -> Result<SchemaRef> {
+    let (state, plan) = answer.clone().into_parts();
+    let options = state.config_options();
+    let plan = state
+        .analyzer()
+        .execute_and_check(plan, options, |_, _| {})?;
+    Ok(Arc::clone(plan.schema().inner()))
+}
+
+/// A batch with its integers in decimal digits, to be shown or written as text. The columns are
+/// those of the query, [`columns_of`]: what comes from a cluster may have lost its extension types.
 ///
 /// # Errors
 /// As reading the columns.
@@ -75,12 +95,22 @@ pub fn shown(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = columns.map(|(column, field)| {
         let field = field.as_ref().clone();
         if !is_big(&field) {
-            return Ok((field.with_data_type(column.data_type().clone()), Arc::clone(column)));
+            return Ok((
+                field.with_data_type(column.data_type().clone()),
+                Arc::clone(column),
+            ));
         }
         let column = read(Arc::clone(column), &field)?;
         let array: ArrayRef = Arc::new(text(&column, false).map_err(failed)?);
-        Ok((Field::new(field.name(), array.data_type().clone(), true), array))
+        Ok((
+            Field::new(field.name(), array.data_type().clone(), true),
+            array,
+        ))
     });
-    let (fields, columns): (Vec<_>, Vec<_>) = columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
+    let (fields, columns): (Vec<_>, Vec<_>) =
+        columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    Ok(RecordBatch::try_new(
+        Arc::new(Schema::new(fields)),
+        columns,
+    )?)
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use bigint_arrow::{Any, Column, Fixed};
 use bigint_host::Integers;
 use datafusion::arrow::array::{ArrayRef, new_null_array};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field};
-use datafusion::arrow::datatypes::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::ColumnarValue;

@@ -147,8 +147,7 @@ async fn answered(arguments: &Arguments) -> Result<(), Failure> {
             .map_err(|error| Failure::Usage(error.strip_backtrace()))?;
     }
     let answer = session.sql(&arguments.query).await?;
-    let schema = std::sync::Arc::clone(answer.schema().inner());
-    output.start(&schema)?;
+    output.start(bigint_datafusion::columns_of(&answer)?);
     let mut batches = answer.execute_stream().await?;
     while let Some(batch) = batches.next().await {
         output.write(&batch?)?;

@@ -51,7 +51,7 @@ pub struct Output {
 }
 
 /// An error while writing.
-fn unwritten(path: Option<&Path>) -> impl Fn(std::io::Error) -> Failure {
+fn unwritten(path: Option<&Path>) -> impl Fn(std::io::Error) -> Failure + use<> {
     let to = path.map_or("standard output".into(), |path| path.display().to_string());
     move |error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -97,14 +97,13 @@ impl Output {
         })
     }
 
-    fn broken(&self) -> impl Fn(std::io::Error) -> Failure {
+    fn broken(&self) -> impl Fn(std::io::Error) -> Failure + use<> {
         unwritten(self.path.as_deref())
     }
 
     /// The columns of the query.
-    pub fn start(&mut self, schema: &SchemaRef) -> Result<(), Failure> {
-        self.schema = Arc::clone(schema);
-        Ok(())
+    pub fn start(&mut self, schema: SchemaRef) {
+        self.schema = schema;
     }
 
     fn writer(&mut self, schema: &SchemaRef) -> Result<&mut Writer, Failure> {
@@ -125,7 +124,9 @@ impl Output {
                 (_, None) => Writer::Text(BufWriter::new(Box::new(std::io::stdout()))),
             });
         }
-        Ok(self.writer.get_or_insert_with(|| unreachable!("it was made above")))
+        Ok(self
+            .writer
+            .get_or_insert_with(|| unreachable!("it was made above")))
     }
 
     /// Writes a batch.

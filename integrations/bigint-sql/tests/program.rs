@@ -11,7 +11,11 @@ struct Ended {
 
 fn run(folder: &Path, arguments: &[&str]) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bigint-sql"));
-    let output = command.current_dir(folder).args(arguments).output().unwrap();
+    let output = command
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap();
     Ended {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -35,20 +39,35 @@ fn answers_go_from_form_to_form() {
                     b,115792089237316195423570985008687907853269984665640564039457584007913129639936,2\n\
                     c,,3\n";
     let ended = run(folder.path(), &[squares, "--table", "t=t.csv"]);
-    assert_eq!((ended.code, &ended.stdout[..]), (0, expected), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, &ended.stdout[..]),
+        (0, expected),
+        "{}",
+        ended.stderr
+    );
     let mut before = "t.csv".to_owned();
     for after in ["r.parquet", "r.arrow", "r.tsv", "r.jsonl", "r.csv"] {
         let query = match before.as_str() {
             "t.csv" => squares,
-            "r.parquet" | "r.arrow" => "SELECT name, square * 1 AS square, k FROM t ORDER BY square",
+            "r.parquet" | "r.arrow" => {
+                "SELECT name, square * 1 AS square, k FROM t ORDER BY square"
+            }
             _ => "SELECT name, big(square) * 1 AS square, k FROM t ORDER BY k",
         };
         let table = format!("t={before}");
         let ended = run(folder.path(), &[query, "--table", &table, "-o", after]);
-        assert_eq!((ended.code, &ended.stdout[..]), (0, ""), "{after}: {}", ended.stderr);
+        assert_eq!(
+            (ended.code, &ended.stdout[..]),
+            (0, ""),
+            "{after}: {}",
+            ended.stderr
+        );
         before = after.to_owned();
     }
-    assert_eq!(std::fs::read_to_string(folder.path().join("r.csv")).unwrap(), expected);
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("r.csv")).unwrap(),
+        expected
+    );
 }
 
 #[test]
@@ -59,10 +78,19 @@ fn one_table_of_many_files_and_many_tables() {
     let tables = ["--table", "t=t.csv", "u.csv", "--table", "u=t.csv"];
     let ended = run(folder.path(), &[&[query][..], &tables].concat());
     let expected = "s,c\n680564733841876926926749214863536422936,4\n";
-    assert_eq!((ended.code, &ended.stdout[..]), (0, expected), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, &ended.stdout[..]),
+        (0, expected),
+        "{}",
+        ended.stderr
+    );
     let literal = "SELECT k + big('1') + 123456789012345678901234567890 AS x FROM t LIMIT 1";
     let ended = run(folder.path(), &[literal, "--table", "t=t.csv"]);
-    assert_eq!(ended.stdout, "x\n123456789012345678901234567892\n", "{}", ended.stderr);
+    assert_eq!(
+        ended.stdout, "x\n123456789012345678901234567892\n",
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
@@ -70,14 +98,24 @@ fn no_rows_are_a_header_or_a_file_without_rows() {
     let folder = folder();
     let none = "SELECT big(n) AS n FROM t WHERE k > 5";
     let ended = run(folder.path(), &[none, "--table", "t=t.csv"]);
-    assert_eq!((ended.code, &ended.stdout[..]), (0, "n\n"), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, &ended.stdout[..]),
+        (0, "n\n"),
+        "{}",
+        ended.stderr
+    );
     for file in ["e.parquet", "e.arrow", "e.jsonl"] {
         let ended = run(folder.path(), &[none, "--table", "t=t.csv", "-o", file]);
         assert_eq!(ended.code, 0, "{file}: {}", ended.stderr);
     }
     let sum = "SELECT big_sum(n) AS s, big_product(n) AS p FROM e";
     let ended = run(folder.path(), &[sum, "--table", "e=e.parquet"]);
-    assert_eq!((ended.code, &ended.stdout[..]), (0, "s,p\n,\n"), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, &ended.stdout[..]),
+        (0, "s,p\n,\n"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
