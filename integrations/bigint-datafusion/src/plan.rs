@@ -378,10 +378,8 @@ impl Functions {
             Ok(expr.update_data(|expr| name.restore(expr)))
         })?;
         let rewritten = rewritten.transform_data(|plan| self.outside(plan, &schema))?;
-        match rewritten.transformed {
-            true => rewritten.map_data(LogicalPlan::recompute_schema),
-            false => Ok(rewritten),
-        }
+        // An input's columns may have got their types, whether or not this node is rewritten.
+        rewritten.map_data(LogicalPlan::recompute_schema)
     }
 
     /// What of a node is no expression.

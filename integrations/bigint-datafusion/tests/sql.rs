@@ -420,6 +420,8 @@ async fn orders_are_those_of_numbers() {
         ];
         assert_eq!(found[..], expected);
     }
+    let most = "SELECT m FROM (SELECT max(a) AS m FROM t GROUP BY i) AS u ORDER BY m";
+    assert_eq!(only(&session, most).await, texts(ascending.clone()));
     let found = only(
         &session,
         "SELECT DISTINCT ON (g) a FROM t WHERE g IS NOT NULL ORDER BY g, a",
