@@ -176,7 +176,7 @@ impl Functions {
     /// Orders by keys where an order is of integers.
     fn ordered(&self, order: Vec<SortExpr>, key: &str, schema: &DFSchema) -> Result<Vec<SortExpr>> {
         let keyed = order.into_iter().map(|sort| {
-            Ok(match is_big(&*sort.expr.to_field(schema)?.1) {
+            Ok(match is_big(&sort.expr.to_field(schema)?.1) {
                 true => sort.with_expr(self.call(key, vec![sort.expr.clone()])),
                 false => sort,
             })
@@ -202,7 +202,7 @@ impl Functions {
 
     /// An expression whose operands are rewritten already.
     fn rewritten(&self, expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-        let is_of_integers = |expr: &Expr| Ok(is_big(&*expr.to_field(schema)?.1)) as Result<bool>;
+        let is_of_integers = |expr: &Expr| Ok(is_big(&expr.to_field(schema)?.1)) as Result<bool>;
         Ok(match expr {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 match self.operated(op, *left, *right, schema)? {
@@ -310,7 +310,7 @@ impl Functions {
             .iter()
             .chain(case.when_then_expr.iter().map(|(when, _)| when));
         let is_of_integers = compared.try_fold(false, |is, of| {
-            Ok(is | is_big(&*of.to_field(schema)?.1)) as Result<bool>
+            Ok(is | is_big(&of.to_field(schema)?.1)) as Result<bool>
         })?;
         if let Some(of) = case.expr.take_if(|_| is_of_integers) {
             // `CASE a WHEN b` is `CASE WHEN a = b`.

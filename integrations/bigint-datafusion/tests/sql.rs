@@ -609,7 +609,7 @@ async fn parquet_keeps_the_types_of_columns() {
             "SELECT a FROM t WHERE a IS NOT NULL ORDER BY a DESC LIMIT 1",
         )
         .await;
-        assert_eq!(found, [largest.clone()]);
+        assert_eq!(found, std::slice::from_ref(&largest));
         let found = only(
             &session,
             &format!(

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use bigint_host::Engine;
 use clap::{Parser, ValueEnum};
+use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SessionContext;
 use datafusion::prelude::SessionConfig;
@@ -72,16 +73,31 @@ impl From<DataFusionError> for Failure {
         };
         let is_usage = match error.find_root() {
             E::SQL(..) | E::Plan(_) | E::SchemaError(..) | E::Configuration(_) => true,
-            E::NotImplemented(_) | E::ArrowError(..) | E::ParquetError(_) => true,
+            E::NotImplemented(_) | E::ParquetError(_) => true,
+            E::ArrowError(error, _) => !is_arithmetic(error),
             E::External(error) => error.downcast_ref().is_some_and(of_input),
             _ => false,
         };
-        let text = error.strip_backtrace();
+        let text = said(&error);
         match is_usage {
             true => Failure::Usage(text),
             false => Failure::Running(text),
         }
     }
+}
+
+/// Whether an operation on machine integers has no value.
+fn is_arithmetic(error: &ArrowError) -> bool {
+    matches!(
+        error,
+        ArrowError::DivideByZero | ArrowError::ArithmeticOverflow(_)
+    )
+}
+
+/// An error on one line, as far as it is DataFusion's.
+fn said(error: &DataFusionError) -> String {
+    let text = error.strip_backtrace().replace("\ncaused by\n", ": ");
+    text.replace("External error: ", "")
 }
 
 /// Tables by their names, in the order in which they were given. A value without a name is a
@@ -144,7 +160,7 @@ async fn answered(arguments: &Arguments) -> Result<(), Failure> {
     for (name, files) in tables(&arguments.tables)? {
         bigint_datafusion::register_files(&session, name, &files)
             .await
-            .map_err(|error| Failure::Usage(error.strip_backtrace()))?;
+            .map_err(|error| Failure::Usage(said(&error)))?;
     }
     let answer = session.sql(&arguments.query).await?;
     output.start(bigint_datafusion::columns_of(&answer)?);

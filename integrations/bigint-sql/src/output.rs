@@ -33,7 +33,7 @@ enum Form {
 /// A writer of batches.
 enum Writer {
     Parquet(Box<ArrowWriter<File>>),
-    Arrow(FileWriter<BufWriter<File>>),
+    Arrow(Box<FileWriter<BufWriter<File>>>),
     /// Text, which is made of each batch apart.
     Text(BufWriter<Box<dyn Write + Send>>),
 }
@@ -118,7 +118,7 @@ impl Output {
                 (Form::Arrow, Some(file)) => {
                     let file = BufWriter::new(file);
                     let writer = FileWriter::try_new(file, schema);
-                    Writer::Arrow(writer.map_err(DataFusionError::from)?)
+                    Writer::Arrow(Box::new(writer.map_err(DataFusionError::from)?))
                 }
                 (_, Some(file)) => Writer::Text(BufWriter::new(Box::new(file))),
                 (_, None) => Writer::Text(BufWriter::new(Box::new(std::io::stdout()))),
