@@ -226,29 +226,7 @@ impl Functions {
                 let within = is_least.and(self.call("big_le", vec![*expr, *high]));
                 Transformed::yes(if negated { !within } else { within })
             }
-            Expr::InList(InList {
-                expr,
-                list,
-                negated,
-            }) => {
-                let of = expr.to_field(schema)?.1;
-                let mut are_same = true;
-                let mut are_integers = is_big(&of);
-                for each in &list {
-                    let field = each.to_field(schema)?.1;
-                    are_same &= are_alike(&of, &field);
-                    are_integers |= is_big(&field);
-                }
-                if !are_integers || are_same {
-                    return Ok(Transformed::no(Expr::InList(InList {
-                        expr,
-                        list,
-                        negated,
-                    })));
-                }
-                let list = list.into_iter().map(|each| self.big(each)).collect();
-                Transformed::yes(self.big(*expr).in_list(list, negated))
-            }
+            Expr::InList(list) => self.in_list(list, schema)?,
             Expr::Cast(Cast { expr, field }) if is_of_integers(&expr)? => match field.data_type() {
                 DataType::LargeBinary | DataType::Binary | DataType::BinaryView => {
                     Transformed::no(Expr::Cast(Cast { expr, field }))
@@ -301,6 +279,23 @@ impl Functions {
             }
             other => Transformed::no(other),
         })
+    }
+
+    /// A choice from a list, of one type where it is of integers.
+    fn in_list(&self, choice: InList, schema: &DFSchema) -> Result<Transformed<Expr>> {
+        let of = choice.expr.to_field(schema)?.1;
+        let (mut are_same, mut are_integers) = (true, is_big(&of));
+        for each in &choice.list {
+            let field = each.to_field(schema)?.1;
+            are_same &= are_alike(&of, &field);
+            are_integers |= is_big(&field);
+        }
+        if !are_integers || are_same {
+            return Ok(Transformed::no(Expr::InList(choice)));
+        }
+        let list = choice.list.into_iter().map(|each| self.big(each)).collect();
+        let of = self.big(*choice.expr);
+        Ok(Transformed::yes(of.in_list(list, choice.negated)))
     }
 
     /// A choice between integers, of which DataFusion would forget the type.
