@@ -15,7 +15,11 @@ use crate::failure::Failure;
 #[command(disable_help_flag = true)]
 pub struct Arguments {
     /// bigint-sql's: QUERY --table NAME=FILE... [-o FILE] [--cluster URL]
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
     arguments: Vec<OsString>,
 }
 
