@@ -54,6 +54,68 @@ pub fn into_vec<T: ArrowNativeType + Pod>(buffer: Buffer) -> Vec<T> {
     buffer.into_vec().unwrap_or_else(copied)
 }
 
+impl Fixed {
+    /// Whether a number of these bytes is negative.
+    fn is_negative(self, bytes: &[u8]) -> bool {
+        let top = match self.order {
+            Order::Little => bytes.last(),
+            Order::Big => bytes.first(),
+        };
+        self.sign == Sign::TwosComplement && top.is_some_and(|top| top >> 7 == 1)
+    }
+
+    /// Limb `index` of the two's complement of a number of these bytes, which has infinitely many.
+    #[inline]
+    fn limb(self, bytes: &[u8], index: usize, filler: Limb) -> Limb {
+        let (low, high) = (LIMB_BYTES * index, LIMB_BYTES * (index + 1));
+        if high <= bytes.len() {
+            let place = match self.order {
+                Order::Little => low..high,
+                Order::Big => bytes.len() - high..bytes.len() - low,
+            };
+            let bytes = bytes[place].try_into().expect("as many bytes as a limb has");
+            return match self.order {
+                Order::Little => Limb::from_le_bytes(bytes),
+                Order::Big => Limb::from_be_bytes(bytes),
+            };
+        }
+        let mut limb = filler.to_le_bytes();
+        for (at, byte) in (low..bytes.len()).zip(&mut limb) {
+            *byte = match self.order {
+                Order::Little => bytes[at],
+                Order::Big => bytes[bytes.len() - 1 - at],
+            };
+        }
+        Limb::from_le_bytes(limb)
+    }
+
+    /// How many limbs the magnitude has of the number that these bytes are, zeros on top left out, and
+    /// whether it is negative.
+    pub fn length(self, bytes: &[u8]) -> (usize, bool) {
+        let negative = self.is_negative(bytes);
+        let filler = if negative { Limb::MAX } else { 0 };
+        let limb = |index| self.limb(bytes, index, filler);
+        let top = (0..bytes.len().div_ceil(LIMB_BYTES)).rev();
+        let length = top.clone().find(|&index| limb(index) != filler);
+        let length = length.map_or(0, |top| top + 1);
+        // Of `-x` the limbs are those of `x - 1`, every bit the other: a power of 2^32 is one longer.
+        let is_power = negative && (0..length).all(|index| limb(index) == 0);
+        (length + usize::from(is_power), negative)
+    }
+
+    /// Writes the magnitude of the number that these bytes are, of its [`Fixed::length`].
+    pub fn fill(self, bytes: &[u8], limbs: &mut [Limb]) {
+        let negative = self.is_negative(bytes);
+        let filler = if negative { Limb::MAX } else { 0 };
+        for (index, limb) in limbs.iter_mut().enumerate() {
+            *limb = self.limb(bytes, index, filler);
+        }
+        if negative {
+            negate(limbs);
+        }
+    }
+}
+
 /// What [`Integers`] are made of, on the way.
 pub struct Parts {
     pub limbs: Vec<Limb>,
@@ -91,35 +153,9 @@ impl Parts {
     /// Takes the number in that these bytes are.
     pub fn push(&mut self, bytes: &[u8], fixed: Fixed) {
         let start = self.limbs.len();
-        let limb = |chunk: &[u8]| {
-            let mut whole = [0; LIMB_BYTES];
-            whole[..chunk.len()].copy_from_slice(chunk);
-            Limb::from_le_bytes(whole)
-        };
-        let (top, rest) = match fixed.order {
-            Order::Little => {
-                self.limbs.extend(bytes.chunks(LIMB_BYTES).map(limb));
-                (bytes.last(), bytes.len() % LIMB_BYTES)
-            }
-            Order::Big => {
-                let reversed = |chunk: &[u8]| {
-                    chunk
-                        .iter()
-                        .fold(0, |high, &byte| high << 8 | Limb::from(byte))
-                };
-                self.limbs.extend(bytes.rchunks(LIMB_BYTES).map(reversed));
-                (bytes.first(), bytes.len() % LIMB_BYTES)
-            }
-        };
-        let is_set = top.is_some_and(|top| top >> 7 == 1);
-        let negative = fixed.sign == Sign::TwosComplement && is_set;
-        if negative {
-            let limbs = &mut self.limbs[start..];
-            if let (Some(last), 1..) = (limbs.last_mut(), rest) {
-                *last |= Limb::MAX << (8 * rest);
-            }
-            negate(limbs);
-        }
+        let (length, negative) = fixed.length(bytes);
+        self.limbs.resize(start + length, 0);
+        fixed.fill(bytes, &mut self.limbs[start..]);
         self.end(negative);
     }
 

@@ -11,7 +11,9 @@ mod array;
 mod arrow;
 mod bits;
 mod call;
+mod column;
 mod digits;
+mod dlpack;
 mod error;
 mod expr;
 mod functions;
@@ -48,7 +50,7 @@ mod bigint_engine {
         let array = read::array(source, place)?;
         match device {
             // What cannot be opened is told now.
-            Some(_) => place.engine(source.py()).map(|_| Array { place, ..array }),
+            Some(_) => array.at(source.py(), place),
             None => Ok(array),
         }
     }
