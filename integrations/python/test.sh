@@ -18,6 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 "$room/venv/bin/mypy" --strict --cache-dir "$room/mypy" tests/typed.py
 (cd "$room" && venv/bin/python -m mypy.stubtest --concise --ignore-disjoint-bases bigint_engine)
 "$room/venv/bin/pytest" --quiet -p no:cacheprovider --doctest-glob='*.md' README.md tests
+for example in examples/*.py; do "$room/venv/bin/python" "$example"; done
 
 # The simulator stands in for a GPU, where it is built.
 driver=${BIGINT_CUDA_DRIVER:-${CARGO_TARGET_DIR:-$PWD/../../target}/debug/libcuda_sim.so}

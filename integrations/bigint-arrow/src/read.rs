@@ -11,7 +11,7 @@ use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use arrow_schema::{DataType, Field};
 use bigint_host::{Engine, Integers, Layout, Limb, Shape, SignedBatch};
 
-use crate::bytes::{LIMB_BYTES, Parts, into_vec};
+use crate::bytes::{LIMB_BYTES, Parts, into_vec, with_room};
 use crate::{Any, Column, Error, Fixed, Order, Sign};
 
 /// What the bytes of a binary column mean.
@@ -156,15 +156,6 @@ fn of_type(field: &Field, array: &dyn Array) -> Error {
     }
 }
 
-/// Memory for so many elements.
-fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
-    let mut room = Vec::new();
-    let bytes = count.saturating_mul(size_of::<T>());
-    room.try_reserve_exact(count)
-        .map_err(|_| bigint_host::Error::OutOfMemory { bytes })?;
-    Ok(room)
-}
-
 fn zeros(count: usize) -> Result<Integers, Error> {
     let signs = vec![0; count.div_ceil(8)];
     Ok(Integers::from_parts(Vec::new(), vec![0; count + 1], signs)?)
@@ -236,7 +227,12 @@ fn read_fixed(
         false => fixed.length(number(row)),
     };
     let fill = |row, limbs: &mut [Limb]| fixed.fill(number(row), limbs);
-    Ok(Integers::from_fn(count, bytes.div_ceil(LIMB_BYTES), length, fill)?)
+    Ok(Integers::from_fn(
+        count,
+        bytes.div_ceil(LIMB_BYTES),
+        length,
+        fill,
+    )?)
 }
 
 fn read_binary<'a>(
@@ -248,9 +244,9 @@ fn read_binary<'a>(
         Binary::Any => return read_any(values, wrong),
         Binary::Fixed(fixed) => fixed,
     };
-    let mut parts = Parts::with_capacity(values.size_hint().0, 0);
+    let mut parts = Parts::with_capacity(values.size_hint().0)?;
     for value in values {
-        parts.push(value.unwrap_or_default(), fixed);
+        parts.push(value.unwrap_or_default(), fixed)?;
     }
     parts.finish()
 }
@@ -263,7 +259,7 @@ fn read_any<'a>(
         order: Order::Little,
         sign: Sign::Unsigned,
     };
-    let mut parts = Parts::with_capacity(values.size_hint().0, 0);
+    let mut parts = Parts::with_capacity(values.size_hint().0)?;
     for (row, value) in values.enumerate() {
         let value = value.unwrap_or_default();
         let (magnitude, sign) = value.split_at(value.len() / LIMB_BYTES * LIMB_BYTES);
@@ -276,7 +272,7 @@ fn read_any<'a>(
             parts.end(false);
             continue;
         }
-        parts.push(magnitude, magnitude_of);
+        parts.push(magnitude, magnitude_of)?;
         if !sign.is_empty() {
             parts.negate_last();
         }
@@ -321,7 +317,10 @@ fn shortened(text: &str) -> String {
 fn taken_over(array: &LargeBinaryArray) -> Result<Option<Integers>, Error> {
     let offsets = array.value_offsets();
     let (start, end) = (offsets[0], offsets[array.len()]);
-    if offsets.iter().any(|at| (at - start) % LIMB_BYTES as i64 != 0) {
+    if offsets
+        .iter()
+        .any(|at| (at - start) % LIMB_BYTES as i64 != 0)
+    {
         return Ok(None);
     }
     let values = match start == end {
@@ -332,7 +331,10 @@ fn taken_over(array: &LargeBinaryArray) -> Result<Option<Integers>, Error> {
     if values.as_ptr().align_offset(align_of::<Limb>()) != 0 {
         return Ok(None);
     }
-    let (mut ends, mut signs) = (with_room(offsets.len())?, with_room(array.len().div_ceil(8))?);
+    let (mut ends, mut signs) = (
+        with_room(offsets.len())?,
+        with_room(array.len().div_ceil(8))?,
+    );
     ends.extend(offsets.iter().map(|at| at - start));
     signs.resize(array.len().div_ceil(8), 0);
     match Integers::from_foreign(ScalarBuffer::<Limb>::from(values), ends, signs) {

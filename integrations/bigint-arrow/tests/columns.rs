@@ -297,7 +297,10 @@ fn numbers_that_the_engine_takes_over_have_one_address() {
     // To be added to, they are copied.
     let mut more = slice.into_parts().0;
     more.push(true, &[5]).unwrap();
-    assert_eq!(more, Integers::from_texts(["0", "4294967296", "-5"]).unwrap());
+    assert_eq!(
+        more,
+        Integers::from_texts(["0", "4294967296", "-5"]).unwrap()
+    );
     assert_eq!(column.numbers().limbs(), [7, 0, 1]);
 
     let engine = Engine::cpu();

@@ -1,6 +1,6 @@
 //! `Array`: a column of integers.
 
-use crate::call::{Rows, computed, is_scalar, operand, operated};
+use crate::call::{Rows, computed, is_scalar, operand, operated, place_of};
 use crate::column::{self, Numbers};
 use crate::error::exception;
 use crate::place::Place;
@@ -55,7 +55,11 @@ impl Array {
         if matches!(place, Place::Cuda(_)) {
             run::at_once(py, || column.on_device(&engine).map(drop))?;
         }
-        Ok(Array { column, nulls: self.nulls.clone(), place })
+        Ok(Array {
+            column,
+            nulls: self.nulls.clone(),
+            place,
+        })
     }
 
     /// The numbers on the host.
@@ -615,6 +619,33 @@ pub fn restored(
         return Err(PyValueError::new_err("this is no pickled array"));
     }
     Ok(Array::of(numbers, nulls, Place::named(device)?))
+}
+
+/// The rows of arrays, and of whatever `array` takes, one after another.
+pub fn concatenated(arrays: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let py = arrays.py();
+    let arrays = arrays.try_iter()?.map(|array| operand(&array?));
+    let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+    let place = place_of(&arrays);
+    let batches = arrays.iter().map(|array| array.column.if_on_device());
+    let are_known = arrays.iter().all(|array| array.nulls.is_none());
+    if let (Some(batches), true, false) = (
+        batches.collect::<Option<Vec<_>>>(),
+        are_known,
+        arrays.is_empty(),
+    ) {
+        let engine = place.engine(py)?;
+        let all = run::at_once(py, || engine.concatenate(&batches))?;
+        return Ok(Array::of(all, None, place));
+    }
+    let parts = arrays.iter().map(|array| array.numbers(py));
+    let parts = parts.collect::<PyResult<Vec<_>>>()?;
+    let all = run::at_once(py, || Integers::concatenate(&parts))?;
+    let rows = arrays
+        .iter()
+        .flat_map(|array| (0..array.len()).map(|row| array.is_null(row)));
+    let nulls = (!are_known).then(|| rows.collect());
+    Ok(Array::of(all, nulls, place))
 }
 
 /// The rows of one array where a mask is set, and of another elsewhere.

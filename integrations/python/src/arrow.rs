@@ -167,7 +167,8 @@ fn of_field(
         .nulls
         .as_ref()
         .map(|nulls| nulls.iter().map(|null| !null).collect::<Vec<_>>());
-    let column = Column::new(array.numbers(py)?.clone(), nulls.map(NullBuffer::from)).map_err(raised)?;
+    let column =
+        Column::new(array.numbers(py)?.clone(), nulls.map(NullBuffer::from)).map_err(raised)?;
     let requested = requested.filter(|schema| !schema.is_none());
     let Some(schema) = requested else {
         let any: ArrayRef = Arc::new(bigint_arrow::any(&column));

@@ -129,10 +129,7 @@ pub struct Rows {
 impl Rows {
     /// The rows of columns that must be equally long, or of one number, which stands for all rows.
     pub fn of(columns: &[Array]) -> Result<Self, Error> {
-        let mut counts = columns
-            .iter()
-            .map(Array::len)
-            .filter(|&count| count != 1);
+        let mut counts = columns.iter().map(Array::len).filter(|&count| count != 1);
         let count = counts.next().unwrap_or(1);
         if let Some(other) = counts.find(|&other| other != count) {
             return Err(Error::CountMismatch { a: count, b: other });

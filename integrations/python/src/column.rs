@@ -131,7 +131,10 @@ fn fetched(batch: &SignedBatch) -> Result<Integers, Error> {
     let negative = batch.negative()?;
     let row = |i: usize| &rows[i * width..][..width];
     let length = |i: usize| {
-        let length = row(i).iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1);
+        let length = row(i)
+            .iter()
+            .rposition(|&limb| limb != 0)
+            .map_or(0, |top| top + 1);
         (length, length > 0 && negative[i])
     };
     Integers::from_fn(batch.len(), width, length, |i, limbs| {

@@ -1,8 +1,8 @@
 //! What is computed of arrays: each function once, for operators, calls and expressions.
 
 use crate::bits;
-use bigint_host::expression::Expression;
 use bigint_host::advanced::Algorithm;
+use bigint_host::expression::Expression;
 use bigint_host::{BigUint, Engine, Error, Integers, Operation, SignedBatch};
 use pyo3::prelude::*;
 
@@ -233,6 +233,11 @@ functions! {
     bit_test BIT_TEST(a, n) short: |on, x| {
         let bits = on.test_bit(x[0], x[1])?;
         Made::mask(are(&bits, |limbs| !limbs.is_empty())?)
+    };
+    /// `a` with bit `n` set; negative numbers are infinite two's complements.
+    bit_set BIT_SET(a, n) short: |on, x| {
+        let bit = on.shl(&Integers::from([1]), x[1])?;
+        Made::columns([bits::combined(x[0], &bit, |a, b| a | b)?])
     };
     /// `a << n`.
     mul_2exp MUL_2EXP(a, n) short and device: |on, x| Made::columns([on.shl(x[0], x[1])?]),

@@ -95,6 +95,12 @@ mod bigint_engine {
         crate::array::chosen(mask, a, b)
     }
 
+    /// The rows of all of these, one column after another.
+    #[pyfunction]
+    fn concatenate(arrays: &Bound<'_, PyAny>) -> PyResult<Array> {
+        crate::array::concatenated(arrays)
+    }
+
     /// A lazy column: operators and functions of it are computed by `eval`, in one pass.
     #[pyfunction]
     fn expr(source: &Bound<'_, PyAny>) -> PyResult<Expr> {
@@ -131,6 +137,7 @@ mod bigint_engine {
             ("mul_add", "fma"),
             ("count_ones", "popcount"),
             ("test_bit", "bit_test"),
+            ("set_bit", "bit_set"),
             ("is_perfect_power", "is_power"),
             ("is_strong_probable_prime", "is_strong_prp"),
             ("div_exact", "divexact"),

@@ -132,6 +132,7 @@ def test_results_stay_until_they_are_wanted():
     with pytest.raises(ZeroDivisionError, match="number 2"):
         a // [1, 1, 0, 1]
     assert bi.isqrt(a).to_list() == [math.isqrt(x) for x in ints]
+    assert bi.concatenate([a, b, a[:1]]).to_list() == ints + b.to_list() + ints[:1]
     assert bi.array([], device="cuda:0").to_list() == (bi.array([], device="cuda:0") + 1).to_list() == []
 
 

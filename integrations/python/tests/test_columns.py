@@ -144,6 +144,12 @@ def test_where(column, data):
     assert found.to_list() == [x if is_first else 7 for x, is_first in zip(column, mask)]
 
 
+@given(st.lists(columns, max_size=4))
+def test_columns_one_after_another(parts):
+    found = bi.concatenate([bi.array(part) if i % 2 else part for i, part in enumerate(parts)])
+    assert found.to_list() == sum(parts, []) and found.null_count == sum(parts, []).count(None)
+
+
 @given(st.lists(naturals, min_size=1))
 def test_limbs(column):
     array = bi.array(column)
