@@ -122,9 +122,8 @@ impl Fixed {
                 pairs.for_each(|(limb, bytes)| *limb = Limb::from_be_bytes(*bytes));
             }
         }
-        for index in bytes.len() / LIMB_BYTES..limbs.len() {
-            limbs[index] = self.limb(bytes, index, filler);
-        }
+        let rest = limbs.iter_mut().enumerate().skip(bytes.len() / LIMB_BYTES);
+        rest.for_each(|(index, limb)| *limb = self.limb(bytes, index, filler));
         if negative {
             negate(limbs);
         }

@@ -32,6 +32,9 @@ impl<C> Made<C> {
 /// The engine's operations on columns.
 type On<'a> = &'a Engine;
 
+/// What computes with columns of a kind.
+type Compute<C> = fn(On<'_>, &[&C]) -> Result<Made<C>, Error>;
+
 /// A lazy column.
 type Lazy = Expression<Integers>;
 
@@ -40,10 +43,10 @@ pub struct Function {
     /// What Python calls it.
     pub name: &'static str,
     /// Its results.
-    compute: fn(On<'_>, &[&Integers]) -> Result<Made, Error>,
+    compute: Compute<Integers>,
     /// Its results of columns in the memory of a device, which stay there; `None` where it needs the
     /// host.
-    pub on_device: Option<fn(On<'_>, &[&SignedBatch]) -> Result<Made<SignedBatch>, Error>>,
+    pub on_device: Option<Compute<SignedBatch>>,
     /// Whether it takes much longer than its operands take to copy.
     pub is_long: bool,
     /// What it is in an expression; `None` where expressions do not have it.
