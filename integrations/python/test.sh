@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 "$room/venv/bin/pytest" --quiet -p no:cacheprovider --doctest-glob='*.md' README.md tests
 
 # The simulator stands in for a GPU, where it is built.
-driver=${BIGINT_CUDA_DRIVER:-$PWD/../../target/debug/libcuda_sim.so}
+driver=${BIGINT_CUDA_DRIVER:-$PWD/../../target/debug/libcuda_sim_driver.so}
 if [ -e "$driver" ]; then
     BIGINT_CUDA_DRIVER=$driver "$room/venv/bin/pytest" --quiet -p no:cacheprovider tests/device.py
 else
