@@ -23,7 +23,7 @@ echo 'bigint_engine\.bigint_engine' > "$room/modules"
 for example in examples/*.py; do "$room/venv/bin/python" "$example"; done
 
 # The simulator stands in for a GPU, where it is built.
-driver=${BIGINT_CUDA_DRIVER:-${CARGO_TARGET_DIR:-$PWD/../../target}/debug/libcuda_sim.so}
+driver=${BIGINT_CUDA_DRIVER:-${CARGO_TARGET_DIR:-$PWD/../../target}/debug/libcuda_sim_driver.so}
 if [ -e "$driver" ]; then
     BIGINT_CUDA_DRIVER=$driver "$room/venv/bin/pytest" --quiet -p no:cacheprovider tests/device.py
 else
