@@ -470,7 +470,8 @@ mod tests {
     }
 
     /// One that is strong to the primes up to 31, and a Carmichael number of 397 digits that is to
-    /// those below 307 [Arnault 1995].
+    /// those below 307 (Arnault, *Constructing Carmichael numbers which
+    /// are strong pseudoprimes to several bases*, 1995).
     #[test]
     fn composites_made_to_pass_strong_tests_do_not_pass_that_of_lucas() {
         let engine = Engine::cpu();

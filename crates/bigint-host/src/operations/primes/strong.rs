@@ -5,7 +5,7 @@
 //!
 //! To base 2, to which nearly all powers are taken, one power and no square mostly decides it. Let
 //! `y = 2^((n-1)/2)`. What passes has `y` equal to the Jacobi symbol of 2 over `n`
-//! [Pomerance 1980, theorem 3], and that is all that is asked where
+//! (Pomerance, Selfridge and Wagstaff, *The pseudoprimes to 25 10^9*, theorem 3), and that is all that is asked where
 //!
 //! ```text
 //! n = 3 (mod 4):  (n - 1) / 2 is d itself: y = 1 or y = -1
