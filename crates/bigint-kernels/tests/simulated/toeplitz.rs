@@ -97,9 +97,10 @@ fn products_of_all_ones_limbs_by_toeplitz_matrices_are_right() {
     for n in [
         1, 8, 63, 64, 65, 128, 129, 192, 200, 256, 320, 384, 511, 512,
     ] {
-        let power = BigUint::from(1u8) << (32 * n);
+        let power: BigUint = BigUint::from(1u8) << (32 * n);
         let half: BigUint = BigUint::from(1u8) << (16 * n);
-        let numbers = vec![&power - 1u8, &power - &half, 1u8.into(), half, power - 2u8];
+        let one = BigUint::from(1u8);
+        let numbers: Vec<BigUint> = vec![&power - &one, &power - &half, one, half, power - 2u8];
         let turned = [1, 2, 0, 4, 3].map(|i: usize| numbers[i].clone()).to_vec();
         for layout in Layout::ALL {
             check(

@@ -186,7 +186,7 @@ mod tests {
             }
         }
         // All that are declared.
-        assert_eq!(families.len(), 15);
+        assert_eq!(families.len(), 16);
     }
 
     #[test]
