@@ -372,3 +372,18 @@ fn a_path_of_the_cpu_that_is_none_is_refused() {
         assert_eq!((good.code, good.stderr.as_str()), (0, ""));
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn sql_is_a_program_of_its_own_with_the_same_arguments() {
+    let place = Workplace::new();
+    let missing = place.run(&["sql", "SELECT 1"]);
+    assert_eq!(missing.code, 2, "{}", missing.stderr);
+    let cure = "cargo install --path integrations/bigint-sql";
+    assert!(missing.stderr.contains(cure), "{}", missing.stderr);
+    place.file("bigint-sql", "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 3\n");
+    let script = "chmod +x bigint-sql; PATH=$PWD:$PATH $bigint sql 'SELECT 1' --table t=a --help";
+    let ended = ended(place.script(script).output().expect("bash"));
+    assert_eq!(ended.stdout, "SELECT 1|--table|t=a|--help|");
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+}
