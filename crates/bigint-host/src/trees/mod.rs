@@ -1,0 +1,7 @@
+//! Trees of products, above the operations on batches: a level of nodes is a batch.
+//!
+//! [`product_tree`] multiplies many numbers, and finds what one number, or a sum of fractions, is
+//! modulo each of them. [`batch_gcd`] finds by it which numbers share factors, some of them at a
+//! time; [`shared_factors`] takes such numbers apart.
+
+pub(crate) mod product_tree;
