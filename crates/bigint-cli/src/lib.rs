@@ -7,6 +7,7 @@
 #[cfg(feature = "arrow")]
 mod arrow_files;
 mod backend;
+mod batch_gcd;
 mod bench;
 mod calc;
 mod column;
@@ -68,6 +69,7 @@ enum Command {
     Convert(files::Convert),
     Head(files::Head),
     Stats(files::Stats),
+    BatchGcd(batch_gcd::Arguments),
     Bench(bench::Arguments),
     Info(info::Arguments),
     Selftest(selftest::Arguments),
@@ -152,6 +154,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Convert(arguments) => files::convert(arguments),
         Command::Head(arguments) => files::head(arguments),
         Command::Stats(arguments) => files::stats(arguments),
+        Command::BatchGcd(arguments) => batch_gcd::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Info(arguments) => info::run(arguments, tuning.as_deref()),
         Command::Selftest(arguments) => selftest::run(arguments),

@@ -250,6 +250,14 @@ pub enum Error {
     /// Thresholds that come too late.
     #[error("the CPU's thresholds are in use already: install others before anything is computed")]
     TuningInUse,
+    /// A file of numbers that cannot be read or written.
+    #[error("{path}: {message}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A tuning file that cannot be read or written.
     #[error("tuning file {path}: {message}")]
     Tuning {

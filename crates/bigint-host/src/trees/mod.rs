@@ -2,6 +2,9 @@
 //!
 //! [`product_tree`] multiplies many numbers, and finds what one number, or a sum of fractions, is
 //! modulo each of them. [`batch_gcd`] finds by it which numbers share factors, some of them at a
-//! time; [`shared_factors`] takes such numbers apart.
+//! time; [`folder`] keeps what it has found; [`shared_factors`] takes such numbers apart.
 
+pub(crate) mod batch_gcd;
+pub(crate) mod folder;
 pub(crate) mod product_tree;
+pub(crate) mod shared_factors;

@@ -500,7 +500,7 @@ fn rows(engine: &Engine, of: &Integers, which: &[usize], width: usize) -> Result
 }
 
 /// The one number of a batch.
-fn one_of(a: &Batch) -> Result<Integers, Error> {
+pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
     let rows = a.rows()?;
     let number = trimmed(&rows);
     let fill = |_, limbs: &mut [Limb]| limbs.copy_from_slice(number);
