@@ -12,6 +12,7 @@ mod bench;
 mod calc;
 mod column;
 mod computation;
+mod constant;
 mod draft;
 mod expression;
 mod failure;
@@ -66,6 +67,7 @@ struct Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Calc(calc::Arguments),
+    Constant(constant::Arguments),
     Convert(files::Convert),
     Head(files::Head),
     Stats(files::Stats),
@@ -151,6 +153,7 @@ fn run(command: &Command) -> Result<(), Failure> {
     }
     match command {
         Command::Calc(arguments) => calc::run(arguments),
+        Command::Constant(arguments) => constant::run(arguments),
         Command::Convert(arguments) => files::convert(arguments),
         Command::Head(arguments) => files::head(arguments),
         Command::Stats(arguments) => files::stats(arguments),

@@ -56,6 +56,7 @@ pub use num_bigint::{BigInt, BigUint};
 pub use operations::column::Column;
 pub use operations::residues::{MontgomeryParams, Residues};
 pub use trees::batch_gcd::{BatchGcd, Common, Progress};
+pub use trees::constants::Constant;
 pub use trees::product_tree::ProductTree;
 pub use values::batch::Batch;
 pub use values::integers::Integers;

@@ -39,12 +39,18 @@ const COUNTS: [usize; 13] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 64, 100];
 fn products_remainders_and_sums_are_those_of_num_bigint() {
     let engine = Engine::cpu();
     let shapes: [fn(usize) -> usize; 5] = [|_| 1, |_| 4, |_| 64, |i| 1 + i % 9, |i| 1 + i * i % 70];
-    for (count, shape) in COUNTS.iter().flat_map(|&c| shapes.iter().map(move |s| (c, s))) {
+    for (count, shape) in COUNTS
+        .iter()
+        .flat_map(|&c| shapes.iter().map(move |s| (c, s)))
+    {
         let numbers = leaves(count, shape);
         let leaves = Integers::from_biguints(&numbers).unwrap();
         let tree = ProductTree::new(&engine, &leaves).unwrap();
         let product: BigUint = numbers.iter().product();
-        assert_eq!(tree.product().to_biguints().unwrap(), std::slice::from_ref(&product));
+        assert_eq!(
+            tree.product().to_biguints().unwrap(),
+            std::slice::from_ref(&product)
+        );
         for x in [
             BigUint::ZERO,
             1u8.into(),
@@ -66,7 +72,11 @@ fn products_remainders_and_sums_are_those_of_num_bigint() {
             let a: Vec<BigUint> = numbers.iter().map(|n| n * more + 7u8).collect();
             let sum = tree.sum(&Integers::from_biguints(&a).unwrap()).unwrap();
             let terms = a.iter().zip(&numbers).map(|(a, n)| a * (&product / n));
-            assert_eq!(to_biguints(&sum), [terms.sum::<BigUint>()], "{count} leaves");
+            assert_eq!(
+                to_biguints(&sum),
+                [terms.sum::<BigUint>()],
+                "{count} leaves"
+            );
         }
     }
 }
@@ -75,12 +85,20 @@ fn products_remainders_and_sums_are_those_of_num_bigint() {
 fn a_number_is_reconstructed_from_its_residues() {
     let engine = Engine::cpu();
     // No two of these have a common divisor: 2^(2^i) + 1, and a power of 2.
-    let mut moduli: Vec<BigUint> = (0..9).map(|i| (BigUint::from(1u8) << (1 << i)) + 1u8).collect();
+    let mut moduli: Vec<BigUint> = (0..9)
+        .map(|i| (BigUint::from(1u8) << (1 << i)) + 1u8)
+        .collect();
     moduli.push(BigUint::from(1u8) << 77);
     moduli.push(1u8.into());
     let tree = ProductTree::new(&engine, &Integers::from_biguints(&moduli).unwrap()).unwrap();
     let product: BigUint = moduli.iter().product();
-    for x in [BigUint::ZERO, 1u8.into(), &product - 1u8, &product / 3u8, &product >> 9] {
+    for x in [
+        BigUint::ZERO,
+        1u8.into(),
+        &product - 1u8,
+        &product / 3u8,
+        &product >> 9,
+    ] {
         let residues: Vec<BigUint> = moduli.iter().map(|n| &x % n).collect();
         let residues = Integers::from_biguints(&residues).unwrap();
         assert_eq!(to_biguints(&tree.reconstruct(&residues).unwrap()), [x]);
@@ -93,9 +111,16 @@ fn a_number_is_reconstructed_from_its_residues() {
 #[test]
 fn zero_and_negative_leaves_are_refused_by_their_number() {
     let engine = Engine::cpu();
-    let refused = |leaves: [i32; 3]| ProductTree::new(&engine, &Integers::from(leaves)).unwrap_err();
-    assert!(matches!(refused([3, 0, 0]), Error::ZeroDivisor { index: 1 }));
-    assert!(matches!(refused([3, 5, -7]), Error::Negative { index: 2, .. }));
+    let refused =
+        |leaves: [i32; 3]| ProductTree::new(&engine, &Integers::from(leaves)).unwrap_err();
+    assert!(matches!(
+        refused([3, 0, 0]),
+        Error::ZeroDivisor { index: 1 }
+    ));
+    assert!(matches!(
+        refused([3, 5, -7]),
+        Error::Negative { index: 2, .. }
+    ));
 }
 
 /// The greatest common divisors of each with the product of all others, pair by pair: for numbers
@@ -137,13 +162,20 @@ fn common_divisors_are_those_of_pairs_in_one_group_and_in_many() {
     for memory in [1 << 30, 20_000, 6000, 1] {
         let how = BatchGcd::new(&engine).within(memory);
         let told = Cell::new(None);
-        let found = how.find(&column, &Integers::new(), &|progress| told.set(Some(progress))).unwrap();
+        let found = how
+            .find(&column, &Integers::new(), &|progress| {
+                told.set(Some(progress))
+            })
+            .unwrap();
         assert_eq!(to_biguints(&found.divisors), expected, "{memory} bytes");
         let all: BigUint = to_biguints(&found.products).iter().product();
         assert_eq!(all, product);
         let groups = found.products.len();
         assert!(groups == 1 || memory < 1 << 30);
-        assert_eq!(told.get().map(|told| (told.groups, told.of_groups)), Some((groups, groups)));
+        assert_eq!(
+            told.get().map(|told| (told.groups, told.of_groups)),
+            Some((groups, groups))
+        );
         for (small, n) in to_biguints(&found.small).iter().zip(&numbers) {
             for prime in [2u32, 3, 5, 257, 65537] {
                 let divides = (n % prime) == BigUint::ZERO && prime < 65536;
@@ -153,7 +185,9 @@ fn common_divisors_are_those_of_pairs_in_one_group_and_in_many() {
         // New ones against the product of the first.
         let (old, new) = numbers.split_at(30);
         let new_column = Integers::from_biguints(new).unwrap();
-        let products = Integers::from_biguints(&[old[..10].iter().product(), old[10..].iter().product()]).unwrap();
+        let products =
+            Integers::from_biguints(&[old[..10].iter().product(), old[10..].iter().product()])
+                .unwrap();
         let found = how.find(&new_column, &products, &|_| ()).unwrap();
         assert_eq!(to_biguints(&found.divisors), expected[30..]);
     }
@@ -167,7 +201,11 @@ fn what_a_folder_has_of_groups_is_not_computed_again() {
     let how = BatchGcd::new(&engine).within(20_000).in_folder(&folder);
     let levels = |how: &BatchGcd| {
         let told = Cell::new(0);
-        let found = how.find(&numbers, &Integers::new(), &|progress| told.set(progress.levels)).unwrap();
+        let found = how
+            .find(&numbers, &Integers::new(), &|progress| {
+                told.set(progress.levels)
+            })
+            .unwrap();
         (found, told.get())
     };
     let (first, all) = levels(&how);
@@ -176,7 +214,10 @@ fn what_a_folder_has_of_groups_is_not_computed_again() {
     assert!(first.products.len() > 2);
     std::fs::remove_file(folder.join("group-00001.divisors")).unwrap();
     let (again, some) = levels(&how);
-    assert!(again == first && 0 < some && some < all, "{some} of {all} levels");
+    assert!(
+        again == first && 0 < some && some < all,
+        "{some} of {all} levels"
+    );
     // Another memory makes other groups, whose files are others.
     let (whole, _) = levels(&BatchGcd::new(&engine).in_folder(&folder));
     assert_eq!(whole.divisors, first.divisors);
@@ -193,8 +234,17 @@ fn shared_factors_take_apart_what_shares_all_of_itself() {
     // A ring of which each shares both of its primes, powers, multiples, small primes, a number by
     // itself, and the same again.
     let sets: Vec<Vec<usize>> = vec![
-        vec![0, 1], vec![1, 2], vec![0, 2], vec![3, 3], vec![3, 4], vec![3, 3, 3, 5],
-        vec![6, 8, 7, 7, 7], vec![4, 6, 6], vec![9], vec![0, 1], vec![],
+        vec![0, 1],
+        vec![1, 2],
+        vec![0, 2],
+        vec![3, 3],
+        vec![3, 4],
+        vec![3, 3, 3, 5],
+        vec![6, 8, 7, 7, 7],
+        vec![4, 6, 6],
+        vec![9],
+        vec![0, 1],
+        vec![],
     ];
     let numbers: Vec<BigUint> = sets.iter().map(|set| of(set)).collect();
     let column = Integers::from_biguints(&numbers).unwrap();

@@ -22,7 +22,11 @@ fn report(ended: &Ended) -> BTreeMap<(String, u64), Value> {
 
 fn strings(array: &Value) -> Vec<String> {
     let array = array.as_array().expect("an array");
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     array.iter().map(text).collect()
 }
 
@@ -31,7 +35,10 @@ fn primes(rng: &mut ChaCha8Rng, count: usize, bits: u64) -> Vec<BigUint> {
     let is_prime = |n: &BigUint| {
         let small = (3..1000u32).step_by(2).all(|p| (n % p) != BigUint::ZERO);
         let one = BigUint::from(1u8);
-        small && [2u8, 3, 5].iter().all(|&base| BigUint::from(base).modpow(&(n - &one), n) == one)
+        small
+            && [2u8, 3, 5]
+                .iter()
+                .all(|&base| BigUint::from(base).modpow(&(n - &one), n) == one)
     };
     let mut found = Vec::new();
     while found.len() < count {
@@ -54,7 +61,9 @@ fn planted_keys_are_found_and_nothing_else() {
     let p = primes(&mut rng, 120, 128);
     let long = primes(&mut rng, 4, 256);
     let mut lines: Vec<(String, Option<&str>, Vec<u64>)> = Vec::new();
-    let mut key = |n: BigUint, kind: Option<&'static str>, with: &[u64]| lines.push((n.to_string(), kind, with.to_vec()));
+    let mut key = |n: BigUint, kind: Option<&'static str>, with: &[u64]| {
+        lines.push((n.to_string(), kind, with.to_vec()))
+    };
     // Lines 1 to 50: of primes of their own.
     (0..50).for_each(|i| key(&p[2 * i] * &p[2 * i + 1], None, &[]));
     key(&p[100] * &p[101], Some("shared"), &[52]);
@@ -77,31 +86,53 @@ fn planted_keys_are_found_and_nothing_else() {
     let place = Workplace::new();
     place.file("keys.txt", text);
     for more in [&[][..], &["--memory", "1M"], &["--folder", "kept"]] {
-        let arguments = [&["batch-gcd", "keys.txt", "--json", "--backend", "cpu"], more].concat();
+        let arguments = [
+            &["batch-gcd", "keys.txt", "--json", "--backend", "cpu"],
+            more,
+        ]
+        .concat();
         let ended = place.run(&arguments);
         let report = report(&ended);
         for (index, (n, kind, with)) in lines.iter().enumerate() {
             let line = index as u64 + 1;
             let found = report.get(&("keys.txt".to_owned(), line));
-            assert_eq!(found.map(|found| found["kind"].as_str().unwrap()), *kind, "line {line}");
+            assert_eq!(
+                found.map(|found| found["kind"].as_str().unwrap()),
+                *kind,
+                "line {line}"
+            );
             let Some(found) = found else { continue };
             let with: Vec<String> = with.iter().map(u64::to_string).collect();
             assert_eq!(strings(&found["with"]), with, "line {line}");
             let factors = strings(&found["factors"]);
-            let product: BigUint = factors.iter().map(|f| f.parse::<BigUint>().unwrap()).product();
+            let product: BigUint = factors
+                .iter()
+                .map(|f| f.parse::<BigUint>().unwrap())
+                .product();
             match *kind {
                 Some("duplicate") => assert!(factors.is_empty()),
                 Some("prime") => assert_eq!(factors, [n.clone()]),
-                _ => assert!(factors.len() == 2 && product.to_string() == *n, "line {line}"),
+                _ => assert!(
+                    factors.len() == 2 && product.to_string() == *n,
+                    "line {line}"
+                ),
             }
         }
-        assert!(ended.stderr.contains("13 of 64 keys are weak"), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("13 of 64 keys are weak"),
+            "{}",
+            ended.stderr
+        );
     }
     let words = place.run(&["batch-gcd", "keys.txt", "--no-primes", "-o", "report.txt"]);
     assert_eq!((words.code, words.stdout.as_str()), (0, ""));
     let words = std::fs::read_to_string(place.path().join("report.txt")).unwrap();
     let [a, b] = [&p[100], &p[101]].map(|p| p.to_string());
-    let line = format!("keys.txt:51: shared = {} * {}, with keys.txt:52\n", a.clone().min(b.clone()), a.max(b));
+    let line = format!(
+        "keys.txt:51: shared = {} * {}, with keys.txt:52\n",
+        a.clone().min(b.clone()),
+        a.max(b)
+    );
     assert!(words.contains(&line), "{words}");
     assert!(!words.contains("prime"));
 }
@@ -113,21 +144,45 @@ const PRIME: &str = "0xf4d0c3af54f057e7a063f73349e6c860e59b9f370a2137381a254c649
 fn keys_are_read_in_every_form() {
     let place = Workplace::new();
     for file in ["keys.pem", "certificate.der"] {
-        std::fs::copy(example("tests/cli/keys").join(file), place.path().join(file)).unwrap();
+        std::fs::copy(
+            example("tests/cli/keys").join(file),
+            place.path().join(file),
+        )
+        .unwrap();
     }
     let ended = place.run(&["batch-gcd", "keys.pem", "certificate.der", "--json"]);
     let found = report(&ended);
-    let lines: Vec<_> = found.keys().map(|(file, line)| format!("{file}:{line}")).collect();
-    let expected = ["certificate.der:1", "keys.pem:1", "keys.pem:15", "keys.pem:25", "keys.pem:35", "keys.pem:40"];
+    let lines: Vec<_> = found
+        .keys()
+        .map(|(file, line)| format!("{file}:{line}"))
+        .collect();
+    let expected = [
+        "certificate.der:1",
+        "keys.pem:1",
+        "keys.pem:15",
+        "keys.pem:25",
+        "keys.pem:35",
+        "keys.pem:40",
+    ];
     assert_eq!(lines, expected);
     assert!(found.values().all(|key| key["kind"] == "duplicate"));
     let first = &found[&("keys.pem".to_owned(), 1)];
-    assert_eq!(strings(&first["with"]), ["15", "25", "35", "40", "certificate.der:1"]);
+    assert_eq!(
+        strings(&first["with"]),
+        ["15", "25", "35", "40", "certificate.der:1"]
+    );
     // The one of an elliptic curve is no key of RSA.
-    assert!(ended.stderr.contains("1 passed over") && ended.stderr.contains("keys.pem:31:1"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("1 passed over") && ended.stderr.contains("keys.pem:31:1"),
+        "{}",
+        ended.stderr
+    );
 
     let prime = BigUint::parse_bytes(&PRIME.as_bytes()[2..], 16).unwrap();
-    place.file("shared.txt", format!("{}\n", &prime * ((BigUint::from(1u8) << 521) - 1u8)));
+    place.file(
+        "shared.txt",
+        format!("{}\n", &prime * ((BigUint::from(1u8) << 521) - 1u8)),
+    );
     let ended = place.run(&["batch-gcd", "shared.txt", "keys.pem", "--json"]);
     let found = report(&ended);
     assert_eq!(found.len(), 6);
@@ -143,7 +198,10 @@ fn keys_of_a_later_run_are_compared_with_those_of_the_folder() {
     let p = primes(&mut rng, 12, 96);
     let place = Workplace::new();
     let text = |pairs: &[[usize; 2]]| -> String {
-        pairs.iter().map(|[i, j]| format!("{}\n", &p[*i] * &p[*j])).collect()
+        pairs
+            .iter()
+            .map(|[i, j]| format!("{}\n", &p[*i] * &p[*j]))
+            .collect()
     };
     place.file("a.txt", text(&[[0, 1], [2, 3], [4, 5]]));
     place.file("b.txt", text(&[[6, 7], [2, 8]]));
@@ -156,10 +214,16 @@ fn keys_of_a_later_run_are_compared_with_those_of_the_folder() {
         found.into_iter().map(key).collect()
     };
     let expect = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-        pairs.iter().map(|(key, with)| ((*key).to_owned(), (*with).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(key, with)| ((*key).to_owned(), (*with).to_owned()))
+            .collect()
     };
     assert_eq!(keys(run("a.txt")), []);
-    assert_eq!(keys(run("b.txt")), expect(&[("a.txt:2", "b.txt:2"), ("b.txt:2", "a.txt:2")]));
+    assert_eq!(
+        keys(run("b.txt")),
+        expect(&[("a.txt:2", "b.txt:2"), ("b.txt:2", "a.txt:2")])
+    );
     let third = expect(&[
         ("a.txt:1", "c.txt:3"),
         ("a.txt:2", "b.txt:2 c.txt:2"),
@@ -170,13 +234,25 @@ fn keys_of_a_later_run_are_compared_with_those_of_the_folder() {
     assert_eq!(keys(run("c.txt")), third);
     // The same again says the same again.
     assert_eq!(keys(run("c.txt")), third);
-    assert!(!place.path().join("kept/run").read_dir().unwrap().any(|_| true));
+    assert!(
+        !place
+            .path()
+            .join("kept/run")
+            .read_dir()
+            .unwrap()
+            .any(|_| true)
+    );
 }
 
 #[test]
 fn the_moduli_of_certificate_authorities_share_nothing() {
     let moduli = example("../examples/rsa-moduli/moduli.txt");
-    let ended = Workplace::new().run(&["batch-gcd", moduli.to_str().unwrap(), "--json", "--no-primes"]);
+    let ended = Workplace::new().run(&[
+        "batch-gcd",
+        moduli.to_str().unwrap(),
+        "--json",
+        "--no-primes",
+    ]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
 }
 
@@ -185,9 +261,15 @@ fn what_is_no_key_is_told_with_its_place() {
     let place = Workplace::new();
     for (text, expected) in [
         ("15\n\n12x\n", "keys.txt:3:3: 'x' is not a decimal digit"),
-        ("15\n  -7\n", "keys.txt:2:3: a modulus is positive, not zero"),
+        (
+            "15\n  -7\n",
+            "keys.txt:2:3: a modulus is positive, not zero",
+        ),
         ("0x0\n", "keys.txt:1:1: a modulus is positive, not zero"),
-        ("7\n-----BEGIN CERTIFICATE-----\nMIIC\n", "keys.txt:2:1: no line -----END CERTIFICATE----- ends"),
+        (
+            "7\n-----BEGIN CERTIFICATE-----\nMIIC\n",
+            "keys.txt:2:1: no line -----END CERTIFICATE----- ends",
+        ),
         ("# nothing\n", "no RSA key and no integer"),
     ] {
         place.file("keys.txt", text);
@@ -197,5 +279,9 @@ fn what_is_no_key_is_told_with_its_place() {
         assert!(!place.path().join("report.txt").exists());
     }
     let ended = place.run(&["batch-gcd", "none.txt"]);
-    assert!(ended.code == 2 && ended.stderr.contains("none.txt:1:1: cannot read"), "{}", ended.stderr);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("none.txt:1:1: cannot read"),
+        "{}",
+        ended.stderr
+    );
 }

@@ -124,7 +124,8 @@ impl Keys {
         let mut seen = HashSet::new();
         let mut new = self.places.split_off(self.first_new);
         new.retain(|place| seen.insert((place.file, place.line)));
-        self.places.retain(|place| !seen.contains(&(place.file, place.line)));
+        self.places
+            .retain(|place| !seen.contains(&(place.file, place.line)));
         self.first_new = self.places.len();
         self.places.append(&mut new);
     }
@@ -138,7 +139,9 @@ impl Keys {
     pub fn passed_over(&self) -> Option<String> {
         let first = self.first_passed_over.as_ref()?;
         let count = self.passed_over;
-        Some(format!("{count} passed over that are no RSA keys; the first: {first}"))
+        Some(format!(
+            "{count} passed over that are no RSA keys; the first: {first}"
+        ))
     }
 
     /// The index of a file by its name.
@@ -151,7 +154,13 @@ impl Keys {
     }
 
     /// Takes a key in.
-    pub fn add(&mut self, file: usize, line: u64, modulus: &Integers, was_weak: bool) -> Result<(), Error> {
+    pub fn add(
+        &mut self,
+        file: usize,
+        line: u64,
+        modulus: &Integers,
+        was_weak: bool,
+    ) -> Result<(), Error> {
         let limbs = modulus.magnitude(0);
         let hash = self.hasher.hash_one(limbs);
         let mut candidate = self.last.get(&hash).copied();
@@ -170,7 +179,11 @@ impl Keys {
         if was_weak {
             self.weak_before.push(index);
         }
-        self.places.push(Place { file, line, modulus: index });
+        self.places.push(Place {
+            file,
+            line,
+            modulus: index,
+        });
         Ok(())
     }
 
@@ -183,8 +196,13 @@ impl Keys {
             true => "standard input".to_owned(),
             false => path.to_string_lossy().into_owned(),
         };
-        let place = |line, column| SourcePlace { source: name.clone(), line, column };
-        let unreadable = |error: std::io::Error| Failure::Input(place(1, 1), format!("cannot read: {error}"));
+        let place = |line, column| SourcePlace {
+            source: name.clone(),
+            line,
+            column,
+        };
+        let unreadable =
+            |error: std::io::Error| Failure::Input(place(1, 1), format!("cannot read: {error}"));
         let opened = match path == "-" {
             true => standard::input(),
             false => File::open(Path::new(path)),
@@ -199,19 +217,26 @@ impl Keys {
         let mut lines = Lines::default();
         let mut buffer = Vec::new();
         loop {
-            let read = input.read(&mut buffer, BLOCK, true).map_err(unreadable)?.unwrap_or(0);
+            let read = input
+                .read(&mut buffer, BLOCK, true)
+                .map_err(unreadable)?
+                .unwrap_or(0);
             let is_end = read == 0;
             if lines.line == 0 && is_der(&buffer) {
                 if !is_end {
                     continue;
                 }
-                lines.items.push((1, Item::Der(std::mem::take(&mut buffer))));
+                lines
+                    .items
+                    .push((1, Item::Der(std::mem::take(&mut buffer))));
             } else {
                 let end = match is_end {
                     true => buffer.len(),
                     false => memchr::memrchr(b'\n', &buffer).map_or(0, |at| at + 1),
                 };
-                buffer[..end].split_inclusive(|&byte| byte == b'\n').for_each(|line| lines.take(line));
+                buffer[..end]
+                    .split_inclusive(|&byte| byte == b'\n')
+                    .for_each(|line| lines.take(line));
                 buffer.drain(..end);
                 if buffer.len() > MAX_TEXT {
                     let long = "a line longer than any number".to_owned();
@@ -243,7 +268,8 @@ impl Keys {
                 Read::Other(why) => {
                     self.passed_over += 1;
                     let at = place(*line, 1);
-                    self.first_passed_over.get_or_insert_with(|| format!("{at}: {why}"));
+                    self.first_passed_over
+                        .get_or_insert_with(|| format!("{at}: {why}"));
                 }
                 Read::Bad(offset, why) => {
                     return Err(Failure::Input(place(*line, offset as u64 + 1), why));
@@ -383,7 +409,9 @@ fn of_der(bytes: &[u8], label: &str) -> Read {
 
 fn of_info(bytes: &[u8]) -> Read {
     match SubjectPublicKeyInfoRef::from_der(bytes) {
-        Ok(info) if RSA.contains(&info.algorithm.oid) => of_pkcs1(info.subject_public_key.raw_bytes()),
+        Ok(info) if RSA.contains(&info.algorithm.oid) => {
+            of_pkcs1(info.subject_public_key.raw_bytes())
+        }
         Ok(info) => Read::Other(format!("a key of the algorithm {}", info.algorithm.oid)),
         Err(error) => Read::Other(format!("a public key: {error}")),
     }
@@ -405,7 +433,9 @@ fn modulus(bytes: &[u8]) -> Read {
     }
     let fill = |_, limbs: &mut [Limb]| {
         for (limb, bytes) in limbs.iter_mut().zip(bytes.rchunks(4)) {
-            *limb = bytes.iter().fold(0, |limb, &byte| limb << 8 | Limb::from(byte));
+            *limb = bytes
+                .iter()
+                .fold(0, |limb, &byte| limb << 8 | Limb::from(byte));
         }
     };
     let limbs = bytes.len().div_ceil(4);

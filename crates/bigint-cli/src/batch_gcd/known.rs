@@ -55,7 +55,8 @@ impl Known {
                 let mut head = String::new();
                 let read = opened.and_then(|file| BufReader::new(file).read_line(&mut head));
                 read.map_err(|error| Failure::Usage(format!("{}: {error}", keys.display())))?;
-                let head: Head = serde_json::from_str(&head).map_err(|error| bad(&keys, 1, &error))?;
+                let head: Head =
+                    serde_json::from_str(&head).map_err(|error| bad(&keys, 1, &error))?;
                 Some(head.products)
             }
         };
@@ -71,12 +72,14 @@ impl Known {
             return Ok(());
         }
         let path = self.folder.join(KEYS);
-        let unreadable = |error: std::io::Error| Failure::Running(format!("{}: {error}", path.display()));
+        let unreadable =
+            |error: std::io::Error| Failure::Running(format!("{}: {error}", path.display()));
         let file = fs::File::open(&path).map_err(unreadable)?;
         let lines = BufReader::with_capacity(1 << 20, file).lines();
         for (number, line) in (1..).zip(lines).skip(1) {
             let line = line.map_err(unreadable)?;
-            let line: Line<'_> = serde_json::from_str(&line).map_err(|error| bad(&path, number, &error))?;
+            let line: Line<'_> =
+                serde_json::from_str(&line).map_err(|error| bad(&path, number, &error))?;
             let modulus = Integers::from_texts([&*line.modulus]);
             let modulus = modulus.map_err(|error| bad(&path, number, &error))?;
             let file = keys.file(&line.file);
@@ -116,7 +119,9 @@ impl Known {
         joined(engine, &Integers::concatenate(&[old, new])?)?.save(&self.folder.join(&name))?;
         let path = self.folder.join(KEYS);
         let written = self.write_keys(keys, weaknesses, &name);
-        written.map_err(|error| Failure::Running(format!("{}: cannot write: {error}", path.display())))?;
+        written.map_err(|error| {
+            Failure::Running(format!("{}: cannot write: {error}", path.display()))
+        })?;
         if let Some(old) = &self.products {
             // What stays takes room alone.
             let _ = fs::remove_file(self.folder.join(old));
@@ -124,14 +129,21 @@ impl Known {
         Ok(())
     }
 
-    fn write_keys(&self, keys: &Keys, weaknesses: &[Weakness], products: &str) -> std::io::Result<()> {
+    fn write_keys(
+        &self,
+        keys: &Keys,
+        weaknesses: &[Weakness],
+        products: &str,
+    ) -> std::io::Result<()> {
         let mut is_weak = vec![false; keys.moduli().len()];
         for weakness in weaknesses.iter().filter(|weakness| weakness.is_shared()) {
             is_weak[weakness.modulus] = true;
         }
         let file = tempfile::NamedTempFile::new_in(&self.folder)?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        let head = Head { products: products.to_owned() };
+        let head = Head {
+            products: products.to_owned(),
+        };
         serde_json::to_writer(&mut out, &head)?;
         let mut hex = String::new();
         for place in keys.places() {
@@ -178,5 +190,8 @@ fn bad(path: &Path, line: u64, error: &dyn std::fmt::Display) -> Failure {
         line,
         column: 1,
     };
-    Failure::Input(place, format!("not what batch-gcd keeps in a folder: {error}"))
+    Failure::Input(
+        place,
+        format!("not what batch-gcd keeps in a folder: {error}"),
+    )
 }

@@ -80,7 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::tell(told);
     }
     if keys.places().is_empty() {
-        return Err(Failure::Usage("no RSA key and no integer in these files".to_owned()));
+        return Err(Failure::Usage(
+            "no RSA key and no integer in these files".to_owned(),
+        ));
     }
     let engine = arguments.backend.engine()?;
     let search = Search {
@@ -90,7 +92,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         old,
     };
     let fresh = keys.moduli().slice(old..keys.moduli().len())?;
-    let products = known.as_ref().map(Known::products).transpose()?.unwrap_or_default();
+    let products = known
+        .as_ref()
+        .map(Known::products)
+        .transpose()?
+        .unwrap_or_default();
     let (how, common) = search.common(&fresh, &products)?;
     let weaknesses = search.weaknesses(&fresh, &common)?;
     let text = report::write(&keys, &weaknesses, arguments.json)?;
@@ -103,9 +109,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in engine.warnings() {
         output::tell(format_args!("warning: {warning}"));
     }
-    let weak = weaknesses.iter().filter(|weakness| weakness.is_reported).count();
+    let weak = weaknesses
+        .iter()
+        .filter(|weakness| weakness.is_reported)
+        .count();
     let (count, moduli) = (keys.places().len(), keys.moduli().len());
-    output::tell(format_args!("{weak} of {count} keys are weak; {moduli} different moduli"));
+    output::tell(format_args!(
+        "{weak} of {count} keys are weak; {moduli} different moduli"
+    ));
     Ok(())
 }
 
@@ -121,7 +132,10 @@ struct Search<'a> {
 impl Search<'_> {
     /// What new moduli share with one another and with old ones.
     fn common(&self, fresh: &Integers, products: &Integers) -> Result<(BatchGcd, Common), Failure> {
-        let memory = self.arguments.memory.or_else(|| free_memory().map(|free| free / 2));
+        let memory = self
+            .arguments
+            .memory
+            .or_else(|| free_memory().map(|free| free / 2));
         let mut how = BatchGcd::new(self.engine).within(memory.unwrap_or(MEMORY));
         if let Some(folder) = &self.arguments.folder {
             how = how.in_folder(&folder.join("run"));
@@ -156,7 +170,9 @@ impl Search<'_> {
             shares[index] = true;
         }
         let indices: Vec<usize> = (0..shares.len()).filter(|&index| shares[index]).collect();
-        let factors = self.engine.shared_factors(&self.keys.moduli().gather(&indices)?)?;
+        let factors = self
+            .engine
+            .shared_factors(&self.keys.moduli().gather(&indices)?)?;
         let primes = match self.arguments.no_primes {
             true => vec![false; fresh.len()],
             false => self.primes(fresh)?,
@@ -188,7 +204,10 @@ impl Search<'_> {
         for part in found.chunks(32) {
             let product = [part.iter().product::<BigUint>()];
             let rests = self.engine.rem(&Integers::from_biguints(&product)?, &old)?;
-            let common = self.engine.apply(Operation::Gcd, &[&rests, &old])?.swap_remove(0);
+            let common = self
+                .engine
+                .apply(Operation::Gcd, &[&rests, &old])?
+                .swap_remove(0);
             hits.extend((0..self.old).filter(|&index| common.magnitude(index) != [1]));
         }
         Ok(hits)
@@ -197,7 +216,9 @@ impl Search<'_> {
     /// Which moduli are prime: few pass a test to the base 2, of which the others are seen by a second
     /// look.
     fn primes(&self, moduli: &Integers) -> Result<Vec<bool>, Failure> {
-        let mut likely = self.engine.is_strong_probable_prime(moduli, &[2u8.into()])?;
+        let mut likely = self
+            .engine
+            .is_strong_probable_prime(moduli, &[2u8.into()])?;
         let indices: Vec<usize> = (0..likely.len()).filter(|&index| likely[index]).collect();
         let are_primes = self.engine.is_prime(&moduli.gather(&indices)?)?;
         for (index, is_prime) in indices.into_iter().zip(are_primes) {
@@ -210,7 +231,9 @@ impl Search<'_> {
 /// Bytes of memory that programs can have without others' being swapped out.
 fn free_memory() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: usize = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kib << 10)
 }

@@ -90,7 +90,9 @@ impl<'a> OfModuli<'a> {
 
     /// A modulus has small factors.
     pub fn small(&mut self, modulus: usize, factors: Vec<BigUint>) {
-        let is_even = factors.first().is_some_and(|least| *least == BigUint::from(2u8));
+        let is_even = factors
+            .first()
+            .is_some_and(|least| *least == BigUint::from(2u8));
         let kind = if is_even { Kind::Even } else { Kind::Small };
         self.other.insert(modulus, (kind, factors));
     }
@@ -104,7 +106,9 @@ impl<'a> OfModuli<'a> {
     /// What is wrong, key by key in their order.
     pub fn weaknesses(&self) -> Vec<Weakness> {
         let places = self.keys.places().iter().enumerate();
-        places.filter_map(|(index, place)| self.weakness(index, *place)).collect()
+        places
+            .filter_map(|(index, place)| self.weakness(index, *place))
+            .collect()
     }
 
     fn weakness(&self, index: usize, place: Place) -> Option<Weakness> {
@@ -112,9 +116,12 @@ impl<'a> OfModuli<'a> {
         let twins = &self.places[&modulus];
         let (kind, factors) = match (self.shared.get(&modulus), self.other.get(&modulus)) {
             (Some(factors), _) => (Kind::Shared, factors.clone()),
-            (None, other) if twins.len() > 1 => {
-                (Kind::Duplicate, other.map(|(_, factors)| factors.clone()).unwrap_or_default())
-            }
+            (None, other) if twins.len() > 1 => (
+                Kind::Duplicate,
+                other
+                    .map(|(_, factors)| factors.clone())
+                    .unwrap_or_default(),
+            ),
             (None, Some((kind, factors))) => (*kind, factors.clone()),
             (None, None) => return None,
         };
@@ -124,13 +131,29 @@ impl<'a> OfModuli<'a> {
         }
         moduli.sort_unstable();
         moduli.dedup();
-        let mut with: Vec<usize> = moduli.iter().filter_map(|modulus| self.places.get(modulus)).flatten().copied().collect();
+        let mut with: Vec<usize> = moduli
+            .iter()
+            .filter_map(|modulus| self.places.get(modulus))
+            .flatten()
+            .copied()
+            .collect();
         with.retain(|&other| other != index);
         with.sort_unstable();
         // Of an old key only what a new one makes of it.
-        let is_reported = self.keys.is_new(index) || with.iter().any(|&other| self.keys.is_new(other));
-        let with = with.into_iter().map(|other| self.keys.places()[other]).collect();
-        Some(Weakness { place, modulus, kind, factors, with, is_reported })
+        let is_reported =
+            self.keys.is_new(index) || with.iter().any(|&other| self.keys.is_new(other));
+        let with = with
+            .into_iter()
+            .map(|other| self.keys.places()[other])
+            .collect();
+        Some(Weakness {
+            place,
+            modulus,
+            kind,
+            factors,
+            with,
+            is_reported,
+        })
     }
 }
 

@@ -127,7 +127,11 @@ impl BatchGcd {
             of_levels,
         });
         let tell = |groups: usize, levels: usize| {
-            let Progress { groups: before, levels: so_far, .. } = done.get();
+            let Progress {
+                groups: before,
+                levels: so_far,
+                ..
+            } = done.get();
             done.set(Progress {
                 groups: before + groups,
                 levels: (so_far + levels).min(of_levels),
@@ -163,7 +167,8 @@ impl BatchGcd {
     /// [`Error::File`].
     pub fn forget(&self, numbers: &Integers, others: &Integers) -> Result<(), Error> {
         let run = Run::new(self, numbers, others)?;
-        let names = (0..run.groups.len()).flat_map(|g| ["product", "divisors"].map(|of| name(g, of)));
+        let names =
+            (0..run.groups.len()).flat_map(|g| ["product", "divisors"].map(|of| name(g, of)));
         if let Some(folder) = &run.folder {
             folder.remove(names);
         }
@@ -242,8 +247,14 @@ impl<'a> Run<'a> {
         let which = &self.groups[group];
         let tree = ProductTree::watched(self.engine, &self.numbers.gather(which)?, tick);
         tree.map_err(|error| match error {
-            Error::ZeroDivisor { index } => Error::ZeroDivisor { index: which[index] },
-            Error::Negative { operation, operand, index } => Error::Negative {
+            Error::ZeroDivisor { index } => Error::ZeroDivisor {
+                index: which[index],
+            },
+            Error::Negative {
+                operation,
+                operand,
+                index,
+            } => Error::Negative {
                 operation,
                 operand,
                 index: which[index],
@@ -300,7 +311,9 @@ impl<'a> Run<'a> {
         let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(std::iter::repeat_n(1, which.len()).collect()),
-            false => engine.apply(Operation::Gcd, &[&self.numbers.gather(which)?, &common]).map(|mut made| made.swap_remove(0)),
+            false => engine
+                .apply(Operation::Gcd, &[&self.numbers.gather(which)?, &common])
+                .map(|mut made| made.swap_remove(0)),
         }
     }
 
@@ -326,7 +339,9 @@ impl<'a> Run<'a> {
             )
         };
         let products = (0..self.groups.len()).map(|group| self.product(group));
-        let products = products.collect::<Result<Option<Vec<_>>, _>>()?.unwrap_or_default();
+        let products = products
+            .collect::<Result<Option<Vec<_>>, _>>()?
+            .unwrap_or_default();
         Ok(Common {
             divisors: column(0)?,
             small: column(1)?,
@@ -374,7 +389,9 @@ pub(crate) fn small_primes() -> Integers {
     is_prime[..2].fill(false);
     for n in 2..1 << (SMALL.ilog2() / 2) {
         if is_prime[n] {
-            (n * n..SMALL as usize).step_by(n).for_each(|multiple| is_prime[multiple] = false);
+            (n * n..SMALL as usize)
+                .step_by(n)
+                .for_each(|multiple| is_prime[multiple] = false);
         }
     }
     (0..SMALL).filter(|&n| is_prime[n as usize]).collect()

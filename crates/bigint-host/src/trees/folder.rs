@@ -82,7 +82,10 @@ fn create(path: &Path, key: u64, numbers: &Integers) -> std::io::Result<()> {
 }
 
 fn open(path: &Path, key: u64) -> std::io::Result<Option<Result<Integers, Error>>> {
-    read(&mut BufReader::with_capacity(1 << 20, File::open(path)?), key)
+    read(
+        &mut BufReader::with_capacity(1 << 20, File::open(path)?),
+        key,
+    )
 }
 
 fn write(to: &mut impl Write, key: u64, numbers: &Integers) -> std::io::Result<()> {
@@ -116,7 +119,9 @@ fn read(from: &mut impl Read, key: u64) -> std::io::Result<Option<Result<Integer
         let length = i64::try_from(next(from)?).ok();
         let bytes = length.and_then(|length| length.checked_mul(size_of::<Limb>() as i64));
         let too_long = || std::io::Error::from(std::io::ErrorKind::InvalidData);
-        end = bytes.and_then(|bytes| end.checked_add(bytes)).ok_or_else(too_long)?;
+        end = bytes
+            .and_then(|bytes| end.checked_add(bytes))
+            .ok_or_else(too_long)?;
         ends.push(end);
     }
     let mut limbs: Vec<Limb> = Vec::new();
@@ -125,7 +130,12 @@ fn read(from: &mut impl Read, key: u64) -> std::io::Result<Option<Result<Integer
     while left > 0 {
         let part = &mut bytes[..left.min(1 << 16)];
         from.read_exact(part)?;
-        limbs.extend(part.as_chunks().0.iter().map(|limb| Limb::from_le_bytes(*limb)));
+        limbs.extend(
+            part.as_chunks()
+                .0
+                .iter()
+                .map(|limb| Limb::from_le_bytes(*limb)),
+        );
         left -= part.len();
     }
     let signs = vec![0; count.div_ceil(8) as usize];
@@ -147,7 +157,8 @@ mod tests {
     fn numbers_come_back_to_the_run_that_kept_them_and_to_no_other() {
         let path = std::env::temp_dir().join(format!("bigint-folder-{}", std::process::id()));
         let folder = Folder::open(&path, 7).unwrap();
-        let numbers = Integers::from_texts(["0", "1", "0x1_0000_0000", "0xffff_ffff_ffff_ffff"]).unwrap();
+        let numbers =
+            Integers::from_texts(["0", "1", "0x1_0000_0000", "0xffff_ffff_ffff_ffff"]).unwrap();
         assert_eq!(folder.read("a").unwrap(), None);
         folder.write("a", &numbers).unwrap();
         assert_eq!(folder.read("a").unwrap(), Some(numbers));

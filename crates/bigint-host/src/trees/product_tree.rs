@@ -141,7 +141,9 @@ impl ProductTree {
     /// Adds the levels of leaves of about one length.
     fn add_class(&mut self, leaves: &[usize], tick: Tick<'_>) -> Result<(), Error> {
         let engine = self.engine.clone();
-        let width = leaves.last().map_or(1, |&longest| self.leaves.length(longest));
+        let width = leaves
+            .last()
+            .map_or(1, |&longest| self.leaves.length(longest));
         let numbers = rows(&engine, &self.leaves, leaves, width)?;
         let (mut levels, mut all) = (Vec::new(), numbers.clone());
         loop {
@@ -157,7 +159,10 @@ impl ProductTree {
             if half == 0 {
                 break;
             }
-            let halves = [engine.slice(&all, 0..half)?, engine.slice(&all, half..2 * half)?];
+            let halves = [
+                engine.slice(&all, 0..half)?,
+                engine.slice(&all, half..2 * half)?,
+            ];
             all = engine.mul(&halves[0], &halves[1])?;
             levels.push(halves);
             tick();
@@ -173,11 +178,16 @@ impl ProductTree {
     /// Joins what stands by itself, the shortest two first.
     fn join(&mut self) -> Result<(), Error> {
         let nodes = self.nodes.iter().enumerate();
-        let mut shortest: BinaryHeap<Reverse<(usize, usize)>> =
-            nodes.map(|(i, node)| Reverse((node.product.width(), i))).collect();
-        while let (Some(Reverse((_, a))), Some(&Reverse((_, b)))) = (shortest.pop(), shortest.peek()) {
+        let mut shortest: BinaryHeap<Reverse<(usize, usize)>> = nodes
+            .map(|(i, node)| Reverse((node.product.width(), i)))
+            .collect();
+        while let (Some(Reverse((_, a))), Some(&Reverse((_, b)))) =
+            (shortest.pop(), shortest.peek())
+        {
             shortest.pop();
-            let product = self.engine.mul(&self.nodes[a].product, &self.nodes[b].product)?;
+            let product = self
+                .engine
+                .mul(&self.nodes[a].product, &self.nodes[b].product)?;
             shortest.push(Reverse((product.width(), self.nodes.len())));
             self.nodes.push(Node {
                 product,
@@ -257,11 +267,18 @@ impl ProductTree {
         for (class, cofactors) in self.classes.iter().zip(cofactors) {
             let inverses = self.engine.inv_mod(&cofactors, &class.numbers);
             let inverses = inverses.map_err(|error| match error {
-                Error::NotInvertible { index } => Error::NotInvertible { index: class.leaves[index] },
+                Error::NotInvertible { index } => Error::NotInvertible {
+                    index: class.leaves[index],
+                },
                 other => other,
             })?;
             let longest = class.leaves.iter().map(|&i| residues.length(i)).max();
-            let given = rows(&self.engine, residues, &class.leaves, longest.unwrap_or(1).max(1))?;
+            let given = rows(
+                &self.engine,
+                residues,
+                &class.leaves,
+                longest.unwrap_or(1).max(1),
+            )?;
             let product = self.engine.mul(&given, &inverses)?;
             numerators.push(self.engine.rem(&product, &class.numbers)?);
         }
@@ -325,9 +342,12 @@ impl ProductTree {
         for (index, class) in self.classes.iter().enumerate() {
             let mut all = match a {
                 Numerators::Ones => None,
-                Numerators::Each { of, .. } => {
-                    Some(rows(engine, of, &class.leaves, class.numbers.width() + more)?)
-                }
+                Numerators::Each { of, .. } => Some(rows(
+                    engine,
+                    of,
+                    &class.leaves,
+                    class.numbers.width() + more,
+                )?),
             };
             for level in 0..=class.levels.len() {
                 let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
@@ -347,7 +367,10 @@ impl ProductTree {
                         engine.first_of(Operation::Add, Form::Modulo(width), &[low, high])?
                     }
                     Some(all) => {
-                        let (l, h) = (engine.slice(&all, 0..half)?, engine.slice(&all, half..2 * half)?);
+                        let (l, h) = (
+                            engine.slice(&all, 0..half)?,
+                            engine.slice(&all, half..2 * half)?,
+                        );
                         drop(all);
                         multiply([low, high], [&l, &h])?
                     }
@@ -435,8 +458,11 @@ impl ProductTree {
     /// The fraction of `f p`, without as many of its last limbs as `p` has.
     fn part(&self, f: &Batch, p: &Batch) -> Result<Batch, Error> {
         let width = f.width();
-        let product = self.engine.first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
-        self.engine.limbs_from(&product, p.width(), width - p.width())
+        let product = self
+            .engine
+            .first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
+        self.engine
+            .limbs_from(&product, p.width(), width - p.width())
     }
 
     /// Numbers of all classes in the order of the leaves; for remainders, 0 in place of the leaf.
@@ -482,7 +508,11 @@ fn class_of(length: usize) -> (u32, usize) {
 
 fn refuse_negative(operation: Operation, operand: &'static str, a: &Integers) -> Result<(), Error> {
     match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative { operation, operand, index }),
+        Some(index) => Err(Error::Negative {
+            operation,
+            operand,
+            index,
+        }),
         None => Ok(()),
     }
 }

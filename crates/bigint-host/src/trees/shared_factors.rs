@@ -85,7 +85,10 @@ impl Engine {
     }
 
     /// The small primes of each number, as often as they divide it, and the rest.
-    fn without_small(&self, numbers: &[BigUint]) -> Result<(Vec<Vec<BigUint>>, Vec<BigUint>), Error> {
+    fn without_small(
+        &self,
+        numbers: &[BigUint],
+    ) -> Result<(Vec<Vec<BigUint>>, Vec<BigUint>), Error> {
         let primes = small_primes();
         let product = self.product(&primes)?;
         let common = self.gcd(&Integers::from_biguints(numbers)?, &product)?;
@@ -119,7 +122,10 @@ impl Engine {
         index: usize,
     ) -> Result<Option<(BigUint, BigUint)>, Error> {
         let part = &list[index];
-        let divisors = self.gcd(column, &Integers::from_biguints(std::slice::from_ref(part))?)?;
+        let divisors = self.gcd(
+            column,
+            &Integers::from_biguints(std::slice::from_ref(part))?,
+        )?;
         let mut others = (0..list.len()).filter(|&other| other != index);
         Ok(others.find_map(|other| {
             let divisor = natural(&divisors, other);
