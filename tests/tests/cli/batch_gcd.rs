@@ -75,7 +75,7 @@ fn planted_keys_are_found_and_nothing_else() {
     key(&p[106] * &p[107], Some("duplicate"), &[57]);
     key(&p[106] * &p[107], Some("duplicate"), &[56]);
     key(&p[108] * 2u8, Some("even"), &[]);
-    key(&p[109] * 65521u32, Some("small"), &[]);
+    key(&p[109] * 4093u32, Some("small"), &[]);
     key(p[110].clone(), Some("prime"), &[]);
     // Of mixed lengths, and a duplicate that shares.
     key(&long[0] * &p[111], Some("shared"), &[62, 63]);

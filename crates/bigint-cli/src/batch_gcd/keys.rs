@@ -14,7 +14,6 @@ use std::sync::Arc;
 use base64ct::{Base64, Encoding};
 use bigint_host::{Error, Integers, Limb};
 use pkcs1::RsaPublicKey;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use x509_cert::der::{Decode, oid::ObjectIdentifier};
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 
@@ -31,6 +30,9 @@ const RSA: [ObjectIdentifier; 2] = [
 
 /// Bytes that are read at once.
 const BLOCK: usize = 4 << 20;
+
+/// Keys that a thread reads at a time.
+const SHARED: usize = 64;
 
 /// Bytes read ahead of a pipe.
 const AHEAD: usize = 8 << 20;
@@ -261,8 +263,10 @@ impl Keys {
         items: Vec<(u64, Item)>,
         place: &dyn Fn(u64, u64) -> SourcePlace,
     ) -> Result<(), Failure> {
-        let read: Vec<Read> = items.par_iter().map(|(_, item)| item.read()).collect();
-        for ((line, _), read) in items.iter().zip(read) {
+        let parts: Vec<&[(u64, Item)]> = items.chunks(SHARED).collect();
+        let read = |part: &[(u64, Item)]| part.iter().map(|(_, item)| item.read()).collect();
+        let read: Vec<Vec<Read>> = bigint_cpu::map(parts, usize::MAX, read);
+        for ((line, _), read) in items.iter().zip(read.into_iter().flatten()) {
             match read {
                 Read::Modulus(modulus) => self.add(file, *line, &modulus, false)?,
                 Read::Other(why) => {

@@ -10,6 +10,7 @@ mod report;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use bigint_host::{BatchGcd, BigUint, Common, Engine, Integers, Operation};
 
@@ -51,6 +52,9 @@ pub struct Arguments {
     /// Leave out the test for moduli that are prime, which takes about as long as all else
     #[arg(long)]
     no_primes: bool,
+    /// Say on standard error how long each part took
+    #[arg(long)]
+    time: bool,
     /// Who computes: auto, cpu, cuda, cuda:N or cuda:N,M,...
     #[arg(long, default_value_t, value_name = "BACKEND")]
     backend: BackendName,
@@ -65,6 +69,15 @@ const MEMORY: usize = 2 << 30;
 /// [`Failure::Input`] where a file has no keys, or an integer that is none; [`Failure::Running`].
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut out = output::Output::open(arguments.output.as_deref(), false)?;
+    let started = Instant::now();
+    let told = |part: &str| {
+        if arguments.time {
+            output::tell(format_args!(
+                "{part}: {:.3} s",
+                started.elapsed().as_secs_f64()
+            ));
+        }
+    };
     let known = arguments.folder.as_deref().map(Known::open).transpose()?;
     let mut keys = Keys::new();
     if let Some(known) = &known {
@@ -76,9 +89,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         keys.read(file)?;
     }
     keys.end_new();
-    if let Some(told) = keys.passed_over() {
-        output::tell(told);
+    if let Some(passed_over) = keys.passed_over() {
+        output::tell(passed_over);
     }
+    told("read");
     if keys.places().is_empty() {
         return Err(Failure::Usage(
             "no RSA key and no integer in these files".to_owned(),
@@ -98,7 +112,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .transpose()?
         .unwrap_or_default();
     let (how, common) = search.common(&fresh, &products)?;
+    told("compared");
     let weaknesses = search.weaknesses(&fresh, &common)?;
+    told("factored");
     let text = report::write(&keys, &weaknesses, arguments.json)?;
     out.write(text.as_bytes())?;
     out.finish()?;

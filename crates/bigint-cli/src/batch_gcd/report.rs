@@ -16,7 +16,7 @@ enum Kind {
     /// Another key has its modulus.
     Duplicate,
     Even,
-    /// It has a prime factor below 2^16.
+    /// It has a prime factor below 2^12.
     Small,
     Prime,
 }

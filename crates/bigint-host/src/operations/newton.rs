@@ -99,7 +99,7 @@ impl Engine {
             .collect();
         let most = shifts.iter().max().copied().unwrap_or(0);
         let n = (a.width() + most.div_ceil(LIMB_BITS as u64) as usize).max(m);
-        if most > 0 && n + 1 > WIDEST_COUNTED {
+        if most > 0 && m > WIDEST_COUNTED {
             return Ok(None);
         }
         let a = self.limbs_from(a, 0, n)?;
@@ -108,12 +108,28 @@ impl Engine {
         }
         let shifts = self.of_limbs(&shifts)?;
         let b = self.cut(Operation::Shl, m, &[&b, &shifts])?;
-        let a = self.cut(Operation::Shl, n, &[&a, &shifts])?;
+        let a = self.shifted(&a, &shifts, most, WIDEST_COUNTED)?;
         let [quotient, rest] = self.divided(&a, &b)?;
         Ok(Some([
             quotient,
             self.cut(Operation::Shr, m, &[&rest, &shifts])?,
         ]))
+    }
+
+    /// `a 2^shifts`, modulo its width; in two halves where it is wider than `widest`, for shifts of up to
+    /// `most` bits.
+    fn shifted(&self, a: &Batch, shifts: &Batch, most: u64, widest: usize) -> Result<Batch, Error> {
+        let n = a.width();
+        if n <= widest {
+            return self.cut(Operation::Shl, n, &[a, shifts]);
+        }
+        let (low, over) = (n / 2, most as usize / LIMB_BITS + 1);
+        let lower = self.limbs_from(&self.limbs_from(a, 0, low)?, 0, low + over)?;
+        let lower = self.cut(Operation::Shl, low + over, &[&lower, shifts])?;
+        let upper = self.limbs_from(a, low, n - low)?;
+        let upper = self.cut(Operation::Shl, n - low, &[&upper, shifts])?;
+        let upper = self.lifted(&upper, low, n)?;
+        self.cut(Operation::Or, n, &[&upper, &self.limbs_from(&lower, 0, n)?])
     }
 
     /// Quotients of `n - m + 1` limbs and remainders of `m`, for divisors of `m` limbs whose top bits are set
@@ -461,6 +477,21 @@ mod tests {
                     .unwrap(),
                 root[..1]
             );
+        }
+    }
+
+    #[test]
+    fn what_is_too_wide_for_a_shift_is_shifted_in_two_halves() {
+        let engine = engine();
+        let given = numbers(9);
+        let a = engine
+            .batch_from_biguints_in(&given, 9, Layout::Contiguous)
+            .unwrap();
+        for bits in [0u64, 1, 31, 32, 45, 64] {
+            let shifts = engine.of_limbs(&[bits]).unwrap();
+            let found = engine.shifted(&a, &shifts, bits, 8).unwrap();
+            let expected: Vec<BigUint> = given.iter().map(|x| (x << bits) & ones(9)).collect();
+            assert_eq!(found.to_biguints().unwrap(), expected, "{bits}");
         }
     }
 

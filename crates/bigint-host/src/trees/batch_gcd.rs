@@ -35,7 +35,7 @@ const BYTES_OF_LIMB: usize = 4;
 const MORE_LEVELS: usize = 16;
 
 /// Primes below this are looked for in all numbers.
-const SMALL: u32 = 1 << 16;
+const SMALL: u32 = 1 << 12;
 
 /// How numbers are compared with one another, and where what is found is kept.
 ///
@@ -58,7 +58,7 @@ pub struct BatchGcd {
 pub struct Common {
     /// Of each number, the greatest common divisor with the product of all others.
     pub divisors: Integers,
-    /// Of each number, the product of the primes below 2^16 that divide it.
+    /// Of each number, the product of the primes below 2^12 that divide it.
     pub small: Integers,
     /// Products of numbers, all of which are in one of them: for comparing other numbers with these.
     pub products: Integers,
@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
             take(&self.others.slice(other..other + 1)?)?;
         }
         let divisors = tree.common_divisors(others.as_ref(), tick)?;
-        let small = self.small(group, tree.product())?;
+        let small = self.small(group, &tree)?;
         let divisors = Integers::concatenate(&[&divisors, &small])?;
         if let Some(folder) = &self.folder {
             folder.write(&name(group, "divisors"), &divisors)?;
@@ -302,11 +302,11 @@ impl<'a> Run<'a> {
 
     /// The product of the small primes that divide each number of a group: of most groups none divides
     /// any, which one remainder of the group's product says.
-    fn small(&self, group: usize, product: &Batch) -> Result<Integers, Error> {
+    fn small(&self, group: usize, tree: &ProductTree) -> Result<Integers, Error> {
         let engine = self.engine;
         let primes = engine.product(&small_primes())?;
         let primes = one(engine, &primes)?;
-        let common = engine.gcd(&engine.rem(product, &primes)?, &primes)?;
+        let common = engine.gcd(&tree.product_modulo(&primes)?, &primes)?;
         let common = one_of(&common)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {

@@ -287,6 +287,40 @@ impl ProductTree {
         one_of(&self.engine.rem(&sum, self.product())?)
     }
 
+    /// The product of all leaves modulo one number, from what is about as long as that.
+    pub(crate) fn product_modulo(&self, modulus: &Batch) -> Result<Batch, Error> {
+        let engine = &self.engine;
+        let mut parts = Vec::new();
+        for (index, class) in self.classes.iter().enumerate() {
+            let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
+            let levels = &class.levels;
+            let level = levels
+                .iter()
+                .position(is_long)
+                .unwrap_or(levels.len().saturating_sub(1));
+            for half in levels.get(level).into_iter().flatten() {
+                parts.push(engine.rem(half, modulus)?);
+            }
+            // Halves of a level have all that does not stand by itself up to there.
+            let is_apart = |node: &&Node| matches!(node.origin, Origin::Odd { class, level: at } if class == index && at <= level);
+            for node in self.nodes.iter().filter(is_apart) {
+                parts.push(engine.rem(&node.product, modulus)?);
+            }
+        }
+        if parts.is_empty() {
+            parts.push(engine.batch_from_biguints(&[1u8.into()])?);
+        }
+        let mut all = engine.concatenate(&parts.iter().collect::<Vec<_>>())?;
+        while all.len() > 1 {
+            let (half, count) = (all.len() / 2, all.len());
+            let low = engine.slice(&all, 0..half)?;
+            let high = engine.slice(&all, half..2 * half)?;
+            let product = engine.rem(&engine.mul(&low, &high)?, modulus)?;
+            all = engine.concatenate(&[&product, &engine.slice(&all, 2 * half..count)?])?;
+        }
+        Ok(all)
+    }
+
     /// The greatest common divisor of each leaf with the product of all others and of `others`, each
     /// of which is one number.
     ///

@@ -1,6 +1,6 @@
 //! Numbers that share factors, taken apart.
 //!
-//! Every number begins as its primes below 2^16, and the rest as one part. A batch gcd of all parts that differ says of each what
+//! Every number begins as its primes below 2^12, and the rest as one part. A batch gcd of all parts that differ says of each what
 //! it shares with the others; a part of which that is a proper divisor `g` becomes `g` and the rest.
 //! Where it shares all of itself, as two primes with two others, the first part with which it
 //! has a proper divisor in common takes it apart, or the part that it divides. This goes on until
