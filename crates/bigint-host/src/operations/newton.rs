@@ -108,7 +108,7 @@ impl Engine {
         }
         let shifts = self.of_limbs(&shifts)?;
         let b = self.cut(Operation::Shl, m, &[&b, &shifts])?;
-        let a = self.shifted(&a, &shifts, most, WIDEST_COUNTED)?;
+        let a = self.shifted_up(&a, &shifts, most, WIDEST_COUNTED)?;
         let [quotient, rest] = self.divided(&a, &b)?;
         Ok(Some([
             quotient,
@@ -118,7 +118,13 @@ impl Engine {
 
     /// `a 2^shifts`, modulo its width; in two halves where it is wider than `widest`, for shifts of up to
     /// `most` bits.
-    fn shifted(&self, a: &Batch, shifts: &Batch, most: u64, widest: usize) -> Result<Batch, Error> {
+    fn shifted_up(
+        &self,
+        a: &Batch,
+        shifts: &Batch,
+        most: u64,
+        widest: usize,
+    ) -> Result<Batch, Error> {
         let n = a.width();
         if n <= widest {
             return self.cut(Operation::Shl, n, &[a, shifts]);
@@ -489,7 +495,7 @@ mod tests {
             .unwrap();
         for bits in [0u64, 1, 31, 32, 45, 64] {
             let shifts = engine.of_limbs(&[bits]).unwrap();
-            let found = engine.shifted(&a, &shifts, bits, 8).unwrap();
+            let found = engine.shifted_up(&a, &shifts, bits, 8).unwrap();
             let expected: Vec<BigUint> = given.iter().map(|x| (x << bits) & ones(9)).collect();
             assert_eq!(found.to_biguints().unwrap(), expected, "{bits}");
         }
