@@ -4,6 +4,7 @@
 //! says what to do. The checks are the starred invariants of ARCHITECTURE.md and the
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
+mod lengths;
 mod operations;
 
 use crate::manifest::Manifest;
@@ -28,7 +29,7 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 12] = [
+    let checks: [(&str, Check); 13] = [
         ("operations", operations::operations),
         ("headers", headers),
         ("dependencies", dependencies),
@@ -36,7 +37,8 @@ pub fn run() -> Result<()> {
         ("circles", circles),
         ("unsafe code", unsafe_code),
         ("leftovers", leftovers),
-        ("lengths", lengths),
+        ("lengths", lengths::lengths),
+        ("lines that stand twice", lengths::twice),
         ("documents", documents),
         ("pages", pages),
         ("records", records),
@@ -293,21 +295,6 @@ fn leftovers(tree: &Tree) -> Findings {
     findings
 }
 
-/// A file holds one idea.
-fn lengths(tree: &Tree) -> Findings {
-    const MOST_LINES: usize = 700;
-    let long = tree
-        .rust()
-        .filter(|(_, text)| text.lines().count() > MOST_LINES);
-    long.map(|(name, text)| {
-        format!(
-            "{name} has {} lines: does it hold two ideas?",
-            text.lines().count()
-        )
-    })
-    .collect()
-}
-
 /// The documents speak of what is there.
 fn documents(tree: &Tree) -> Findings {
     let mut findings = Findings::new();
@@ -483,7 +470,7 @@ fn older_records<'a>(
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> Tree {
+    pub(super) fn tree(files: &[(&str, &str)]) -> Tree {
         Tree {
             root: PathBuf::new(),
             files: files
@@ -512,8 +499,6 @@ mod tests {
         );
         let half_done = tree(&[("a.rs", concat!("to", "do!()\n", "#[", "ignore]"))]);
         assert_eq!(leftovers(&half_done).len(), 2);
-        let long = tree(&[("a.rs", &"//\n".repeat(701))]);
-        assert_eq!(lengths(&long).len(), 1);
         let unmentioned = tree(&[("crates/x/Cargo.toml", ""), ("ARCHITECTURE.md", "`y`")]);
         assert_eq!(documents(&unmentioned).len(), 1);
     }

@@ -25,7 +25,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The columns that are wanted, and their names.
+    /// Opens a file and finds the wanted columns; answers them with the names of the file's
+    /// columns.
     ///
     /// # Errors
     /// [`Failure::Input`] where it is no such file; [`form::column`].
@@ -55,7 +56,7 @@ impl Columns {
     }
 }
 
-/// An error that a file is to blame for, behind so many rows of it.
+/// The failure that `error` is where the file is to blame, after so many rows were read.
 fn input(path: &str, rows: u64, error: &Error) -> Failure {
     let place = SourcePlace {
         source: path.to_owned(),
@@ -112,7 +113,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Columns of these names, which are to be written to `output`.
+    /// Begins a file of columns with these names in `output`.
     ///
     /// # Errors
     /// As writing.
@@ -142,7 +143,7 @@ impl Writer {
         }
     }
 
-    /// Appends rows.
+    /// Appends the rows of a window.
     ///
     /// # Errors
     /// As writing.
@@ -171,7 +172,7 @@ impl Writer {
     }
 }
 
-/// Results as a column, null where there is none.
+/// Makes an Arrow column of results; a row without a value is null.
 fn column(results: Results) -> Result<Column, Error> {
     if results.valueless.is_empty() && results.values.len() == results.lines {
         return Ok(results.values.into());

@@ -13,12 +13,12 @@ use crate::failure::Failure;
 /// A back end as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackendName {
-    /// Every GPU of the machine, else the CPU.
+    /// Every GPU of the machine; the CPU where there is none.
     #[default]
     Auto,
     /// Every core of the CPU.
     Cpu,
-    /// One CUDA device and nothing else, or several.
+    /// One CUDA device, or several, and never the CPU.
     Cuda(DeviceSet),
 }
 
@@ -51,16 +51,16 @@ impl fmt::Display for BackendName {
     }
 }
 
-/// The variable that names a file of thresholds and costs of GPUs, in the form of
+/// The environment variable that names a file of GPUs' thresholds and costs, in the form of
 /// `crates/bigint-host/tuning/nvidia-h200.toml`.
 const TUNING_VARIABLE: &str = "BIGINT_GPU_TUNING";
 
 impl BackendName {
-    /// The engine of this name.
+    /// Makes the engine of this name.
     ///
     /// # Errors
-    /// [`Failure::Running`] says why a device cannot be used; [`Failure::Usage`], what is wrong with
-    /// the file of thresholds that the environment names.
+    /// [`Failure::Running`] says why a device cannot be used, and [`Failure::Usage`] what is wrong
+    /// with the file of thresholds that the environment names.
     pub fn engine(self) -> Result<Engine, Failure> {
         let file = std::env::var_os(TUNING_VARIABLE).filter(|file| !file.is_empty());
         let tuning = file.map(|file| Tuning::read(Path::new(&file))).transpose();
@@ -84,8 +84,8 @@ impl BackendName {
         })
     }
 
-    /// The same for what is measured or tested: `auto` waits for devices and kernels, and does not
-    /// compute on the CPU meanwhile.
+    /// Makes an engine for measurements and tests: `auto` waits for devices and kernels, and does
+    /// not compute on the CPU meanwhile.
     ///
     /// # Errors
     /// As [`BackendName::engine`].

@@ -26,13 +26,14 @@ use crate::progress::Progress;
 use crate::table;
 use crate::team::Team;
 
-/// Bytes of the two operands and the result of one batch on the CPU, about.
+/// The approximate size in bytes of two operands and the result of a batch on the CPU.
 const CPU_BATCH_BYTES: usize = 64 << 20;
 
-/// The same on a device, as a part of its memory: many times its cache.
+/// The part of a device's memory that a batch takes is one over this: many times the device's
+/// cache.
 const DEVICE_BATCH_PART: usize = 128;
 
-/// Numbers of which there is one for each thread of a device, about.
+/// About how many numbers give each thread of a device one.
 const NUMBERS_FILL_A_DEVICE: usize = 1 << 12;
 
 /// Measure operations over widths, on batches that stay where they are computed
@@ -142,13 +143,13 @@ fn layout(name: &str) -> Result<Layout, String> {
 /// The widths that one word of `--widths` names.
 #[derive(Clone, Copy, Debug)]
 enum Widths {
-    /// One, in bits.
+    /// One width, in bits.
     Of(usize),
     /// Every whole number of limbs up to [`EVERY_UP_TO`].
     All,
 }
 
-/// The widest of all widths, in bits.
+/// The widest width that `all` stands for, in bits.
 const EVERY_UP_TO: usize = 4096;
 
 impl Widths {
@@ -172,7 +173,7 @@ fn width(bits: &str) -> Result<Widths, String> {
     Ok(Widths::Of(bits))
 }
 
-/// What `--json` prints before the rows.
+/// The head of the document that `--json` prints; rows follow it.
 #[derive(Debug, Serialize)]
 struct Record<'r> {
     version: &'static str,
@@ -195,7 +196,7 @@ impl<'r> Record<'r> {
     }
 }
 
-/// One measurement. Times are for one number of the batch, in nanoseconds.
+/// One measurement. Times are in nanoseconds for one number of the batch.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     operation: &'static str,
@@ -210,26 +211,28 @@ struct Row {
     back_end: String,
     bits: usize,
     count: usize,
-    /// On how many threads, with `--threads`, and what a copy does on them.
+    /// The number of threads where `--threads` gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     copy_gigabytes_per_second: Option<f64>,
-    /// One thread's time over this one.
+    /// The time on one thread over the time on these threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     times_one_thread: Option<f64>,
     #[serde(skip)]
     result_bytes: usize,
-    /// What the link takes for operands and result over this time, from host to host.
+    /// The time that the link takes to move operands and result, over the measured time; with
+    /// `--from-host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_the_link: Option<f64>,
     samples: usize,
     median_ns: f64,
     least_ns: f64,
     greatest_ns: f64,
-    /// Limbs read and written, in bytes per nanosecond.
+    /// The rate at which limbs are read and written, in gigabytes per second.
     gigabytes_per_second: f64,
-    /// For exact products: 32x32->64 multiply-adds of the schoolbook method.
+    /// The rate of 32x32->64 multiply-adds, counted as the schoolbook method's; exact products
+    /// alone have one.
     giga_multiply_adds_per_second: Option<f64>,
 }
 
@@ -351,7 +354,7 @@ fn measure_all(
     Ok(())
 }
 
-/// What is measured.
+/// An operation, its widths and form: what one row measures.
 struct Subject {
     engine: Engine,
     operation: Operation,
@@ -360,7 +363,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Two operands of `count` numbers.
+    /// Makes two operands of `count` numbers each.
     fn operands(&self, layout: Layout, count: usize) -> Result<(Batch, Batch), Error> {
         let operand = |top| {
             let operand = operand(&self.engine, self.bits, count, u64::from(top), top)?;
@@ -370,8 +373,9 @@ impl Subject {
         Ok((operand(true)?, operand(false)?))
     }
 
-    /// The sizes of batches to measure: as `--count` or `--work` say, by number or by the work on one
-    /// thread, else as many as there is time for, and the `most` of them.
+    /// The sizes of batches to measure. `--count` gives one number; `--work` gives times, from
+    /// which the number follows; without either it is the most that there is time for, up to
+    /// `most`.
     fn counts(&self, arguments: &Arguments, most: usize) -> Result<Vec<usize>, Failure> {
         if let Some(count) = arguments.count {
             return Ok(vec![count as usize]);
@@ -397,10 +401,11 @@ impl Subject {
         Ok(counts?)
     }
 
-    /// The most numbers, up to `most`, of which the samples keep to the limit of time: from
-    /// one for each thread on, four times as many each time.
+    /// The largest number, up to `most`, that can be measured within the limit of time. Numbers are
+    /// tried from one for each thread upwards, each four times the one before.
     fn count_in_time(&self, arguments: &Arguments, most: usize) -> Result<usize, Error> {
-        /// Batches that finding the number takes, at most, in the time of one of that number.
+        /// The search for the number takes at most as long as this many batches of the number
+        /// found.
         const SOUGHT: u32 = 12;
         let limit = arguments.time_limit / (arguments.samples + SOUGHT);
         let first = match self.engine.back_end() {
@@ -427,7 +432,7 @@ impl Subject {
         }
     }
 
-    /// A row for each team.
+    /// Measures a row on each team of threads.
     fn on_each(
         &self,
         teams: &[Team],
@@ -458,7 +463,7 @@ impl Subject {
         Ok(())
     }
 
-    /// What the operation computes of two batches, of which the first is the greater.
+    /// The operation's operands, made of two batches of which the first is the greater.
     fn operands_of<'a>(&self, a: &'a Batch, b: &'a Batch) -> Vec<&'a Batch> {
         arranged(self.operation, a, [b, b])
     }
@@ -614,7 +619,7 @@ fn tabulate(rows: &[Row], ceilings: Option<Ceilings>) -> String {
 }
 
 impl Row {
-    /// What was forced, or `auto`.
+    /// The algorithm, level and lanes that were forced, or `auto`.
     fn choice(&self) -> String {
         let level = self.level.map(str::to_owned);
         let lanes = self.lanes.filter(|&lanes| lanes > 1);

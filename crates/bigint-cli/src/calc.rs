@@ -34,20 +34,20 @@ use crate::source::Input;
 use crate::standard::{self, Stream, Target};
 use crate::text_table::Wanted;
 
-/// Memory for numbers and text in flight, where nobody says how much.
+/// The default of `--memory`, for numbers and text in flight.
 const MEMORY: &str = "512M";
 
-/// The same, in bytes.
+/// The same default, in bytes.
 const DEFAULT_MEMORY: usize = 512 << 20;
 
-/// Of that memory the part that is text that is read ahead, all files together.
+/// The memory for text that is read ahead, of all files together, is the whole memory over this.
 const TEXT_PART: usize = 32;
 
-/// The part that is a window: what is parsed, computed, formatted and written at one time
-/// is several, and some wait in between.
+/// The memory of a window is the whole memory over this: several windows are parsed, computed,
+/// formatted and written at one time, and some wait in between.
 const WINDOW_PART: usize = 8;
 
-/// Text that is read ahead of one file, at least, in bytes.
+/// The least number of bytes that are read ahead of a file.
 const LEAST_TEXT_BYTES: usize = 1 << 16;
 
 /// Compute an expression for every line of its sources
@@ -119,7 +119,7 @@ pub struct Arguments {
     verbose: bool,
 }
 
-/// A column of results.
+/// An expression with the name of its column of results.
 #[derive(Clone, Debug)]
 struct NamedExpression {
     name: String,
@@ -142,7 +142,7 @@ fn not_a_name(name: &str) -> String {
     format!("{name:?} is not a name: letters, digits and _, no digit first")
 }
 
-/// Whether a word that stands behind `--` looks like an option's name, with a value or without.
+/// Whether a word that stands after `--` looks like an option's name, with a value or without.
 pub fn is_like_an_option(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -156,7 +156,7 @@ fn expression_help() -> String {
 #[derive(Clone, Debug)]
 struct Binding {
     name: String,
-    /// A file's name need not be UTF-8.
+    /// The source of the name. A file's name need not be UTF-8.
     source: OsString,
 }
 
@@ -168,33 +168,33 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
     Ok(Binding { name, source })
 }
 
-/// What a name is bound to, opened.
+/// An opened source of a name.
 enum Source {
     Constant(Integers, SourcePlace),
     Lines(Box<LineReader>),
-    /// A column of a table: which of its columns, of which table.
+    /// A column of a table: the index of the table, and of the column among those wanted.
     Table(usize, usize),
 }
 
-/// A table that is to be read, and the columns of it that are wanted.
+/// A table that will be read, and which of its columns are wanted.
 struct Table {
     path: PathBuf,
     form: Form,
     columns: Vec<Option<String>>,
 }
 
-/// The files, in the order of the formula's columns.
+/// The files of an expression, in the order of the formula's columns.
 #[derive(Default)]
 struct Sources {
     readers: Vec<Box<dyn Reader>>,
-    /// What is not yet among the readers.
+    /// The tables whose readers have not been made yet.
     tables: Vec<Table>,
-    /// Bytes of the files whose size is known.
+    /// The size in bytes of all files of known size.
     total_bytes: u64,
     read: Arc<AtomicU64>,
-    /// What is open and can be read but once.
+    /// The streams that are open and can be read only once.
     streams: Vec<Stream>,
-    /// Bytes that are read ahead of a pipe.
+    /// The number of bytes that are read ahead of a pipe.
     ahead: usize,
 }
 
@@ -252,7 +252,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// Copies columns of a file, of these names and sources, to another file.
+    /// The arguments that copy columns of a file to another file, each with its name and source.
     pub fn copying(columns: Vec<(String, OsString)>, output: PathBuf) -> Self {
         let expressions = columns
             .iter()
@@ -285,7 +285,7 @@ impl Arguments {
         }
     }
 
-    /// What becomes of rows without a value, and the base of what is text.
+    /// Sets what becomes of rows without a value, and the base of numbers written as text.
     pub fn with(self, on_error: OnError, format: Option<Format>) -> Self {
         Arguments {
             on_error,
@@ -300,14 +300,14 @@ impl Arguments {
         output.map_or(Ok(false), |path| Ok(form::of(path)?.0 != Form::Lines))
     }
 
-    /// What is computed, each expression by the name that errors call it.
+    /// Parses the expressions. Each has the name by which errors call it.
     fn expressions(&self) -> Result<Expressions, Failure> {
         let columns = self.columns.iter().map(|column| &column.text);
         let texts = self.expression.iter().chain(columns).map(String::as_str);
         Expressions::parse(self.names().into_iter().zip(texts))
     }
 
-    /// What errors call each expression.
+    /// The names by which errors call the expressions.
     fn names(&self) -> Vec<String> {
         let alone = self.expression.iter();
         let alone = alone.map(|_| expression::SOURCE_NAME.to_owned());
@@ -323,7 +323,7 @@ impl Arguments {
         alone.chain(columns).collect()
     }
 
-    /// The file of each column, or the one of all; none for standard output.
+    /// The output file of each column, or the one file of all columns; none for standard output.
     fn outputs(&self) -> Result<Vec<Option<PathBuf>>, Failure> {
         const NAME: &str = "{name}";
         for (index, column) in self.columns.iter().enumerate() {
@@ -350,10 +350,10 @@ impl Arguments {
     }
 }
 
-/// What the only column of results is called.
+/// The name of the column of results where there is only one.
 const RESULT: &str = "result";
 
-/// Refuses columns of one table that are not equally long.
+/// Refuses a table with columns of unequal lengths.
 fn check_totals(operands: &Operands, files: usize) -> Result<(), Failure> {
     let formulas = operands.formulas.as_slice();
     let totals = formulas.iter().filter(|formula| formula.is_total()).count();
@@ -530,7 +530,7 @@ impl Sources {
         Ok(Source::Lines(Box::new(reader)))
     }
 
-    /// A column of a table, which is read once for all of its columns.
+    /// A column of a table. A table is read once for all of its columns.
     fn table(&mut self, path: PathBuf, form: Form, column: Option<String>) -> Source {
         let known = self.tables.iter().position(|table| table.path == path);
         let table = known.unwrap_or(self.tables.len());
@@ -575,7 +575,7 @@ impl Sources {
 /// Only a pipe's second number, or its end, shows whether its first is alone. The only
 /// source of lines need not wait for either: alone or not, each number is a line.
 ///
-/// A line that is no number is one of those that `on_error` is about, where rows go on.
+/// Where rows go on after an error, a line that is no number is treated as `on_error` says.
 fn find_single_numbers(
     sources: &mut [Source],
     on_error: OnError,
@@ -630,7 +630,7 @@ fn find_single_numbers(
     Ok(())
 }
 
-/// A number on the command line.
+/// The number that stands on the command line.
 fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
     let place = SourcePlace {
         source: source.to_owned(),
@@ -640,7 +640,7 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
     constant(text, place)
 }
 
-/// One number, met at this place.
+/// The source of one number, which was met at this place.
 fn constant(text: &[u8], mut place: SourcePlace) -> Result<Source, Failure> {
     match read_column(1, |_| text) {
         Ok(number) => Ok(Source::Constant(number, place)),

@@ -8,10 +8,10 @@ use bigint_host::Integers;
 
 use crate::number::{Number, Unread};
 
-/// Text that one task reads, about, in bytes.
+/// About how many bytes of text a task reads.
 const BYTES_PER_TASK: usize = 1 << 16;
 
-/// `0..count` in parts of `size`.
+/// Cuts `0..count` into parts of `size`.
 pub fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     let starts = (0..count).step_by(size);
     starts.map(move |start| start..count.min(start + size))

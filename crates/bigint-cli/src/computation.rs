@@ -17,24 +17,24 @@ use crate::on_error::{OnError, Valueless};
 use crate::operands::{Operands, Origin};
 use crate::window::{Results, Text, Window};
 
-/// What computes window after window.
+/// The formulas of a command, computed window after window.
 pub struct Computation<'a> {
     operands: &'a Operands,
     evaluation: Evaluation<'a>,
-    /// What errors call each formula.
+    /// The names by which errors call the formulas.
     names: Vec<String>,
     /// The files, in the order of the columns.
     pub paths: Vec<String>,
     on_error: OnError,
-    /// The rows without a value so far.
+    /// The rows that had no value so far.
     pub valueless: Valueless,
 }
 
-/// What comes of a window.
+/// The results of a window.
 pub struct Computed {
-    /// Lines, with the number of their formula.
+    /// Lines, each with the number of its formula.
     pub results: Vec<(usize, Results)>,
-    /// Why there are no more.
+    /// The failure after which no more results follow.
     pub failure: Option<Failure>,
 }
 
@@ -42,7 +42,7 @@ pub struct Computed {
 type BadRows = Vec<Vec<usize>>;
 
 impl<'a> Computation<'a> {
-    /// A computation that has seen no window, of formulas that errors call by `names`.
+    /// Begins a computation; errors call its formulas by `names`.
     ///
     /// # Errors
     /// As [`Evaluation::new`].
@@ -63,7 +63,7 @@ impl<'a> Computation<'a> {
         })
     }
 
-    /// What was done, by each formula.
+    /// The tally of what was done, for each formula.
     pub fn tallies(&self) -> impl Iterator<Item = &Tallies> {
         self.evaluation.tallies()
     }
@@ -109,7 +109,7 @@ impl<'a> Computation<'a> {
         Ok(Computed { results, failure })
     }
 
-    /// The rows that each formula has a null in.
+    /// For each formula, the rows in which one of its inputs is null.
     fn nulls(&self, window: &Window) -> Vec<Vec<usize>> {
         let of_formula = |formula: &Formula| {
             let columns = formula
@@ -124,7 +124,7 @@ impl<'a> Computation<'a> {
         formulas.map(of_formula).collect()
     }
 
-    /// What each formula makes of the rows of a window, but of those that it is to be `without`.
+    /// The values of each formula, row by row, without the rows `without`.
     fn values(
         &mut self,
         window: &Window,
@@ -133,13 +133,16 @@ impl<'a> Computation<'a> {
         if without.iter().all(Vec::is_empty) {
             return self.evaluation.rows(0..self.names.len(), &window.columns);
         }
-        let columns = without.iter().map(|without| kept(window, without).1);
+        let columns = without.iter().map(|without| {
+            let (rows, columns) = kept(window, without);
+            (!rows.is_empty()).then_some(columns).transpose()
+        });
         let columns = columns.collect::<Result<Vec<_>, Error>>()?;
         self.evaluation.rows_of_each(&columns)
     }
 
-    /// How many lines of results there are where these rows of a window have no value, or are null,
-    /// and which of the lines are without one.
+    /// The number of lines of results, and which of them are empty, where these rows of a window
+    /// have no value or are null.
     fn lines(&self, window: &Window, bad: &[usize], nulls: &[usize]) -> (usize, Vec<usize>) {
         if bad.is_empty() && nulls.is_empty() && window.unread.is_empty() {
             return (window.rows(), Vec::new());
@@ -161,8 +164,8 @@ impl<'a> Computation<'a> {
         (lines, valueless)
     }
 
-    /// What each formula makes of the rows that have values, and which rows of a window that was
-    /// refused have none.
+    /// The values of each formula for the rows that have one, and which rows have none, of a window
+    /// that was refused.
     fn good_rows(
         &mut self,
         window: &Window,
@@ -181,9 +184,10 @@ impl<'a> Computation<'a> {
         Ok((values, bad))
     }
 
-    /// The rows of which nothing comes: those after the first that has no value, those that one of
-    /// the formulas has none for, or each formula's own. They are looked for on the CPU, which
-    /// computes what all engines do, and a single row at once.
+    /// The rows that get no result: those after the first row without a value, those for which any
+    /// formula has no value, or for each formula its own, as `on_error` says. They are looked for
+    /// on the CPU, whose results are those of every engine, and which computes a single row without
+    /// delay.
     fn bad_rows(&self, window: &Window, nulls: &[Vec<usize>]) -> Result<BadRows, Error> {
         let engine = Engine::cpu();
         let stops = self.on_error == OnError::Stop;
@@ -229,7 +233,7 @@ impl<'a> Computation<'a> {
         Ok(Some((count, failure)))
     }
 
-    /// Why a row has no value.
+    /// The failure that says why a row has no value.
     fn explained(
         &self,
         window: &Window,
@@ -253,7 +257,7 @@ impl<'a> Computation<'a> {
         Ok(Failure::Running(what.to_owned()))
     }
 
-    /// The one line of each formula that is a total.
+    /// The results of formulas that are totals, one line each.
     ///
     /// # Errors
     /// [`Failure::Running`] where no total is to blame.
@@ -293,8 +297,8 @@ impl<'a> Computation<'a> {
         Ok(computed)
     }
 
-    /// The failure that an error of a formula is, with the places of all of a line's numbers, that
-    /// of the one to blame first; `blame` comes with the values of the line's columns.
+    /// The failure for an error of a formula, with the places of all of the line's numbers, the one
+    /// to blame first. `blame` comes with the values of the line's columns.
     fn told(
         &self,
         error: &Error,
@@ -347,13 +351,13 @@ impl<'a> Computation<'a> {
     }
 }
 
-/// Rows of columns.
+/// Cuts a range of rows out of each column.
 fn slices(columns: &[Integers], rows: Range<usize>) -> Result<Vec<Integers>, Error> {
     let columns = columns.iter();
     columns.map(|column| column.slice(rows.clone())).collect()
 }
 
-/// The error of a formula that stands alone, if its rows are to blame for one.
+/// The error that a formula gives when it is evaluated alone, if its rows are to blame.
 fn error(evaluation: &mut Evaluation<'_>, columns: &[Integers]) -> Result<Option<Error>, Error> {
     match evaluation.rows(0..1, columns) {
         Ok(_) => Ok(None),
@@ -362,7 +366,7 @@ fn error(evaluation: &mut Evaluation<'_>, columns: &[Integers]) -> Result<Option
     }
 }
 
-/// The rows of a window but these, and the columns of them.
+/// The rows of a window that are left without some, and the columns of what is left.
 fn kept(window: &Window, without: &[usize]) -> (Vec<usize>, Result<Vec<Integers>, Error>) {
     let is_kept = |row: &usize| without.binary_search(row).is_err();
     let rows: Vec<usize> = (0..window.rows()).filter(is_kept).collect();
@@ -382,7 +386,7 @@ fn united<'a>(rows: impl IntoIterator<Item = &'a Vec<usize>>) -> Vec<usize> {
     all
 }
 
-/// Those of so many rows that a formula has no value for: all of them, or the first alone.
+/// The rows of so many for which a formula has no value: all of them, or the first alone.
 fn bad_rows(
     engine: &Engine,
     formula: &Formulas,
@@ -425,7 +429,7 @@ fn is_of_a_row(error: &Error) -> bool {
     is_of_length || error.blamed_operand(1).is_some()
 }
 
-/// Whether a number is what an error is about.
+/// Whether an error is about this number.
 fn refuses(error: &Error, number: &Integers) -> bool {
     match error {
         Error::ZeroDivisor { .. } => number.magnitude(0).is_empty(),

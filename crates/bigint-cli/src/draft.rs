@@ -1,4 +1,4 @@
-//! A file that is written aside, and takes its place when it is complete.
+//! A file that is written beside its target, and takes the target's place when it is complete.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Seek, Write};
@@ -8,7 +8,7 @@ use tempfile::TempPath;
 
 use crate::{signals, standard};
 
-/// What is written before it is complete.
+/// Content that is not yet complete.
 ///
 /// It has no name where the file system can do that, so that nothing is left behind
 /// however the program ends. Until [`Draft::finish`] whatever has the target's name
@@ -16,7 +16,7 @@ use crate::{signals, standard};
 #[derive(Debug)]
 pub struct Draft {
     file: File,
-    /// The name it has nonetheless.
+    /// The draft's name, where the file system needs one.
     name: Option<TempPath>,
     target: PathBuf,
     old: Option<Old>,
@@ -26,17 +26,16 @@ pub struct Draft {
 #[derive(Debug)]
 struct Old {
     file: File,
-    /// Whether the draft is all that the file is, but for the content, and can be put in
-    /// its place.
+    /// Whether the draft equals the old file in everything but the content, and so can take its
+    /// place.
     can_be_replaced: bool,
     /// Whether the draft may be copied into it.
     in_place: bool,
 }
 
 impl Draft {
-    /// A draft of `target`, which is `old` if that is there: open for writing, and
-    /// an ordinary file. It is written `in_place` where no other file can replace it, if
-    /// that is allowed.
+    /// Begins a draft of `target`; `old` is the target if it exists: an ordinary file, open for
+    /// writing. Where no other file can replace it, it is written `in_place`, if that is allowed.
     ///
     /// # Errors
     /// Where neither the target's folder takes new files, nor there is one to
@@ -139,7 +138,7 @@ struct Unplaced {
 }
 
 impl Unplaced {
-    /// Gives the draft a name that it keeps, and says which.
+    /// Gives the draft a name that it keeps, and answers an error that says so.
     fn keep(self, target: &Path) -> io::Error {
         let Unplaced { error, name } = self;
         let Some(mut name) = name else {
@@ -160,11 +159,10 @@ impl Unplaced {
     }
 }
 
-/// Results of the same target that may be kept beside it.
+/// The most results of one target that may be kept beside it.
 const MOST_KEPT: usize = 1000;
 
-/// What a file system says of what it was told to write down; one that cannot be told has
-/// nothing to say.
+/// Takes the error of a file system that cannot write down to the disk for success.
 fn on_disk(outcome: io::Result<()>) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, Unsupported};
     match outcome {
@@ -183,14 +181,14 @@ fn unnamed(folder: &Path, mode: u32) -> io::Result<File> {
     Ok(file)
 }
 
-/// Where a file without a name can be found to get one. A container may lack it.
+/// The path by which a file without a name can be given one. A container may lack it.
 #[cfg(target_os = "linux")]
 fn proc_name(file: &File) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Gives a file without a name this one, which must be free.
+/// Gives a file without a name the name `name`, which must be free.
 #[cfg(target_os = "linux")]
 fn link(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
@@ -208,12 +206,12 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The names that drafts have in a folder, which say what the file is, should it stay.
+/// The names that drafts have in a folder; they say what the file is, should it stay.
 fn unfinished_names(folder: &Path) -> impl Iterator<Item = PathBuf> {
     (1_u32..).map(|number| folder.join(format!(".bigint-{number}.unfinished")))
 }
 
-/// Names of drafts that are looked at for such as were left behind.
+/// How many names of drafts are checked for files that were left behind.
 const CLEARED: usize = 16;
 
 /// Removes drafts that were left behind in a folder by commands that were killed. Each
@@ -230,7 +228,7 @@ fn clear(folder: &Path) {
     }
 }
 
-/// What `make` makes at the first name for drafts that is free in a folder.
+/// Calls `make` with names for drafts in a folder until one is free.
 fn at_free_name<T>(
     folder: &Path,
     make: impl Fn(&Path) -> io::Result<T>,
@@ -273,7 +271,7 @@ fn named(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
     Ok((file, name))
 }
 
-/// Whether somebody has taken a file for left behind before it was locked.
+/// Whether somebody removed a file as left behind before it was locked.
 #[cfg(unix)]
 fn is_removed(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -304,7 +302,7 @@ fn put_at(file: &File, name: Option<TempPath>, target: &Path) -> Result<(), Unpl
     })
 }
 
-/// Has a file's new name written to the disk.
+/// Writes a file's new name to the disk.
 fn placed(target: &Path) -> io::Result<()> {
     match File::open(standard::folder(target)) {
         Ok(folder) => on_disk(folder.sync_all()),
@@ -313,10 +311,10 @@ fn placed(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes `draft` what `old` is, but for its content.
+/// Gives `draft` all that `old` has but its content.
 ///
 /// # Errors
-/// What it lacks.
+/// Names the first thing that the draft could not be given.
 #[cfg(unix)]
 fn take_after(draft: &File, old: &File, metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -346,12 +344,11 @@ fn take_after(draft: &File, old: &File, metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Attributes by name.
+/// Extended attributes, by name.
 #[cfg(unix)]
 type Attributes = std::collections::BTreeMap<std::ffi::OsString, Vec<u8>>;
 
-/// What else a file is: who else may read it, its labels. `None` where the file
-/// system has nothing of the kind.
+/// The extended attributes of a file: access lists, labels. `None` where the file system has none.
 #[cfg(unix)]
 fn attributes(file: &File) -> Option<Attributes> {
     use xattr::FileExt;
@@ -395,7 +392,7 @@ fn copy(mut draft: File, mut old: File) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("{error}; it is incomplete now")))
 }
 
-/// Has a full disk say so before anything is written over.
+/// Reserves space, so that a full disk is an error before anything is overwritten.
 #[cfg(target_os = "linux")]
 fn make_room(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};

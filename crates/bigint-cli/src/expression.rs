@@ -21,10 +21,10 @@ use crate::failure::{Failure, SourcePlace};
 /// Parentheses that may be open at one time: each takes a few stack frames of the parser.
 pub const MAX_DEPTH: usize = 1000;
 
-/// The name errors carry in place of a file's.
+/// The name by which errors call the expression, where they call others by a file's.
 pub const SOURCE_NAME: &str = "expression";
 
-/// How strongly an operator binds: as Python's do.
+/// How strongly an operator binds, as in Python.
 fn strength(symbol: &str) -> u8 {
     match symbol {
         "<<" | ">>" => 0,
@@ -34,10 +34,10 @@ fn strength(symbol: &str) -> u8 {
     }
 }
 
-/// The operator that binds more strongly than a sign, and from the right.
+/// The operator that binds more strongly than a sign, and groups from the right.
 const POWER: &str = "^";
 
-/// What an expression may be made of.
+/// The operators and functions that an expression may contain, as text.
 pub fn vocabulary() -> String {
     let written: Vec<String> = Function::written().map(|known| known.to_string()).collect();
     format!("{}, parentheses, names and integers", written.join(", "))
@@ -63,12 +63,12 @@ pub struct Expressions {
     roots: Vec<Part>,
     /// Distinct operands, in order of first appearance: the inputs.
     pub operands: Vec<Operand>,
-    /// For each operand, the place of its first appearance.
+    /// The place of each operand's first appearance.
     places: Vec<SourcePlace>,
 }
 
 impl Expressions {
-    /// Parses texts, each of which errors call by the name that stands before it.
+    /// Parses texts; errors call each text by the name that stands before it.
     ///
     /// # Errors
     /// [`Failure::Input`] with the column, in characters from 1, of the first
@@ -96,7 +96,7 @@ impl Expressions {
         })
     }
 
-    /// The formulas, whose inputs are the operands; `are_rows` says which of them have one
+    /// Makes the formulas. Their inputs are the operands; `are_rows` says which of them have one
     /// number for each line.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ struct Parser<'a> {
     places: Vec<SourcePlace>,
 }
 
-/// The longest operator that `text` begins with.
+/// The longest operator with which `text` begins.
 fn infix(text: &str) -> Option<(&'static str, Function)> {
     let known = Function::written().filter_map(|function| match function.syntax() {
         Syntax::Infix(symbol) if text.starts_with(symbol) => Some((symbol, function)),
@@ -162,7 +162,7 @@ fn function(name: &str) -> Option<Function> {
 }
 
 impl Parser<'_> {
-    /// All of the text.
+    /// Parses the whole text.
     fn whole(&mut self) -> Result<Part, Failure> {
         self.span = 0..0;
         self.advance()?;
@@ -213,7 +213,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Factors, and operators that bind at least so strongly.
+    /// Parses factors joined by operators that bind at least as strongly as `least`.
     fn expression(&mut self, least: u8, depth: usize) -> Result<Part, Failure> {
         let mut value = self.factor(depth)?;
         while let Token::Infix(symbol, function) = self.token
@@ -261,7 +261,7 @@ impl Parser<'_> {
                 Ok(self.operand(Operand::Literal, literal))
             }
             Token::Symbol('(') => {
-                let (value, _) = self.parentheses(depth, 1)?;
+                let value = self.parentheses(depth, false)?;
                 Ok(value[0])
             }
             Token::End => {
@@ -274,42 +274,39 @@ impl Parser<'_> {
         }
     }
 
-    /// A function whose name has been read, up to the parenthesis that closes.
+    /// Parses a call of a function, whose name has been read, up to the closing parenthesis.
     fn call(&mut self, name: Range<usize>, depth: usize) -> Result<Part, Failure> {
         let Some(function) = function(&self.text[name.clone()]) else {
             let what = format!("no such function: {}", there_are());
             return Err(self.error_at(name.start, what));
         };
         let expected = function.operands().len();
-        let (operands, found) = self.parentheses(depth, expected)?;
-        if found != expected {
+        let operands = self.parentheses(depth, expected > 1)?;
+        if operands.len() != expected {
+            let found = operands.len();
             let what = format!("{function} has {expected} operands, not {found}");
             return Err(self.error_at(name.start, what));
         }
         Ok(self.terms.apply(function, &operands))
     }
 
-    /// What stands in parentheses: `most` expressions, or of one function more; those that
-    /// count, and how many there are.
-    fn parentheses(&mut self, depth: usize, most: usize) -> Result<(Vec<Part>, usize), Failure> {
+    /// Parses what stands in parentheses: one expression, or a list of them where `is_list`.
+    fn parentheses(&mut self, depth: usize, is_list: bool) -> Result<Vec<Part>, Failure> {
         self.check_depth(depth)?;
         let open = self.span.start;
-        let mut values = Vec::with_capacity(most);
-        let mut found = 0;
+        let mut values = Vec::new();
         loop {
             self.advance()?;
-            let value = self.expression(0, depth + 1)?;
-            values.push(value);
-            found += 1;
+            values.push(self.expression(0, depth + 1)?);
             match self.token {
-                Token::Symbol(',') if most > 1 => {}
+                Token::Symbol(',') if is_list => {}
                 Token::Symbol(')') => break,
                 Token::End => return Err(self.error_at(open, "this '(' is never closed")),
                 _ => return Err(self.error_here("expected an operator or ')'")),
             }
         }
         self.advance()?;
-        Ok((values, found))
+        Ok(values)
     }
 
     fn check_depth(&self, depth: usize) -> Result<(), Failure> {
@@ -320,7 +317,7 @@ impl Parser<'_> {
         Err(self.error_here(what))
     }
 
-    /// An operand, the same one each time it is named.
+    /// An operand. The same name is the same operand each time.
     fn operand(&mut self, kind: fn(String) -> Operand, span: Range<usize>) -> Part {
         let operand = kind(self.text[span.clone()].to_owned());
         let index = self.operands.iter().position(|known| *known == operand);
@@ -357,7 +354,7 @@ mod tests {
         Expressions::parse([(SOURCE_NAME.to_owned(), text)])
     }
 
-    /// The formula, with the operands' names.
+    /// The formula of a text, written with the operands' names.
     fn formula(text: &str) -> String {
         let expression = parsed(text).unwrap();
         let columns = vec![true; expression.operands.len()];

@@ -6,11 +6,11 @@ use std::fmt;
 /// expression itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
-    /// The file's path as the user wrote it, or what stands for it.
+    /// The path as the user wrote it, or a name for what is no file.
     pub source: String,
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: u64,
-    /// Counted from 1, in bytes; in characters for the expression.
+    /// The column, counted from 1: in bytes, or for the expression in characters.
     pub column: u64,
 }
 

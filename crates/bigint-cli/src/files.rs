@@ -22,10 +22,10 @@ use crate::rows::{Reader, Rows, Table, TableReader, next_rows};
 use crate::source::Input;
 use crate::text_table::{TextTable, Wanted};
 
-/// Bytes of text that are read ahead of a file that is looked at.
+/// How many bytes of text are read ahead of a file.
 const AHEAD: usize = 1 << 20;
 
-/// Characters of a number that are shown, at most.
+/// The most characters of a number that are shown.
 const MOST_SHOWN: usize = 60;
 
 /// Copy columns of a file to a file of another form
@@ -70,12 +70,12 @@ pub struct Opened {
     pub reader: Box<dyn Reader>,
     /// Their names.
     pub names: Vec<String>,
-    /// Its size, where reading is counted.
+    /// Its size in bytes, where reading is counted.
     pub bytes: u64,
 }
 
-/// Opens the columns of a file that are wanted, of which about so many bytes are in memory; what
-/// is read of text is added to `read`.
+/// Opens the wanted columns of a file. About so many bytes of it are in memory at one time; the
+/// bytes of text that are read are added to `read`.
 ///
 /// # Errors
 /// [`Failure::Input`] where it cannot be read, [`Failure::Usage`] where it has no such columns.
@@ -167,7 +167,7 @@ fn of_table(
     }
 }
 
-/// Opens a file of which a column is named, or all are meant.
+/// Opens the column of a file that the source names, or all columns.
 fn open_all(source: &OsString) -> Result<(PathBuf, Opened), Failure> {
     let (path, form, column) = form::split(source)?;
     let one = [column];
@@ -225,7 +225,7 @@ pub fn head(arguments: &Head) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// A cell, as it is written, shortened.
+/// The text of a cell, shortened.
 fn shown(rows: &Rows, row: usize) -> String {
     let text = match rows {
         Rows::Text(chunk) => String::from_utf8_lossy(chunk.number(row)).into_owned(),
@@ -253,7 +253,7 @@ fn decimal(numbers: &Integers, row: usize) -> String {
     }
 }
 
-/// The two ends of a text that is long.
+/// The two ends of a long text, or all of a short one.
 fn shortened(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= MOST_SHOWN {
@@ -275,7 +275,8 @@ struct Known {
     negative: usize,
     least: Option<Integers>,
     greatest: Option<Integers>,
-    /// Numbers by the shortest of the lengths of 0, 32, 64, 128, ... bits that holds them.
+    /// How many numbers need at most 0, 32, 64, 128, ... bits, each counted at the shortest of
+    /// these lengths.
     lengths: Vec<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! What a file is, by its name: lines of numbers, or a table with columns.
+//! The form of a file, as its name says it: lines of numbers, or a table with columns.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// How numbers stand in a file.
+/// The form in which numbers stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One number a line, which every file is whose name says nothing else.
+    /// One number a line: the form of every file whose name says nothing else.
     Lines,
     /// Rows of cells with this byte between them, as RFC 4180 has it.
     Separated(u8),
@@ -22,10 +22,10 @@ pub enum Form {
     Arrow,
 }
 
-/// How text is packed.
+/// How text is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// It is not.
+    /// Not at all.
     Plain,
     Gzip,
     Zstd,
@@ -53,7 +53,7 @@ const PACKINGS: [(&str, Packing); 5] = [
     ("bz2", Packing::Bzip2),
 ];
 
-/// What the name of a file says.
+/// The form and the packing that the name of a file says.
 ///
 /// # Errors
 /// [`Failure::Usage`] where something is packed that is not text.
@@ -98,8 +98,8 @@ pub fn split(source: &OsStr) -> Result<(PathBuf, Form, Option<String>), Failure>
     Ok((whole.to_owned(), form, None))
 }
 
-/// Which of a file's columns is meant by a name, by a number counted from 1, or by nothing where
-/// there is but one.
+/// Finds the column of a file that is meant: by name, by number from 1, or the only one where
+/// nothing is said.
 ///
 /// # Errors
 /// [`Failure::Usage`] where there is no such column.
@@ -126,7 +126,7 @@ pub fn column(path: &str, names: &[String], wanted: Option<&str>) -> Result<usiz
     })
 }
 
-/// What is said of files that this build does not read and write.
+/// The message for files that this build does not read and write.
 #[cfg(not(feature = "arrow"))]
 pub const NO_ARROW: &str = "this build has no Parquet and Arrow: build it with \
                             `cargo build --release -p bigint-cli --features arrow`";

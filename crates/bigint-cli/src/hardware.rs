@@ -1,4 +1,4 @@
-//! What this machine computes with.
+//! The processor and the GPUs of this machine.
 
 use bigint_host::DeviceDescription;
 use serde::Serialize;
@@ -8,12 +8,12 @@ use serde::Serialize;
 pub struct Hardware {
     /// The processor.
     pub cpu: Processor,
-    /// The devices that the CUDA driver sees.
+    /// The CUDA devices that the driver lists.
     pub cuda: Vec<Device>,
-    /// Those that do not say what they are.
+    /// The devices that do not answer what they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub silent: Vec<Silent>,
-    /// Why there is none.
+    /// Why there is no CUDA device.
     pub no_cuda: Option<String>,
     /// The version of NVIDIA's driver, where the system knows it.
     pub driver: Option<String>,
@@ -22,33 +22,33 @@ pub struct Hardware {
 /// A processor, as the CPU back end uses it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Processor {
-    /// Its name, where the system knows it.
+    /// The processor's name, where the system knows it.
     pub name: Option<String>,
-    /// The set of instructions that is used.
+    /// The name of the instruction set that the CPU back end uses.
     pub path: &'static str,
-    /// Threads that compute.
+    /// The number of threads that compute.
     pub threads: usize,
 }
 
 /// A CUDA device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Device {
-    /// Its number.
+    /// The device's number.
     pub ordinal: usize,
-    /// Its name.
+    /// The device's name.
     pub name: String,
     /// Its compute capability, as in `9.0`.
     pub compute_capability: String,
-    /// Its memory.
+    /// The size of the device's memory.
     pub memory_bytes: usize,
 }
 
-/// A CUDA device that does not say what it is.
+/// A CUDA device that does not answer what it is.
 #[derive(Clone, Debug, Serialize)]
 pub struct Silent {
-    /// Its number.
+    /// The device's number.
     pub ordinal: usize,
-    /// Why not.
+    /// The driver's error.
     pub why: String,
 }
 
@@ -105,7 +105,7 @@ pub fn processor_name() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// The version of NVIDIA's kernel module, `580.159.04`.
+/// The version of NVIDIA's kernel module, as `580.159.04`.
 fn driver_version() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     let is_version =

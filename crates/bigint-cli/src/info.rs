@@ -1,4 +1,4 @@
-//! `bigint info`: who could compute here.
+//! `bigint info`: which back ends and devices this machine has.
 
 use std::path::Path;
 

@@ -114,10 +114,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// What the arguments ask for.
+/// Parses the command line.
 ///
-/// An expression may begin with `-`, or with `--`. A word of letters behind `--` is a slip
-/// for an option.
+/// An expression may begin with `-` or with `--`. A word of letters after `--` is taken for a
+/// misspelt option.
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let strict = Cli::command().mut_subcommand("calc", |calc| {
         calc.mut_arg("expression", |expression| {

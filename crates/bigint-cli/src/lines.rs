@@ -11,11 +11,11 @@ use crate::number::{MAX_TEXT, Number};
 use crate::rows::{Reader, Rows};
 use crate::source::{Input, Stop};
 
-/// Numbers a chunk holds at most, however short they are.
+/// The most numbers in a chunk, however short they are.
 const MAX_LINES: usize = 1 << 20;
 
-/// Bytes of the buffer for each number that is remembered, at least: more is remembered of a
-/// short number than it is long.
+/// The least number of bytes of the buffer for each number that is remembered: remembering a short
+/// number takes more room than its text.
 const BYTES_PER_NUMBER: usize = 16;
 
 /// Consecutive lines of one file, or records of one column of it.
@@ -23,16 +23,16 @@ const BYTES_PER_NUMBER: usize = 16;
 pub struct Chunk {
     /// The lines, blank ones and comments included.
     pub text: Arc<Vec<u8>>,
-    /// Where in `text` the numbers stand, without white space around them. In a table nothing
-    /// may stand there: null.
+    /// The places of the numbers in `text`, without the white space around them. In a table a place
+    /// may be empty: null.
     pub numbers: Vec<Range<u32>>,
-    /// Those of them, in order, that are known to be none, whatever digits there are.
+    /// The indices, in order, of numbers that are known to be invalid, whatever their digits.
     pub refused: Vec<usize>,
     first_line: u64,
 }
 
 impl Chunk {
-    /// A column of a table whose records are in `text`, which begins at this line.
+    /// A column of a table whose records are in `text`, beginning at this line.
     pub fn of_table(
         text: Arc<Vec<u8>>,
         numbers: Vec<Range<u32>>,
@@ -47,7 +47,7 @@ impl Chunk {
         }
     }
 
-    /// Some of the numbers.
+    /// The chunk of some of the numbers.
     pub fn slice(&self, range: Range<usize>) -> Self {
         let refused = self.refused.iter().filter(|index| range.contains(index));
         Chunk {
@@ -58,7 +58,7 @@ impl Chunk {
         }
     }
 
-    /// The text of number `index`, or that of 0 where it is null.
+    /// The text of number `index`, or `0` where it is null.
     pub fn number_or_zero(&self, index: usize) -> &[u8] {
         match self.number(index) {
             b"" => b"0",
@@ -66,7 +66,7 @@ impl Chunk {
         }
     }
 
-    /// The numbers that are null.
+    /// The indices of the numbers that are null.
     pub fn nulls(&self) -> Vec<usize> {
         let numbers = self.numbers.iter().enumerate();
         let nulls = numbers.filter(|(_, number)| number.is_empty());
@@ -97,7 +97,7 @@ fn line_feeds(text: &[u8]) -> u64 {
 /// A number in the buffer.
 struct Found {
     number: Range<usize>,
-    /// Where the next line starts, and which it is.
+    /// Where in the buffer the next line starts, and its number.
     next: usize,
     next_line: u64,
 }
@@ -106,34 +106,33 @@ struct Found {
 pub struct LineReader {
     path: String,
     input: Input,
-    /// Bytes that `buffer` is meant to hold; grows for a line that is longer.
+    /// How many bytes `buffer` should hold; more while a line is longer.
     capacity: usize,
     buffer: Vec<u8>,
-    /// Bytes of `buffer` that earlier chunks took.
+    /// How many bytes of `buffer` earlier chunks took.
     taken: usize,
-    /// Where in `buffer` the line starts that is not yet complete or looked at.
+    /// Where in `buffer` the line starts that is not yet complete or not yet parsed.
     pending: usize,
-    /// Where in `buffer` the search for its end goes on.
+    /// Where in `buffer` the search for the end of that line continues.
     searched: usize,
-    /// Numbers not yet taken.
+    /// The numbers not yet taken.
     numbers: VecDeque<Found>,
-    /// The line that starts at `pending`, from 1.
+    /// The number of the line that starts at `pending`.
     pending_line: u64,
-    /// The line that `buffer[taken]` belongs to, from 1.
+    /// The number of the line that `buffer[taken]` belongs to.
     line: u64,
-    /// Where in `buffer` the line at `pending` was cut, because a comment began.
+    /// Where in `buffer` the line at `pending` was cut because a comment began.
     comment: Option<usize>,
     ended: bool,
-    /// Why there is no more to read; it is reported when all numbers before it are taken.
+    /// Why reading ended early; reported when all numbers before it are taken.
     failed: Option<Failure>,
-    /// Whether a line that can be no number is handed on nonetheless, cut short.
+    /// Whether a line that cannot be a number is passed on nonetheless, cut short.
     goes_on: bool,
     total: u64,
 }
 
 impl LineReader {
-    /// A reader of `input`, called `path` in errors, that keeps about `capacity`
-    /// bytes in memory.
+    /// Reads `input`, which errors call `path`; about `capacity` bytes are kept in memory.
     pub fn new(path: String, input: Input, capacity: usize) -> Self {
         LineReader {
             path,
@@ -154,12 +153,12 @@ impl LineReader {
         }
     }
 
-    /// Hands on lines that can be no numbers, too, of which the long ones are cut short.
+    /// Passes on lines that cannot be numbers, too; long ones are cut short.
     pub fn go_on(&mut self) {
         self.goes_on = true;
     }
 
-    /// What errors call this file.
+    /// The name by which errors call this file.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -174,7 +173,7 @@ impl LineReader {
         self.capacity = capacity;
     }
 
-    /// Takes the only number of a file that has no other, if `is_taken` of its text.
+    /// Takes the only number of a file that has no other, if `is_taken` agrees to its text.
     ///
     /// # Errors
     /// As reading.
@@ -199,7 +198,7 @@ impl LineReader {
         }
     }
 
-    /// Where the file ends, if that is before its first number.
+    /// Where the file ends, if it ends before its first number.
     ///
     /// # Errors
     /// As reading.
@@ -208,8 +207,8 @@ impl LineReader {
         Ok(self.numbers.is_empty().then(|| self.end()))
     }
 
-    /// Reads until `wanted` numbers are at hand, or the file has ended; reads
-    /// ahead, but does not wait, where less than half the capacity is in use.
+    /// Reads until `wanted` numbers are at hand, or the file has ended. Reads ahead, without
+    /// waiting, while less than half the capacity is in use.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
         match self.failed {
             None => self.failed = self.read_ahead(wanted).err(),
@@ -239,7 +238,7 @@ impl LineReader {
         Ok(())
     }
 
-    /// How many numbers are looked for before some are taken.
+    /// How many numbers are searched for before some are taken.
     fn most_numbers(&self) -> usize {
         // Two tell whether there is one alone.
         (self.capacity / BYTES_PER_NUMBER).clamp(2, MAX_LINES)
@@ -261,8 +260,8 @@ impl LineReader {
         }
     }
 
-    /// Called when the buffer is full and holds no complete line to take: makes
-    /// room for a longer line, unless it can be no number.
+    /// Makes room for a longer line, or gives up one that cannot be a number; called when the
+    /// buffer is full and holds no complete line.
     fn make_room(&mut self) -> Result<(), Failure> {
         let hash = memchr(b'#', &self.buffer[self.pending..]).map(|hash| self.pending + hash);
         if let Some(comment) = self.comment.or(hash) {
@@ -306,7 +305,7 @@ impl LineReader {
         Ok(())
     }
 
-    /// Whether there was something to read, or the end.
+    /// Reads more; answers whether there was something, or the end.
     fn read_more(&mut self, waits: bool) -> Result<bool, Failure> {
         let wanted = self.capacity - self.buffer.len();
         bigint_cpu::reserve(&mut self.buffer, wanted)?;
@@ -319,7 +318,7 @@ impl LineReader {
         }
     }
 
-    /// Looks at the lines that are complete.
+    /// Finds the numbers in the lines that are complete.
     fn find_numbers(&mut self) {
         // Most files have no comment: one look at all of what is new finds none.
         let next_hash = |buffer: &[u8], from: usize| {
@@ -458,7 +457,7 @@ mod tests {
         Ok(rows.map(|rows| rows.into_iter().map(chunk).collect()))
     }
 
-    /// Hands out a few bytes at a time, as a pipe may.
+    /// A reader that hands out a few bytes at a time, as a pipe may.
     struct Trickle(Vec<u8>, usize);
 
     impl Read for Trickle {

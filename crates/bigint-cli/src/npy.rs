@@ -13,22 +13,22 @@ use crate::window::Results;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of an array that are read at once, about.
+/// About how many bytes of an array are read at once.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What an array is of.
+/// The header of an array: type and shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     rows: u64,
-    /// Words in a row.
+    /// The number of words in a row.
     words: usize,
-    /// Bytes of a word.
+    /// The number of bytes in a word.
     bytes: usize,
     is_signed: bool,
     is_big_endian: bool,
 }
 
-/// The numbers of an array.
+/// The numbers of an array, read block by block.
 pub struct Npy {
     path: String,
     file: BufReader<File>,
@@ -37,7 +37,7 @@ pub struct Npy {
 }
 
 impl Npy {
-    /// The array in a file.
+    /// Opens the array in a file.
     ///
     /// # Errors
     /// [`Failure::Input`] where it is no array of integers.
@@ -87,7 +87,7 @@ fn header(file: &mut impl Read) -> Result<Header, String> {
     })
 }
 
-/// A header as `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 8), }`.
+/// Parses a header such as `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 8), }`.
 fn parsed(text: &str) -> Option<Header> {
     let value = |key: &str| Some(text.split_once(&format!("'{key}':"))?.1.trim_start());
     let description = value("descr")?.strip_prefix('\'')?.split_once('\'')?.0;
@@ -173,8 +173,8 @@ impl Table for Npy {
     }
 }
 
-/// Writes an array of as many words of 32 bits as the longest number has. That is known in the
-/// end: until then numbers are in a file without a name.
+/// Writes an array with as many words of 32 bits to a row as the longest number has. That is known
+/// only at the end; until then the numbers are in a file without a name.
 pub struct Writer {
     output: Packed,
     numbers: BufWriter<File>,
@@ -183,10 +183,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An array that is to be written to `output`.
+    /// Begins an array that will be written to `output`.
     ///
     /// # Errors
-    /// [`Failure::Running`] where there is no place for numbers in between.
+    /// [`Failure::Running`] where there is no place for the numbers until then.
     pub fn new(output: Packed) -> Result<Self, Failure> {
         let file =
             tempfile::tempfile().map_err(|error| Failure::writing("a temporary file", &error))?;
@@ -201,7 +201,7 @@ impl Writer {
     /// Appends results.
     ///
     /// # Errors
-    /// [`Failure::Running`] where one is negative or none.
+    /// [`Failure::Running`] where a result is negative, or a row has none.
     pub fn write(&mut self, results: &Results) -> Result<(), Failure> {
         for line in 0..results.lines {
             let refused = |what| {

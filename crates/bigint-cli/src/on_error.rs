@@ -1,4 +1,4 @@
-//! Rows that have no value: what becomes of them, and how many there were.
+//! Rows without a value: what becomes of them, and how many there were.
 
 use crate::failure::Failure;
 use crate::output;
@@ -23,7 +23,7 @@ pub struct Valueless {
 }
 
 impl Valueless {
-    /// Takes more of them in, of which this is the first.
+    /// Counts `count` more rows, of which `first` is the first.
     pub fn add(&mut self, count: usize, first: Failure) {
         self.count += count;
         self.first.get_or_insert(first);

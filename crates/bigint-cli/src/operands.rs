@@ -1,24 +1,24 @@
-//! The inputs of formulas: which are columns of files, and which are numbers for all lines.
+//! The inputs of formulas: columns of files, and single numbers for all lines.
 
 use bigint_host::Integers;
 use bigint_host::expression::Formulas;
 
 use crate::failure::SourcePlace;
 
-/// What an input is.
+/// The origin of an input.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// One number that stands for all, and where it is written.
+    /// One number that stands for all lines, and where it is written.
     Constant(Integers, SourcePlace),
-    /// One number for each line: file number `.0`.
+    /// A column of numbers, one for each line: the index of the column.
     Column(usize),
 }
 
 /// Formulas and their inputs.
 #[derive(Debug)]
 pub struct Operands {
-    /// What is computed.
+    /// The formulas.
     pub formulas: Formulas,
-    /// What each of their inputs is.
+    /// The origin of each input.
     pub origins: Vec<Origin>,
 }

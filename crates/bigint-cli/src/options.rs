@@ -1,8 +1,8 @@
-//! What options hold: sizes of memory, and names with their sources.
+//! The values of options: sizes of memory, and names with their sources.
 
 use std::ffi::{OsStr, OsString};
 
-/// Bytes, written with a unit or without.
+/// Reads a number of bytes, with a unit or without.
 pub fn memory(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match &text[digits.len()..] {
@@ -25,10 +25,10 @@ pub fn memory(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Less memory would go line by line.
+/// The least memory that may be given; with less, each line would be a window.
 const LEAST_MEMORY: usize = 1 << 20;
 
-/// What stands before the first `=`, and what behind it.
+/// Splits at the first `=`.
 #[cfg(unix)]
 pub fn split_once(text: &OsStr) -> Option<(String, OsString)> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};

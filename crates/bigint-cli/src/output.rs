@@ -1,5 +1,5 @@
-//! Where results go: standard output, what is written in place, or a file that
-//! appears only when complete.
+//! The destination of results: standard output, a file written in place, or a file that appears
+//! only when it is complete.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::standard::{self, Target};
 
-/// What errors call standard output.
+/// The name by which errors call standard output.
 pub const STANDARD_OUTPUT: &str = "standard output";
 
 /// A sink for text.
@@ -21,18 +21,17 @@ pub struct Output {
 
 #[derive(Debug)]
 enum Sink {
-    /// Standard output, a device, a pipe: what is written is gone.
+    /// Standard output, a device or a pipe: what is written cannot be taken back.
     Direct(File),
     Draft(Draft),
 }
 
 impl Output {
-    /// Standard output, which is also `-`; or what has this path, by way of links.
+    /// Opens standard output, which is also `-`, or the file of this path, following links.
     ///
-    /// A file gets its content only in [`Output::finish`]; until then, and for ever
-    /// where that is not reached, it stays what it is. It keeps its mode, its owner
-    /// and its links. One that no other file can replace is written `in_place`, if that is
-    /// allowed, and is refused if not.
+    /// A file gets its content only in [`Output::finish`]; until then it stays as it was, for ever
+    /// if that is never reached. It keeps its mode, its owner and its links. A file that no other
+    /// file can replace is written `in_place` if that is allowed, and refused if not.
     ///
     /// # Errors
     /// [`Failure::Usage`] where there can be no such file, or it must not be
@@ -55,7 +54,7 @@ impl Output {
         }
     }
 
-    /// What errors call it.
+    /// The name by which errors call it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -122,7 +121,7 @@ impl Sink {
     }
 }
 
-/// Tells `text` on standard error, if anybody hears it.
+/// Prints `text` on standard error, and ignores failure.
 pub fn tell(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! What is written, packed as the name of its file says.
+//! Compresses output as the name of its file says.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 use crate::form::{self, Packing};
 use crate::output::Output;
 
-/// Text of a Zstandard frame, at least, but for the last.
+/// The least number of bytes of text in a Zstandard frame, but for the last.
 const FRAME_BYTES: usize = 1 << 20;
 
-/// How much xz packs: of 0 to 9, as its command has them.
+/// How hard xz compresses, from 0 to 9 as in its command.
 const XZ_PRESET: u32 = 6;
 
-/// A sink for bytes, which are packed on their way.
+/// A sink for bytes, which are compressed on their way.
 pub struct Packed {
     name: String,
     packer: Packer,
@@ -33,7 +33,7 @@ enum Packer {
 }
 
 impl Packed {
-    /// What has this path, or standard output, as [`Output::open`] opens it.
+    /// Opens the file of this path, or standard output, as [`Output::open`] does.
     ///
     /// # Errors
     /// As [`Output::open`].
@@ -58,7 +58,7 @@ impl Packed {
         Ok(Packed { name, packer })
     }
 
-    /// What errors call it.
+    /// The name by which errors call it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -113,7 +113,7 @@ impl Write for Packed {
     }
 }
 
-/// Writes a frame of its own: frames one after another are one text.
+/// Writes a frame; frames one after another are one text.
 fn frame(output: &mut Output, text: &[u8]) -> io::Result<()> {
     output.write_all(&compress_to_vec(text, CompressionLevel::Fastest))
 }

@@ -6,8 +6,8 @@
 //! formatting use all cores besides. No stage holds more than one piece, and a
 //! piece is bounded, so memory is too.
 //!
-//! A source that pauses holds nothing back: what has come by then is computed and
-//! written, so that the command answers line by line behind a pipe.
+//! A source that pauses holds nothing back: lines that have come by then are computed and written,
+//! so that the command answers line by line behind a pipe.
 //!
 //! Errors travel with the pieces, in order: the first wrong line is the one
 //! that is reported, whichever stage met it.
@@ -33,29 +33,30 @@ use crate::source::Stop;
 use crate::threads::{Pieces, ahead};
 use crate::window::{self, Results, Wanted, Window};
 
-/// What the stages share.
+/// What all stages share.
 #[derive(Clone, Copy)]
 pub struct Pipeline<'a> {
-    /// What is computed, and of what.
+    /// The formulas and their inputs.
     pub operands: &'a Operands,
     /// The base of the results.
     pub format: Format,
-    /// Limbs of a window, at most.
+    /// The most limbs of a window.
     pub window_limbs: usize,
     /// What becomes of rows without a value.
     pub on_error: OnError,
-    /// Where the time goes.
+    /// The times of the stages.
     pub profile: &'a Profile,
-    /// Who computes.
+    /// The engine that computes.
     pub engine: &'a Engine,
-    /// Bytes of the files, where they are known.
+    /// The size of all files in bytes, where it is known.
     pub total_bytes: u64,
 }
 
 type Piece<T> = Result<T, Failure>;
 
 impl Pipeline<'_> {
-    /// Runs all stages to their end; this thread writes. `read` counts the readers' bytes.
+    /// Runs all stages to their end, writing on this thread. `read` counts the bytes that readers
+    /// read.
     ///
     /// # Errors
     /// The first [`Failure`] of any stage.

@@ -1,4 +1,4 @@
-//! Where the time goes, for `--verbose`.
+//! The times of the stages, for `--verbose`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub enum Stage {
 
 const NAMES: [&str; 5] = ["read", "parse", "compute", "format", "write"];
 
-/// The time each stage was at work, which is not the time it waited for others.
+/// The time each stage worked, without the time it waited for others.
 #[derive(Debug)]
 pub struct Profile {
     started: Instant,
@@ -43,7 +43,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Does `work` and adds its time to `stage`.
+    /// Runs `work` and adds its time to `stage`.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = work();
@@ -89,7 +89,7 @@ impl Profile {
         output::tell(stages);
     }
 
-    /// Prints which back end did what to standard error, of several evaluations.
+    /// Prints to standard error which back end did how much, of several evaluations.
     pub fn print_tallies<'a>(all: impl Iterator<Item = &'a Tallies>) {
         let mut tallies = Tallies::new();
         for (key, tally) in all.flatten() {

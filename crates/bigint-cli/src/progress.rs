@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work shorter than this shows no bar.
+/// The time after which a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar on standard error, where that is a terminal and the work is long.
@@ -17,13 +17,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress in bytes; a total of zero is an unknown total.
+    /// Counts bytes; a total of zero is an unknown total.
     pub fn new(total: u64) -> Self {
         let template = "{bytes} of {total_bytes} {bar:40} {bytes_per_sec}, {eta} left";
         Progress::with_template(total, template)
     }
 
-    /// Progress in cases.
+    /// Counts cases.
     pub fn of_cases(total: u64) -> Self {
         Progress::with_template(total, "{msg} {pos} of {len} {bar:40} {eta} left")
     }
@@ -42,7 +42,7 @@ impl Progress {
         }
     }
 
-    /// What has been done by now.
+    /// Sets how much is done.
     pub fn set(&mut self, done: u64) {
         if self.bar.is_none() && self.started.elapsed() > PATIENCE {
             // Hides itself where standard error is no terminal.

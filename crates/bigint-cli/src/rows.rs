@@ -1,8 +1,8 @@
-//! Rows of the sources' columns: text that is still to be read, or numbers; and how sources
+//! Rows of the sources' columns, as text that is still to be read or as numbers, and how sources
 //! advance in step.
 //!
-//! A piece holds as many rows of each source. What one source has read ahead of another stays
-//! where it is, so memory does not grow with the files, nor with how unequal their rows are.
+//! A piece holds equally many rows of each source. Rows that one source has read ahead of another
+//! stay where they are, so memory grows neither with the files nor with how unequal their rows are.
 
 use std::ops::Range;
 
@@ -17,27 +17,27 @@ use crate::source::Stop;
 /// Consecutive rows of one column.
 #[derive(Debug)]
 pub enum Rows {
-    /// As text.
+    /// Rows as text.
     Text(Chunk),
-    /// As numbers.
+    /// Rows as numbers.
     Numbers(Numbers),
 }
 
-/// Rows that are numbers, but for some.
+/// Rows of numbers, some of which may be null or invalid.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    /// Any number where there is none.
+    /// The numbers; a row without one has any number here.
     pub numbers: Integers,
     /// The rows that are null, in order.
     pub nulls: Vec<usize>,
-    /// The rows that hold something else, in order, and what is wrong with it.
+    /// The invalid rows, in order, each with what is wrong with it.
     pub wrong: Vec<(usize, String)>,
-    /// Rows of the column before these.
+    /// The number of rows of the column before these.
     pub before: u64,
 }
 
 impl Rows {
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Rows::Text(chunk) => chunk.numbers.len(),
@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// About how many bytes they take.
+    /// About how many bytes the rows take.
     pub fn bytes(&self) -> usize {
         match self {
             Rows::Text(chunk) => chunk.text.len(),
@@ -53,7 +53,8 @@ impl Rows {
         }
     }
 
-    /// The line and the column of a row, both from 1. In a file without lines a row is one.
+    /// The line and the column of a row, both from 1. In a file without lines, the line is the
+    /// row's number.
     pub fn position(&self, row: usize) -> (u64, u64) {
         match self {
             Rows::Text(chunk) => chunk.position(row),
@@ -69,7 +70,7 @@ impl Rows {
         }
     }
 
-    /// Whether rows are known to be no numbers before they are read.
+    /// Whether some rows are known to be invalid before they are read.
     pub fn has_wrong(&self) -> bool {
         match self {
             Rows::Text(chunk) => !chunk.refused.is_empty(),
@@ -77,7 +78,8 @@ impl Rows {
         }
     }
 
-    /// What is wrong with a row that is not null, and where in its text.
+    /// What is wrong with a row that is not null, and the index of the first wrong byte in its
+    /// text.
     pub fn wrong(&self, row: usize) -> Option<(usize, String)> {
         match self {
             Rows::Text(chunk) if chunk.numbers[row].is_empty() => None,
@@ -96,8 +98,8 @@ impl Rows {
         }
     }
 
-    /// The numbers of some rows, any number where one is null: of `picked`, or of a range where
-    /// nothing is picked from it.
+    /// The numbers of a range of rows, or of the rows `picked` if there are any. A row that is null
+    /// has any number.
     ///
     /// # Errors
     /// As [`read_column`].
@@ -114,7 +116,7 @@ impl Rows {
         }
     }
 
-    /// Some of the rows.
+    /// A range of the rows.
     fn slice(&self, range: Range<usize>) -> Result<Rows, Failure> {
         Ok(match self {
             Rows::Text(chunk) => Rows::Text(chunk.slice(range)),
@@ -136,7 +138,7 @@ impl Rows {
 
 /// A source of rows, of one column or of several.
 pub trait Reader: Send {
-    /// What errors call each column.
+    /// The names by which errors call the columns.
     fn paths(&self) -> Vec<String>;
 
     /// Reads until there is a row, or the end.
@@ -145,22 +147,22 @@ pub trait Reader: Send {
     /// Where there is no row at hand, and no more can be read.
     fn fill(&mut self) -> Result<(), Failure>;
 
-    /// Rows that can be taken.
+    /// The number of rows that can be taken.
     fn at_hand(&self) -> usize;
 
-    /// Takes so many of them, of each column.
+    /// Takes so many rows of each column.
     ///
     /// # Errors
     /// [`Failure::Running`] where memory ends.
     fn take(&mut self, count: usize) -> Result<Vec<Rows>, Failure>;
 
-    /// Rows that were taken.
+    /// The number of rows that were taken.
     fn taken(&self) -> u64;
 
-    /// Where the source ends, once everything before is taken.
+    /// Where the source ends, after all rows were taken.
     fn end(&self) -> SourcePlace;
 
-    /// What ends the waiting for more, where reading may have to wait.
+    /// A way to end the wait for more rows, if reading may wait.
     fn stop(&self) -> Option<Stop> {
         None
     }
@@ -200,7 +202,7 @@ pub fn next_rows(readers: &mut [Box<dyn Reader>]) -> Result<Option<Vec<Rows>>, F
 
 /// A file of columns that is read block by block.
 pub trait Table: Send {
-    /// The next rows, equally many of each column and some, or `None` at the end.
+    /// The next rows, at least one and equally many of each column, or `None` at the end.
     ///
     /// # Errors
     /// Where they cannot be read.
@@ -212,14 +214,14 @@ pub struct TableReader {
     paths: Vec<String>,
     table: Box<dyn Table>,
     block: Vec<Rows>,
-    /// Rows of the block that were taken.
+    /// How many rows of the block were taken.
     used: usize,
     taken: u64,
     end: (u64, u64),
 }
 
 impl TableReader {
-    /// The columns of a table, which errors call by `paths`.
+    /// Reads a table, whose columns errors call by `paths`.
     pub fn new(paths: Vec<String>, table: Box<dyn Table>) -> Self {
         TableReader {
             paths,

@@ -25,9 +25,9 @@ fn remove_unfinished() {
     }
 }
 
-/// Has SIGINT, SIGTERM and SIGHUP remove the unfinished files and end the program,
-/// with the code by which shells report them, 128 + the signal's number, and memory that
-/// ends remove them as well. What the program was told to ignore, as `nohup` does, stays ignored.
+/// Has SIGINT, SIGTERM and SIGHUP, and the end of memory, remove the unfinished files and end the
+/// program. The exit code is the one by which shells report a signal, 128 + its number. A signal
+/// that was ignored at the start, as by `nohup`, stays ignored.
 ///
 /// A file that reaches the limit on files' sizes becomes an error of the write.
 #[cfg(unix)]
@@ -67,7 +67,7 @@ pub fn watch() {
     });
 }
 
-/// As above: signals do what they do to any program.
+/// Does nothing where there are no such signals: they end the program.
 #[cfg(not(unix))]
 pub fn watch() {}
 

@@ -1,4 +1,4 @@
-//! Where results go: lines in a file for each formula, or the columns of one table.
+//! The destination of results: lines in a file for each formula, or the columns of one table.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use crate::number::Format;
 use crate::packed::Packed;
 use crate::window::Results;
 
-/// What is written of a window.
+/// The results of a window in the form in which they are written.
 pub enum Piece {
-    /// Text, with the number of the file that it is for.
+    /// Text, with the index of its file.
     Texts(Vec<(usize, Vec<Vec<u8>>)>),
-    /// Numbers, of each column.
+    /// Numbers, column by column.
     Numbers(Vec<Results>),
 }
 
-/// Where results go.
+/// The open files of results.
 pub struct Sink {
     form: Form,
     /// The columns' names.
@@ -32,7 +32,7 @@ enum Files {
     Arrow(crate::arrow_files::Writer),
 }
 
-/// Opens what results of these names are written to: a file for each, or one for all.
+/// Opens the destination for columns of these names: a file for each, or one for all.
 ///
 /// Columns of a binary file are numbers, or text where a `format` is asked for.
 ///
@@ -108,7 +108,7 @@ fn header(names: &[String], separator: u8) -> Vec<u8> {
 }
 
 impl Sink {
-    /// How results become pieces.
+    /// The form in which this sink takes results.
     pub fn shape(&self) -> Shape {
         Shape {
             form: self.form,
@@ -116,7 +116,7 @@ impl Sink {
         }
     }
 
-    /// Writes a piece, and answers how many bytes of text it had.
+    /// Writes a piece; answers how many bytes of text that was.
     ///
     /// # Errors
     /// As writing.
@@ -143,7 +143,7 @@ impl Sink {
         Ok(bytes)
     }
 
-    /// Makes what was written the files' content.
+    /// Completes the files.
     ///
     /// # Errors
     /// As writing.
@@ -157,14 +157,14 @@ impl Sink {
     }
 }
 
-/// How results become pieces of a sink.
+/// The form in which a sink takes results.
 pub struct Shape {
     form: Form,
     names: Vec<String>,
 }
 
 impl Shape {
-    /// The piece of a window's results, with the numbers of their formulas.
+    /// Makes a piece of a window's results, which come with the indices of their formulas.
     ///
     /// # Errors
     /// [`Failure::Running`] where memory ends.

@@ -1,9 +1,9 @@
-//! The bytes of a source: decompressed, without a byte-order mark, and from a pipe as
-//! they come.
+//! The bytes of a source: decompressed, without a byte-order mark, and as soon as they come from a
+//! pipe.
 //!
-//! A file is read when more of it is wanted. Whoever writes into a pipe may pause, and
-//! may wait for the answers to what it has written before it goes on: a thread of its
-//! own reads a pipe, so that what has come can be told from what has not.
+//! A file is read when more of it is needed. Whoever writes into a pipe may pause, and may wait for
+//! answers before going on; so a pipe is read by a thread of its own, and it is always known
+//! whether more has come.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,19 +19,19 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::threads::{self, Work};
 
-/// Bytes that are read from a pipe at once, at most.
+/// The most bytes that are read from a pipe at once.
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Bytes that are read from a pipe at once, at least.
+/// The least size of a block of a pipe, in bytes.
 const LEAST_BLOCK_BYTES: usize = 1 << 12;
 
-/// Blocks that are read ahead from a pipe, at most.
+/// The most blocks that are read ahead from a pipe.
 const BLOCKS: usize = 32;
 
-/// Blocks that the bytes to be read ahead are cut into, where they are few.
+/// The least number of blocks that the bytes to be read ahead are cut into.
 const LEAST_BLOCKS: usize = 4;
 
-/// What the source of a batch is read through.
+/// A reader of a source's text.
 pub struct Input(Way);
 
 enum Way {
@@ -39,24 +39,24 @@ enum Way {
     Ahead {
         blocks: Receiver<io::Result<Vec<u8>>>,
         block: Vec<u8>,
-        /// Bytes of `block` that were handed out.
+        /// How many bytes of `block` were handed out.
         taken: usize,
         stop: Stop,
     },
 }
 
-/// Ends the text of a pipe for who waits for more of it.
+/// Ends the text of a pipe for a reader that waits for more of it.
 #[derive(Clone)]
 pub struct Stop {
     is_ended: Arc<AtomicBool>,
     out: Weak<Out>,
 }
 
-/// Where the blocks of a pipe go; an empty one is the end.
+/// The channel for the blocks of a pipe; an empty block is the end.
 type Out = SyncSender<io::Result<Vec<u8>>>;
 
 impl Stop {
-    /// From now on nobody waits for more.
+    /// Lets no reader wait for more from now on.
     pub fn end(&self) {
         self.is_ended.store(true, Ordering::Release);
         if let Some(out) = self.out.upgrade() {
@@ -67,12 +67,13 @@ impl Stop {
 }
 
 impl Input {
-    /// A file, or anything else that does not pause. What is read is added to `read`.
+    /// Reads a file, or anything else that does not pause. The number of bytes read is added to
+    /// `read`.
     pub fn file(raw: impl Read + Send + 'static, read: Arc<AtomicU64>) -> Self {
         Input(Way::Asked(Box::new(Text::new(raw, read))))
     }
 
-    /// A pipe, a terminal, standard input, of which about so many bytes are read `ahead`.
+    /// Reads a pipe, a terminal or standard input, about `ahead` bytes ahead.
     pub fn pipe(raw: impl Read + Send + 'static, read: Arc<AtomicU64>, ahead: usize) -> Self {
         let bytes = (ahead / LEAST_BLOCKS).clamp(LEAST_BLOCK_BYTES, BLOCK_BYTES);
         let (out, blocks) = sync_channel((ahead / bytes).clamp(1, BLOCKS));
@@ -105,7 +106,7 @@ impl Input {
         matches!(self.0, Way::Ahead { .. })
     }
 
-    /// What ends the waiting for more, where there is any.
+    /// A way to end the wait for more, where reading may wait.
     pub fn stop(&self) -> Option<Stop> {
         match &self.0 {
             Way::Ahead { stop, .. } => Some(stop.clone()),
@@ -113,8 +114,8 @@ impl Input {
         }
     }
 
-    /// Appends at most `most` bytes to `buffer`, which has room for them, and answers how
-    /// many: none at the end. `None` where there are none yet, unless told to wait.
+    /// Appends at most `most` bytes to `buffer`, which has room for them; answers how many, none at
+    /// the end. `None` where there are none yet and `waits` is not set.
     ///
     /// # Errors
     /// As reading.
@@ -168,8 +169,8 @@ fn read_ahead(mut text: impl Read, bytes: usize, out: &Out) {
     }
 }
 
-/// The text in the bytes of a file. What they are is looked at when they are first
-/// asked for, byte by byte: of a pipe, no more has to be there than tells it.
+/// The text in the bytes of a file. The first bytes, which say how it is compressed, are read when
+/// text is first wanted, one by one: a pipe need hold no more than these.
 struct Text<R> {
     raw: Option<Counted<R>>,
     text: Box<dyn Read + Send>,
@@ -193,7 +194,7 @@ impl<R: Read + Send + 'static> Read for Text<R> {
     }
 }
 
-/// How files begin that are not plain text.
+/// The first bytes of compressed files.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const XZ: &[u8] = b"\xfd7zXZ\0";
@@ -221,7 +222,7 @@ fn decoded(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Sen
     })
 }
 
-/// Adds what is read of a file, compressed as it may be, to a count.
+/// A reader that counts the bytes it reads of a file, compressed or not.
 struct Counted<R> {
     raw: R,
     read: Arc<AtomicU64>,
@@ -309,7 +310,7 @@ fn corrupt(what: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    /// The text, read with pauses or without.
+    /// Reads all text, with pauses or without.
     fn text(bytes: &[u8], ahead: bool) -> io::Result<String> {
         let raw = Cursor::new(bytes.to_vec());
         let mut input = match ahead {

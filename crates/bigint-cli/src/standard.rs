@@ -1,22 +1,22 @@
-//! The standard streams, under all the names that they have.
+//! The standard streams, under all their names.
 
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Links that lead on to links, at most, as the system has it.
+/// The most links that are followed from link to link, as in the system.
 const MAX_LINKS: usize = 40;
 
-/// What a path leads to, by way of symbolic links.
+/// The target of a path, after symbolic links.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Target {
-    /// What is open in this process under this number, as of `/dev/stdout`.
+    /// A descriptor of this process, as of `/dev/stdout`.
     Descriptor(u32),
-    /// Anything else, or nothing yet: no link itself.
+    /// A path that is no link; it need not exist.
     Path(PathBuf),
 }
 
-/// Follows `path` to its end, also where nothing is there.
+/// Follows the links of `path` to their end, which need not exist.
 ///
 /// # Errors
 /// Where links lead in a circle.
@@ -34,7 +34,7 @@ pub fn follow(path: &Path) -> io::Result<Target> {
     Err(io::Error::other("too many links lead on to links"))
 }
 
-/// The folder that a path's last part is in.
+/// The folder of a path's last part.
 pub fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -42,7 +42,7 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
-/// The number of an entry of the folder that lists what this process has open.
+/// The number of a descriptor, if this is its entry in the folder of open descriptors.
 fn descriptor(path: &Path) -> Option<u32> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let folder = fs::canonicalize(folder(path)).ok()?;
@@ -51,11 +51,11 @@ fn descriptor(path: &Path) -> Option<u32> {
     lists.into_iter().any(is_list).then_some(number)
 }
 
-/// What can be read but once, by whatever name: its device and its number there.
+/// The identity of something that can be read only once: its device, and its number there.
 pub type Stream = (u64, u64);
 
-/// The stream that this is, unless it is a file that can be opened anew; standard input
-/// was opened before and is one in any case.
+/// The identity of a stream; none for a file that can be opened anew. Standard input is always a
+/// stream, as it was opened before.
 #[cfg(unix)]
 pub fn stream(metadata: &Metadata, is_stdin: bool) -> Option<Stream> {
     use std::os::unix::fs::MetadataExt;
@@ -63,7 +63,7 @@ pub fn stream(metadata: &Metadata, is_stdin: bool) -> Option<Stream> {
     (is_stdin || !can_be_reopened).then(|| (metadata.dev(), metadata.ino()))
 }
 
-/// As above, of which the system tells no number: standard input.
+/// The identity of a stream where the system has no such numbers: standard input's alone.
 #[cfg(not(unix))]
 pub fn stream(_: &Metadata, is_stdin: bool) -> Option<Stream> {
     is_stdin.then_some((0, 0))

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
 
-/// An empty table: the first column to the left, figures to the right.
+/// Makes an empty table: the first column is aligned left, figures right.
 pub fn new(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     table

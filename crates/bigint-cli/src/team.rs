@@ -1,4 +1,4 @@
-//! Threads to measure with, and what memory gives them.
+//! Threads to measure with, and the rate at which they copy memory.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 
-/// A copy is measured for at least this long in each sample.
+/// The least time for which a copy is measured in each sample.
 const SAMPLE: Duration = Duration::from_millis(5);
 
-/// Threads that measure together: so many, or whatever the process has.
+/// Threads that measure together: a fixed number, or all that the process has.
 pub struct Team {
     pool: Option<ThreadPool>,
 }
 
 impl Team {
-    /// One team of each of these sizes, or the process's own where there is none.
+    /// Makes one team of each of these sizes, or the process's own where no size is given.
     ///
     /// # Errors
     /// [`Failure::Running`] where the system does not give so many threads.
@@ -27,7 +27,7 @@ impl Team {
         threads.iter().map(team).collect()
     }
 
-    /// So many threads.
+    /// Makes a team of so many threads.
     ///
     /// # Errors
     /// As [`Team::each`].
@@ -39,7 +39,7 @@ impl Team {
         Ok(Team { pool: Some(pool) })
     }
 
-    /// How many threads, where that was said.
+    /// The number of threads, where it was given.
     pub fn threads(&self) -> Option<usize> {
         self.pool.as_ref().map(ThreadPool::current_num_threads)
     }
@@ -52,8 +52,8 @@ impl Team {
         }
     }
 
-    /// The rate of a copy that reads and writes so many `bytes` in all, a part on each
-    /// thread: the median of so many samples.
+    /// The rate of a copy that reads and writes `bytes` bytes in all, an equal part on each thread:
+    /// the median of so many samples.
     ///
     /// # Errors
     /// [`Failure::Running`] where there is no memory for them.

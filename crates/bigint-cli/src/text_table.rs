@@ -19,24 +19,24 @@ use crate::number::Number;
 use crate::rows::{Rows, Table};
 use crate::source::Input;
 
-/// Bytes of a record, at most: where a cell is, is counted in 32 bits.
+/// The most bytes of a record: places of cells are counted in 32 bits.
 const MOST_BYTES: usize = 1 << 31;
 
 /// A table of text.
 pub struct TextTable {
     path: String,
     input: Input,
-    /// Bytes that are looked at together, at least.
+    /// The least number of bytes that are split together.
     capacity: usize,
-    /// What is not yet split.
+    /// The text that is not yet split.
     text: Vec<u8>,
     ended: bool,
-    /// The line at which `text` begins, from 1.
+    /// The number of the line at which `text` begins.
     line: u64,
     cells: Cells,
 }
 
-/// Which cells of a record are wanted.
+/// The cells of a record that are wanted.
 enum Cells {
     Separated(Box<Separated>),
     Json(Vec<String>),
@@ -50,22 +50,23 @@ struct Separated {
 
 /// Whole records of a text.
 struct Split {
-    /// Where in it the cells of each wanted column stand.
+    /// The places in it of each wanted column's cells.
     cells: Vec<Vec<Range<u32>>>,
-    /// The records that are none.
+    /// The records that cannot be split.
     refused: Vec<usize>,
-    /// Where the last of them ends.
+    /// Where the last record ends.
     end: usize,
 }
 
-/// The only column, or those of these names or numbers, or all.
+/// The wanted columns: the only one, those of these names or numbers, or all.
 pub enum Wanted<'a> {
     Some(&'a [Option<String>]),
     All,
 }
 
 impl TextTable {
-    /// The columns of `input` that are wanted, with cells between such bytes; and their names.
+    /// Reads the wanted columns of `input`, whose cells stand between separators; answers them and
+    /// their names.
     ///
     /// The first record has the names if one of its cells is no number; without names columns are
     /// counted from 1.
@@ -123,7 +124,7 @@ impl TextTable {
         Ok((table, names))
     }
 
-    /// The values of `input` that have these keys; or of all that the first object has.
+    /// Reads the values of these keys of `input`, or of all keys that the first object has.
     ///
     /// # Errors
     /// As reading and [`form::column`].
@@ -176,7 +177,7 @@ impl TextTable {
         }
     }
 
-    /// Reads as much text as is looked at together.
+    /// Reads text until there is enough to split.
     fn fill(&mut self) -> Result<(), Failure> {
         while !self.ended && self.text.len() < self.capacity {
             let wanted = self.capacity - self.text.len();
@@ -205,7 +206,7 @@ impl TextTable {
         }
     }
 
-    /// All cells of the first record, and where it ends; of JSON the first line.
+    /// The cells of the first record, and where it ends; of JSON, the first line.
     fn first_record(&mut self) -> Result<(Vec<Range<usize>>, usize), Failure> {
         loop {
             self.fill()?;
@@ -231,7 +232,7 @@ impl TextTable {
         self.text.drain(..end);
     }
 
-    /// The wanted cells of all whole records of the text, and where those end.
+    /// Splits off all whole records of the text, and finds their wanted cells.
     fn split(&mut self) -> Split {
         let (text, ended) = (&self.text, self.ended);
         let mut found: Vec<Vec<Range<u32>>>;
@@ -325,9 +326,9 @@ impl Table for TextTable {
 }
 
 impl Separated {
-    /// Hands on the cells of the record that begins at `start`, by number and without quotation
-    /// marks, and answers where the record ends: nowhere where more text has to be read, or there
-    /// is none.
+    /// Calls `take` with the number and place of each cell of the record at `start`, without
+    /// quotation marks. Answers where the record ends; nothing where more text must be read, or
+    /// where there is no record.
     fn record(
         &mut self,
         text: &[u8],
@@ -380,17 +381,17 @@ fn without_quotation_marks(text: &[u8], cell: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Where the line ends that begins at `start`, behind its line feed.
+/// Where the line that begins at `start` ends, after its line feed.
 fn line_end(text: &[u8], start: usize, ended: bool) -> Option<usize> {
     let feed = memchr::memchr(b'\n', &text[start..]).map(|feed| start + feed + 1);
     feed.or((ended && start < text.len()).then_some(text.len()))
 }
 
-/// Where in a line the values of these keys stand, without quotation marks; nothing is where
-/// there is null, or no such key.
+/// The places in a line of the values of these keys, without quotation marks. A value that is null
+/// or missing has an empty place.
 ///
 /// # Errors
-/// All of a line that is no object.
+/// The place of the whole line, where it is no object.
 fn json_cells(line: &[u8], keys: &[String]) -> Result<Vec<Range<usize>>, Range<usize>> {
     let blank = line.len() - line.trim_ascii_start().len();
     let whole = blank..blank + line.trim_ascii().len();

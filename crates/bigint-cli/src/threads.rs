@@ -1,4 +1,4 @@
-//! Stages of work on threads of their own, where they can be had.
+//! Stages of work on threads of their own, where threads can be had.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use std::{io, iter};
 
 use crate::failure::Failure;
 
-/// What a thread does.
+/// The work of a thread.
 pub type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Hands `owned` to `work` on a thread of its own.
+/// Gives `owned` to `work` on a new thread.
 ///
 /// # Errors
-/// Hands it back where `spawn` has no thread.
+/// Gives it back where `spawn` has no thread.
 pub fn hand_over<'a, T: Send + 'a>(
     owned: T,
     work: impl FnOnce(T) + Send + 'a,
@@ -32,11 +32,11 @@ pub fn hand_over<'a, T: Send + 'a>(
     }
 }
 
-/// Pieces of work, one after another, until the first failure.
+/// Pieces of work, one after another, up to the first failure.
 pub type Pieces<'a, T> = Box<dyn Iterator<Item = Result<T, Failure>> + Send + 'a>;
 
-/// Makes pieces on a thread of its own, one ahead of who takes them; where no thread
-/// can be had, as they are asked for.
+/// Makes pieces on a new thread, one ahead of the consumer; where no thread can be had, as they are
+/// wanted.
 pub fn ahead<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     pieces: impl Iterator<Item = Result<T, Failure>> + Send + 'scope,

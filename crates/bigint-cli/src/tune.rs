@@ -1,4 +1,4 @@
-//! `bigint tune`: thresholds measured on this machine, and the file they are kept in.
+//! `bigint tune`: measures thresholds on this machine, and writes them to a file.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::{hardware, standard};
 
-/// The variable that names the file instead of the one in the user's configuration.
+/// The environment variable that names the file in place of the one in the user's configuration.
 const VARIABLE: &str = "BIGINT_CPU_TUNING";
 
 /// Measure where one algorithm takes over from another, on this machine
@@ -53,10 +53,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::print(&format!("{}\n", file.display()))
 }
 
-/// Makes the thresholds of the user's file, if there is one, those of this process, and
-/// answers which file that is: the one that the variable names, or the one in the user's
-/// configuration. Without the latter's thresholds, which nobody asked for here, the
-/// defaults do, and a warning says so.
+/// Takes the thresholds of the user's file, if there is one, and answers its path: the one that the
+/// environment variable names, or the one in the user's configuration. Where the latter cannot be
+/// used, nobody asked for it: the defaults serve, with a warning.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what is wrong in the file that the variable names, and where.
@@ -79,7 +78,7 @@ pub fn install() -> Result<Option<PathBuf>, Failure> {
     }))
 }
 
-/// Where the user's file is or would be.
+/// Where the file of the user's configuration is, or would be.
 fn place() -> Option<PathBuf> {
     named().or_else(configured)
 }

@@ -1,7 +1,7 @@
 //! Rows of numbers on their way from text to limbs and back.
 //!
-//! Lines become columns of integers, and results lines. How many lines memory should hold at a
-//! time, the library says ([`Formulas::windows`]).
+//! Lines become columns of integers, and results become lines. [`Formulas::windows`] says how many
+//! lines memory should hold at one time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::number::{Format, Formatter, Unread};
 use crate::on_error::OnError;
 use crate::rows::Rows;
 
-/// Text that one task writes, about, in bytes.
+/// About how many bytes of text one task writes.
 const BYTES_PER_TASK: usize = 1 << 18;
 
-/// Consecutive lines, read.
+/// Consecutive lines with their numbers.
 #[derive(Debug)]
 pub struct Window {
     /// The numbers of each file, in the order of the files.
     pub columns: Vec<Integers>,
-    /// The text they were read from.
+    /// The text that the numbers were read from.
     pub text: Text,
-    /// Lines that are in no column, as they have a number that is none.
+    /// The lines that are in no column, because one of their numbers is invalid.
     pub unread: Vec<usize>,
     /// The rows of each column that are null.
     pub nulls: Vec<Vec<usize>>,
@@ -43,12 +43,12 @@ impl Window {
         }
     }
 
-    /// How many rows its columns have.
+    /// The number of rows of its columns.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(1, Integers::len)
     }
 
-    /// How many lines it has.
+    /// The number of lines.
     pub fn lines(&self) -> usize {
         self.rows() + self.unread.len()
     }
@@ -59,12 +59,12 @@ impl Window {
     }
 }
 
-/// Those of so many lines that are not unread.
+/// The lines, of so many, that are in columns.
 fn read_lines(lines: usize, unread: &[usize]) -> impl Iterator<Item = usize> + '_ {
     (0..lines).filter(|line| unread.binary_search(line).is_err())
 }
 
-/// Lines of chunks, one of each file.
+/// The lines of chunks, one chunk of each file.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     chunks: Arc<Vec<Rows>>,
@@ -72,12 +72,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// How many lines it has.
+    /// The number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Where a line's number stands, of the file of this column.
+    /// The place of a line's number in the file of this column.
     pub fn place(&self, column: usize, line: usize, paths: &[String]) -> Option<SourcePlace> {
         let (chunk, path) = (self.chunks.get(column)?, paths.get(column)?);
         let (line, column) = chunk.position(self.lines.start + line);
@@ -88,7 +88,7 @@ impl Text {
         })
     }
 
-    /// What is wrong with a line, if one of its numbers is none, and not null.
+    /// What is wrong with a line, if one of its numbers is invalid.
     pub fn wrong(&self, line: usize, paths: &[String]) -> Option<Failure> {
         self.chunks.iter().enumerate().find_map(|(column, rows)| {
             let (offset, what) = rows.wrong(self.lines.start + line)?;
@@ -98,7 +98,7 @@ impl Text {
         })
     }
 
-    /// The rows of each file that are null, where these lines are no rows.
+    /// For each file, the rows that are null; the lines `unread` are no rows.
     fn nulls(&self, unread: &[usize]) -> Vec<Vec<usize>> {
         let row = |line: usize| {
             let before = unread.binary_search(&line).err()?;
@@ -110,7 +110,7 @@ impl Text {
             .collect()
     }
 
-    /// The numbers of each file, but those of lines that are unread.
+    /// The numbers of each file, without those of the lines `unread`.
     fn columns(&self, unread: &[usize]) -> Result<Vec<Integers>, Unread> {
         let lines: Vec<usize> = match unread {
             [] => Vec::new(),
@@ -127,26 +127,26 @@ impl Text {
     }
 }
 
-/// What windows are made for, and how large they may be.
+/// What windows are for, and how large they may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// What is computed of them.
+    /// The formulas that are computed.
     pub formulas: &'a Formulas,
     /// The files, in the order of the columns.
     pub paths: &'a [String],
     /// The base of the results.
     pub format: Format,
-    /// Limbs that a window takes at most, unless a single line takes more.
+    /// The most limbs of a window, unless a single line has more.
     pub limbs: usize,
-    /// What becomes of lines that have a number which is none.
+    /// What becomes of lines with an invalid number.
     pub on_error: OnError,
 }
 
 /// Reads chunks, one of each file and equally long, window by window.
 ///
 /// # Errors
-/// The first line with a number that is none, after windows of the lines before it; where that is no
-/// reason to stop, such lines are [`Window::unread`].
+/// Where an invalid number stops the command, it is the error after the windows of the lines before
+/// it; otherwise its line is [`Window::unread`].
 pub fn read(
     chunks: Vec<Rows>,
     wanted: Wanted<'_>,
@@ -156,7 +156,7 @@ pub fn read(
     windows.into_iter().map(Ok).chain(failure.map(Err))
 }
 
-/// The windows, and why there are no more.
+/// Sends windows; answers why there are no more.
 fn windows(
     chunks: Vec<Rows>,
     wanted: Wanted<'_>,
@@ -225,35 +225,35 @@ fn windows(
     Ok((windows.collect::<Result<_, Error>>()?, failure))
 }
 
-/// A window's lines, computed by one of the formulas.
+/// The results of a formula for the lines of a window.
 #[derive(Debug)]
 pub struct Results {
-    /// The values, line after line; a single one is that of all lines.
+    /// The values, line after line; a single value is that of all lines.
     pub values: Integers,
-    /// How many lines there are.
+    /// The number of lines.
     pub lines: usize,
-    /// Lines that have no value.
+    /// The lines without a value.
     pub valueless: Vec<usize>,
 }
 
 impl Results {
-    /// The row of the values that a line is, if it has a value.
+    /// The row of `values` that belongs to a line, if it has a value.
     pub fn row(&self, line: usize) -> Option<usize> {
         let before = self.valueless.binary_search(&line).err()?;
         Some((line - before).min(self.values.len() - 1))
     }
 
-    /// About how many bytes of text a line takes.
+    /// About how many bytes of text each line takes.
     fn text_bytes_of_line(&self, format: Format) -> usize {
         format.text_bytes(self.values.limbs().len() / self.values.len().max(1))
     }
 
-    /// About how many bytes of text the lines take.
+    /// About how many bytes of text all lines take.
     pub fn text_bytes(&self, format: Format) -> usize {
         self.lines * self.text_bytes_of_line(format)
     }
 
-    /// The lines of text, in order and in pieces.
+    /// Writes the lines as text, in order and in pieces.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].

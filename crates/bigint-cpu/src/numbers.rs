@@ -21,7 +21,7 @@ pub struct NumbersMut<'a> {
     shape: Shape,
 }
 
-/// Where an operation writes.
+/// The memory that an operation writes.
 #[derive(Debug)]
 pub struct Results<'a> {
     /// The result.

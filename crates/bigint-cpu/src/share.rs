@@ -12,7 +12,7 @@ use crate::threads;
 use rayon::Scope;
 use serde::{Deserialize, Serialize};
 
-/// From which size on work is shared out, in the time of a product of two limbs among
+/// The amounts of work from which on it is shared out, in the time of a product of two limbs among
 /// many: one to three hundredths of a nanosecond with AVX-512 IFMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

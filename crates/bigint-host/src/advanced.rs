@@ -1,5 +1,5 @@
-//! What few users need: forcing who computes and how, operations as data, devices, kernels, and
-//! computations of their own kinds.
+//! What few users need: forcing back ends and algorithms, operations as data, devices, kernels, and
+//! special computations.
 
 pub use crate::common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use crate::common::error::{DeviceError, DeviceErrorKind};

@@ -18,12 +18,12 @@ static FAILS: [AtomicU64; 2] = [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MA
 /// Bytes that are taken, and the most of them that ever were.
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static MOST: AtomicU64 = AtomicU64::new(0);
-/// Whether they are told.
+/// Whether failed requests are reported.
 static TELLS: AtomicBool = AtomicBool::new(false);
 
 impl Failing {
-    /// Has request `BIGINT_FAIL_AT` fail, counted from here and from 1, and as many as
-    /// `BIGINT_FAIL_FOR` says in all: 1 without it, all that follow where it is 0.
+    /// Makes request `BIGINT_FAIL_AT` fail, counted from here and from 1, and in all as many as
+    /// `BIGINT_FAIL_FOR` says: 1 without it, all that follow where it is 0.
     pub fn arm() {
         TELLS.store(
             std::env::var_os("BIGINT_TELL_MEMORY").is_some(),

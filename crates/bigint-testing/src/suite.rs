@@ -90,8 +90,8 @@ impl fmt::Display for Mismatch {
 /// Who knows the values of an operation's results: [`oracle::values`] is one.
 pub type Oracle = fn(Operation, &[&BigUint], &[usize]) -> Vec<BigInt>;
 
-/// Compares this much of each of these operations with num-bigint. `progress` is told the
-/// operation and the cases of it done so far.
+/// Compares this much of each of these operations with num-bigint. `progress` gets the operation
+/// and the number of its cases done so far.
 ///
 /// # Errors
 /// The first [`Failure`].

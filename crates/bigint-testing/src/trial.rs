@@ -40,7 +40,7 @@ const LONG: (usize, usize) = (1000, 16);
 /// One batch to compute: its widths, layouts, length and choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Its place in the sequence, from 0.
+    /// The trial's place in the sequence, from 0.
     pub index: usize,
     /// Widths of the operands, in limbs.
     pub widths: [usize; MOST_OPERANDS],
@@ -99,9 +99,9 @@ impl Trial {
         }
     }
 
-    /// The same with what `operation` can take: moduli that a warp's registers hold, and of
-    /// powers, which cost as many products as the exponent has bits, short ones, and but two where
-    /// the modulus has more than two limbs; of inverses in constant time short ones.
+    /// The trial with what `operation` can take: moduli that a warp's registers hold; for powers,
+    /// which cost as many products as the exponent has bits, short exponents, and at most two where
+    /// the modulus has more than two limbs; for inverses in constant time, short numbers.
     pub fn of(self, operation: Operation) -> Self {
         let [a, b, c] = self.widths;
         let modulus = 1 + c % 20;

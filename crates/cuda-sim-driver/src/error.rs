@@ -145,7 +145,7 @@ pub const CONTEXT_LOST: &str = "earlier work failed, and its context or device w
                                 later call there answers the same";
 
 impl Code {
-    /// This code, with the reason that is logged if the call under way answers it.
+    /// The code with the reason that is logged if the call returns it.
     #[must_use]
     pub fn because(self, why: impl Into<String>) -> Code {
         // A thread that ends has no reasons any more; the code alone will do then.

@@ -132,16 +132,11 @@ impl Arch {
         name: "GeForce RTX 4090",
         compute_capability: (8, 9),
         multiprocessors: 128,
-        shared_per_block_optin: 99 << 10,
-        shared_per_multiprocessor: 100 << 10,
-        first_level_bytes: 128 << 10,
-        max_threads_per_multiprocessor: 1536,
         max_blocks_per_multiprocessor: 24,
         clock_khz: 2_520_000,
         memory_clock_khz: 10_501_000,
-        memory_bus_bits: 384,
         l2_bytes: 72 << 20,
-        ..BASE
+        ..Arch::SM_86
     };
     /// Hopper, compute capability 9.0.
     pub const SM_90: Arch = Arch {
@@ -162,14 +157,11 @@ impl Arch {
         name: "B200",
         compute_capability: (10, 0),
         multiprocessors: 148,
-        shared_per_block_optin: 227 << 10,
-        shared_per_multiprocessor: 228 << 10,
-        first_level_bytes: 256 << 10,
         clock_khz: 1_965_000,
         memory_clock_khz: 3_996_000,
         memory_bus_bits: 8192,
         l2_bytes: 126 << 20,
-        ..BASE
+        ..Arch::SM_90
     };
 
     /// Every architecture that the simulator knows, oldest first.

@@ -29,7 +29,7 @@ pub struct DeviceConfig {
     /// launch fails with [`FaultKind::InstructionBudget`]; without a budget an
     /// endless loop never returns. [`DeviceConfig::BUDGET`] by default.
     pub instruction_budget: Option<u64>,
-    /// In which order blocks and warps have their turns.
+    /// The order in which blocks and warps take turns.
     pub schedule: Schedule,
     /// The device's number among those of a process, below 16: no address of one device is
     /// another's too.
@@ -239,13 +239,6 @@ impl Device {
             .live()
             .map(|allocation| (allocation.start, allocation.len))
             .collect()
-    }
-
-    /// Start and length of the allocation that the address lies in.
-    pub fn allocation_at(&self, address: u64) -> Option<(u64, u64)> {
-        let memory = self.memory();
-        let allocation = memory.at(address)?;
-        Some((allocation.start, allocation.len))
     }
 
     /// Bytes of global memory: free, and in all.

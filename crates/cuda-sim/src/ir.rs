@@ -101,7 +101,7 @@ pub(crate) struct Cond {
     pub negated: bool,
 }
 
-/// Where a memory instruction goes: a register plus a constant.
+/// The address of a memory instruction: a register plus a constant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub base: Reg,
@@ -162,8 +162,8 @@ pub(crate) enum AtomicOp {
 /// Asynchronous copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CopyOp {
-    /// From global to shared memory: 4, 8 or 16 bytes, of which `given` are read and
-    /// the others zero.
+    /// A copy from global to shared memory: 4, 8 or 16 bytes, of which `given` are read and the
+    /// others zero.
     Start {
         to: Address,
         from: Address,
@@ -194,7 +194,7 @@ pub(crate) enum Transit {
     /// To shared memory of any block of the cluster.
     ToShared,
     ToGlobal,
-    /// From the block's shared memory to that of any block of the cluster.
+    /// A copy from the block's shared memory to that of any block of the cluster.
     Across,
 }
 
@@ -314,7 +314,8 @@ pub(crate) enum Factors {
     Doubles(L3),
 }
 
-/// Where an argument or a result of a call lies: in memory of the parameter area, or in a register.
+/// The place of an argument or a result of a call: in memory of the parameter area, or in a
+/// register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
     Memory { offset: u32, bytes: u32 },
@@ -462,8 +463,7 @@ pub(crate) enum Op {
     Unknown(Box<str>),
 }
 
-/// Where the outcome of a test goes: `p`, its opposite to `q`, each combined
-/// with another predicate.
+/// The destinations of a test: `p`, its opposite to `q`, each combined with another predicate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     pub p: Option<P>,
@@ -553,7 +553,7 @@ impl Special {
 pub(crate) struct Block {
     pub start: u32,
     pub end: u32,
-    /// Where control falls through to; `u32::MAX` where it cannot.
+    /// The block to which control falls through; `u32::MAX` where it cannot.
     pub next: u32,
     /// Registers that may still be read when the block begins, constants left out.
     pub live: Box<[Reg]>,
@@ -573,8 +573,8 @@ pub(crate) struct Function {
     pub insts: Vec<Inst>,
     /// What each instruction uses, once somebody wants to know.
     pub uses: OnceLock<Box<[Registers]>>,
-    /// In the order of scheduling: of several parts of a warp, the one in the
-    /// lowest block runs first. Block 0 is the entry.
+    /// The blocks in the order of scheduling: of several parts of a warp, the one in the lowest
+    /// block runs first. Block 0 is the entry.
     pub blocks: Vec<Block>,
     pub files: Files,
     pub presets: Vec<(Reg, Preset)>,

@@ -299,12 +299,6 @@ impl Memory {
         self.live.values()
     }
 
-    /// The allocation that begins at or before the address, if the address is in it.
-    pub fn at(&self, address: u64) -> Option<&Arc<Allocation>> {
-        let (_, allocation) = self.live.range(..=address).next_back()?;
-        (address - allocation.start < allocation.len.max(1)).then_some(allocation)
-    }
-
     /// A description of the surroundings of an address that belongs to nothing, as the end of a
     /// sentence.
     pub fn near(&self, address: u64) -> String {
@@ -489,7 +483,6 @@ mod tests {
         assert_eq!(memory.info(), (1 << 20, 1 << 20));
         assert!(memory.alloc((1 << 20) + 1, true).is_err());
         assert!(memory.alloc(u64::MAX, true).is_err());
-        assert!(memory.at(start).is_none());
     }
 
     #[test]

@@ -139,15 +139,7 @@ fn names(text: &str, variant: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
-
-    fn tree(files: &[(&str, &str)]) -> Tree {
-        let files = files.iter().map(|(n, t)| (n.to_string(), t.to_string()));
-        Tree {
-            root: PathBuf::new(),
-            files: files.collect(),
-        }
-    }
+    use crate::tidy::tests::tree;
 
     #[test]
     fn code_names_an_operation_by_itself_or_in_a_list() {

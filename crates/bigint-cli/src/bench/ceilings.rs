@@ -1,9 +1,9 @@
-//! What the devices can do at most, beside which benchmarks stand.
+//! The highest rates that devices reach, beside which benchmarks stand.
 
 use bigint_host::{BackEnd, Engine, Error};
 use serde::{Deserialize, Serialize};
 
-/// What the device can do at most, measured in the same run.
+/// The highest rates of a device, measured in the same run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ceilings {
     pub copy_gigabytes_per_second: f64,
@@ -13,7 +13,7 @@ pub struct Ceilings {
 }
 
 impl Ceilings {
-    /// Of the engine's devices, if it has any; their copies read and write so many `bytes`.
+    /// Measures the engine's devices, if it has any, by copies that read and write `bytes` bytes.
     pub fn of(engine: &Engine, bytes: usize) -> Result<Option<Self>, Error> {
         let devices = match engine.back_end() {
             BackEnd::Cpu => 1,

@@ -97,7 +97,7 @@ fn width(bits: &str) -> Result<usize, String> {
     }
 }
 
-/// What `--json` prints before the rows.
+/// The head of the document that `--json` prints; rows follow it.
 #[derive(Serialize)]
 struct Record<'r> {
     #[serde(flatten)]
@@ -106,7 +106,7 @@ struct Record<'r> {
     authors: &'static str,
     title: &'static str,
     published_on: &'static str,
-    /// Of `ours` and what was `published`.
+    /// The unit of `ours` and of what was `published`.
     unit: &'static str,
 }
 
@@ -176,7 +176,7 @@ pub fn run(paper: &Paper) -> Result<(), Failure> {
     draw(drawing, benchmark, &ours, &rows)
 }
 
-/// What `--json` printed in an earlier run, as far as it is printed and drawn again.
+/// The document that `--json` printed in an earlier run, as far as it is printed and drawn again.
 #[derive(Deserialize)]
 struct Earlier {
     benchmark: String,
@@ -210,7 +210,7 @@ impl Earlier {
 }
 
 impl EarlierHardware {
-    /// What computed the rows: a GPU, if one did.
+    /// The name of the machine that computed the rows: a GPU's where there was one.
     fn name(&self, rows: &[Row]) -> String {
         let is_cuda = |row: &Row| {
             row.back_end
@@ -226,7 +226,7 @@ impl EarlierHardware {
     }
 }
 
-/// Draws what `ours` measured and what was published, if anybody wants it drawn.
+/// Draws what `ours` measured beside what was published, where `--svg` names a file.
 fn draw(
     drawing: Option<Output>,
     benchmark: &Benchmark,
@@ -249,7 +249,8 @@ fn draw(
     output.finish()
 }
 
-/// One for each of the paper's tables, of the lines that the benchmark [draws](Benchmark::drawn).
+/// The panels of a drawing, one for each of the paper's tables, with the lines that the benchmark
+/// [draws](Benchmark::drawn).
 fn panels(benchmark: &Benchmark, rows: &[Row]) -> Vec<plot::Panel> {
     let mut panels: Vec<plot::Panel> = Vec::new();
     for row in rows {
@@ -298,7 +299,7 @@ fn panels(benchmark: &Benchmark, rows: &[Row]) -> Vec<plot::Panel> {
     panels
 }
 
-/// The one of a list that is meant, which is made where there is none.
+/// The element of a list that `is_it` finds; if there is none, one is made and appended.
 fn at_or<T>(list: &mut Vec<T>, is_it: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
     let at = list.iter().position(is_it).unwrap_or_else(|| {
         list.push(make());
@@ -347,7 +348,7 @@ fn tabulate(benchmark: &Benchmark, rows: &[Row], ceilings: Option<Ceilings>) -> 
     )
 }
 
-/// Three digits that say something, or all before the point.
+/// Writes a figure with three significant digits, or with all digits before the point.
 fn three_digits(figure: f64) -> String {
     let whole = figure.abs().log10().floor().clamp(-9.0, 2.0);
     format!("{figure:.*}", (2.0 - whole) as usize)

@@ -11,22 +11,22 @@ pub struct Panel {
     pub curves: Vec<Curve>,
 }
 
-/// What is drawn as one line.
+/// One line of a panel.
 #[derive(Debug)]
 pub struct Curve {
     pub name: String,
-    /// Which hue: those of one method have the same.
+    /// The index of the hue. Curves of one method have the same.
     pub hue: usize,
-    /// Ours are thick.
+    /// Whether the curve is measured here, and so drawn thick.
     pub is_ours: bool,
-    /// Bits, and the figure.
+    /// The points of the curve: width in bits, and figure.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A panel's width and height, in pixels.
 const PANEL: (u32, u32) = (1060, 620);
 
-/// Of it, what the curves' names take beside the chart.
+/// The width in pixels that the curves' names take beside the chart.
 const NAMES: u32 = 400;
 
 /// Hues that readers tell apart, whatever colours they see (Okabe and Ito's).

@@ -12,8 +12,8 @@ pub struct Rows<R> {
 }
 
 impl<R: Serialize> Rows<R> {
-    /// None yet. With `head`, a document is begun on standard output: it has the members of
-    /// `head`, and `rows`.
+    /// Begins without rows. With `head`, a JSON document is begun on standard output, with the
+    /// members of `head`, and `rows`.
     ///
     /// # Errors
     /// As writing.
@@ -35,7 +35,7 @@ impl<R: Serialize> Rows<R> {
         })
     }
 
-    /// Adds a row, which a document has when this is done.
+    /// Adds a row. A document contains it when this returns.
     ///
     /// # Errors
     /// As writing.
@@ -49,12 +49,12 @@ impl<R: Serialize> Rows<R> {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.measured.len()
     }
 
-    /// All rows, behind the end of the document.
+    /// Ends the document, and answers all rows.
     ///
     /// # Errors
     /// As writing.

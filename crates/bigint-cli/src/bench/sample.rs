@@ -1,5 +1,4 @@
-//! What every measurement is made of: operands, repetitions long enough for a clock, and
-//! samples of them.
+//! What measurements share: operands, repetitions that take long enough for a clock, and samples.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +6,11 @@ use bigint_core::operation::{Cost, Property};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_host::{Batch, Engine, Error};
 
-/// A sample is as many repetitions as take this long, so that a clock and a launch do not
-/// show.
+/// The least time of a sample: its repetitions take so long that neither the clock nor a launch
+/// shows.
 const SAMPLE: Duration = Duration::from_millis(5);
 
-/// What the samples of a measurement took, in nanoseconds for one repetition.
+/// The times of a measurement's samples, in nanoseconds for one repetition.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub samples: usize,
@@ -22,9 +21,9 @@ pub struct Times {
 }
 
 impl Times {
-    /// So many samples of `sample`, which does something as often as it is told and says
-    /// how long that took; fewer, but one, where they would take longer than `limit`. What was
-    /// done before the first one is not counted.
+    /// Takes so many samples. `sample` repeats something as often as it is told and answers how
+    /// long that took. Where all samples would take longer than `limit`, fewer are taken, but at
+    /// least one. Repetitions before the first sample do not count.
     ///
     /// # Errors
     /// Those of `sample`.
@@ -59,7 +58,7 @@ impl Times {
         })
     }
 
-    /// The same for one of `count` numbers.
+    /// The times for one of `count` numbers.
     #[must_use]
     pub fn each(self, count: usize) -> Self {
         let each = |time: f64| time / count as f64;
@@ -73,7 +72,7 @@ impl Times {
     }
 }
 
-/// How long `once` takes, so many times over, until the engine has done the last.
+/// The time of so many repetitions of `once`, until the engine has done the last.
 ///
 /// # Errors
 /// Those of `once`; [`Error::Device`] on a device.
@@ -90,7 +89,7 @@ pub fn time<T>(
     Ok(started.elapsed())
 }
 
-/// Limbs of `seed`, one after another, by SplitMix64.
+/// The limbs that SplitMix64 makes of `seed`, one after another.
 pub fn random(seed: u64) -> impl FnMut() -> Limb {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 + seed;
     move || {
@@ -101,8 +100,8 @@ pub fn random(seed: u64) -> impl FnMut() -> Limb {
     }
 }
 
-/// Numbers of exactly `bits` bits, those of `seed`, and odd, so that they can be moduli; or
-/// with `top` not set of fewer bits, and any.
+/// Makes a batch of numbers from `seed`. With `top` they have exactly `bits` bits and are odd, so
+/// that they can be moduli; without, they are any numbers of at most so many bits.
 ///
 /// # Errors
 /// [`Error::Device`] on a device.
@@ -129,8 +128,8 @@ pub fn operand(
     engine.batch_from_limbs(limbs, shape)
 }
 
-/// The operands of an operation: of what is modulo a number the greater one comes last, and
-/// two others are below it; else it is the first.
+/// The operands of an operation, in the order that it needs. Modulo a number, the greatest comes
+/// last and the others are below it; otherwise the greatest comes first.
 pub fn arranged<'a>(
     operation: Operation,
     greater: &'a Batch,

@@ -1,9 +1,9 @@
-//! Limbs to text.
+//! Writes limbs as text.
 
 use bigint_core::Limb;
 use bigint_cpu::radix::{Decimals, hex};
 
-/// The base results are written in.
+/// The base in which results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Decimal digits.
@@ -23,7 +23,7 @@ impl Format {
     }
 }
 
-/// Writes numbers as lines of text; holds the scratch they share.
+/// Writes numbers as lines of text; holds the scratch memory for it.
 #[derive(Debug)]
 pub struct Formatter {
     format: Format,

@@ -11,10 +11,6 @@ use crate::operation::{Cost, Operation};
 use crate::shape::Layout;
 use crate::transform::Plan;
 
-/// A kernel compiled for its operands' widths alone is worth the compilation where the operands
-/// have so many limbs together. Only the host asks, and results do not depend on it.
-pub const MANY: u64 = 1 << 20;
-
 /// The width of [`ProductInSlots`] where a thread goes to memory for its limbs.
 pub const NO_SLOTS: u32 = 63;
 
@@ -274,15 +270,39 @@ const fn product_in_places(arguments: &Arguments) -> Specialization {
     })
 }
 
-/// The widths of operands and product, where a kernel for them alone is worth it and the fields
-/// have room for them; else zeros, which say nothing.
+/// The widths of operands and product, where the fields have room for them; else zeros, which say
+/// nothing.
 const fn widths(arguments: &Arguments) -> [u32; 3] {
-    let Arguments { r, a, b, count, .. } = arguments;
+    let Arguments { r, a, b, .. } = arguments;
     let are_held = ProductByRows::FIRST_WIDTH.holds(a.width)
         && ProductByRows::SECOND_WIDTH.holds(b.width)
         && ProductByRows::PRODUCT_WIDTH.holds(r.width);
-    match are_held && *count * (a.width + b.width) >= MANY {
+    match are_held {
         true => [a.width as u32, b.width as u32, r.width as u32],
         false => [0; 3],
+    }
+}
+
+impl Specialization {
+    /// The specialization without the operands' widths, which a kernel of products by rows may have:
+    /// it then serves launches of all widths that are alike in everything else.
+    pub const fn of_any_widths(self) -> Self {
+        match self {
+            Specialization::ProductByRows(known) => Specialization::ProductByRows(ProductByRows {
+                first_width: 0,
+                second_width: 0,
+                product_width: 0,
+                ..known
+            }),
+            Specialization::ProductInPlaces(known) => {
+                Specialization::ProductInPlaces(ProductInPlaces {
+                    first_width: 0,
+                    second_width: 0,
+                    product_width: 0,
+                    ..known
+                })
+            }
+            known => known,
+        }
     }
 }

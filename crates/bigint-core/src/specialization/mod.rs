@@ -174,7 +174,7 @@ families! {
         rows: Rows = ROWS(2, 2),
         /// The binary logarithm of the lanes that share a number.
         log_lanes: u32 = LOG_LANES(4, 3),
-        /// Limbs of the first operand, where a kernel for these widths alone is worth it.
+        /// Limbs of the first operand; 0 for a kernel of any widths.
         first_width: u32 = FIRST_WIDTH(7, 8),
         /// Limbs of the second, likewise.
         second_width: u32 = SECOND_WIDTH(15, 8),
@@ -188,7 +188,7 @@ families! {
         room: u32 = ROOM(0, 4),
         /// Whether [numbers are dense](are_dense).
         is_dense: bool = DENSE(4, 2),
-        /// Limbs of the first operand, where a kernel for these widths alone is worth it.
+        /// Limbs of the first operand; 0 for a kernel of any widths.
         first_width: u32 = FIRST_WIDTH(7, 8),
         /// Limbs of the second, likewise.
         second_width: u32 = SECOND_WIDTH(15, 8),

@@ -64,9 +64,9 @@ fn products_of_threads_are_known_by_their_places_and_slots() {
     let known = ProductInPlaces {
         room: 4,
         is_dense: false,
-        first_width: 0,
-        second_width: 0,
-        product_width: 0,
+        first_width: 32,
+        second_width: 32,
+        product_width: 64,
     };
     assert_eq!(thread, Specialization::ProductInPlaces(known));
     let slot = |widths| product(Level::Thread, 1, Layout::Contiguous, widths);
@@ -111,21 +111,23 @@ fn divisors_moduli_and_guides_are_known_by_their_widths() {
 }
 
 #[test]
-fn widths_are_known_of_many_numbers_that_do_not_fill_fours() {
-    let widths = |level, lanes, layout, count, [r, a, b]: [usize; 3]| {
+fn widths_are_known_of_numbers_that_do_not_fill_fours() {
+    let widths = |level, lanes, layout, [r, a, b]: [usize; 3]| {
         let matrix = |width| MatrixArgument {
             limbs: 0x1000,
             number_stride: width as u64,
             limb_stride: 1,
             width: width as u64,
         };
-        let arguments = Arguments {
-            count,
-            ..Arguments::of(&[matrix(r)], &[matrix(a), matrix(b)])
-        };
+        let arguments = Arguments::of(&[matrix(r)], &[matrix(a), matrix(b)]);
         let mul = Operation::Mul;
         let kernel = Kernel::find(mul, Algorithm::School, level, lanes, layout).unwrap();
-        match kernel.specialization(&arguments) {
+        let known = kernel.specialization(&arguments);
+        assert_eq!(
+            known.of_any_widths().word() >> ProductByRows::PLACES[3].0,
+            0
+        );
+        match known {
             Specialization::ProductByRows(known) => {
                 [known.first_width, known.second_width, known.product_width]
             }
@@ -136,12 +138,10 @@ fn widths_are_known_of_many_numbers_that_do_not_fill_fours() {
             other => panic!("{other:?}"),
         }
     };
-    let thread = |count, of| widths(Level::Thread, 1, Layout::Interleaved, count, of);
-    let many = MANY.div_ceil(11);
-    assert_eq!(thread(many, [11, 6, 5]), [6, 5, 11]);
-    assert_eq!(thread(many - 1, [11, 6, 5]), [0; 3]);
-    assert_eq!(thread(MANY, [8, 4, 4]), [0; 3]);
-    let warp = |of| widths(Level::Warp, 4, Layout::Contiguous, MANY, of);
+    let thread = |of| widths(Level::Thread, 1, Layout::Interleaved, of);
+    assert_eq!(thread([11, 6, 5]), [6, 5, 11]);
+    assert_eq!(thread([8, 4, 4]), [0; 3]);
+    let warp = |of| widths(Level::Warp, 4, Layout::Contiguous, of);
     assert_eq!(warp([66, 33, 33]), [33, 33, 66]);
     assert_eq!(warp([72, 36, 36]), [0; 3]);
     assert_eq!(warp([289, 256, 33]), [0; 3]);

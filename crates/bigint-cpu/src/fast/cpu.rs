@@ -35,7 +35,7 @@ impl Cpu {
     /// The environment variable that names the path to use instead of the best.
     pub const PATH_VARIABLE: &str = "BIGINT_CPU_PATH";
 
-    /// This path, with the default thresholds.
+    /// Computes on this path, with the default thresholds.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Cpu {
         CURRENT.set(self)
     }
 
-    /// The same path with these thresholds.
+    /// The engine on the same path with these thresholds.
     pub fn with_tuning(self, tuning: Tuning) -> Cpu {
         Cpu { tuning, ..self }
     }

@@ -366,8 +366,8 @@ impl Cut {
         cut
     }
 
-    /// The same for a whole vector and numbers wider than that, of which one at most
-    /// ends: without a branch.
+    /// The cut of a whole vector of numbers wider than it, of which at most one ends there: without
+    /// a branch.
     #[inline(always)]
     fn wide(width: usize, widths: [usize; 2], limb: usize) -> Cut {
         let left = width - limb;
@@ -541,7 +541,7 @@ fn expand(lanes: u32, x: &[Limb]) -> __m512i {
     _mm512_maskz_expand_epi32(lanes as __mmask16, load_first(x))
 }
 
-/// As many lanes as `r` has limbs, 16 at most.
+/// Stores as many lanes as `r` has limbs, at most 16.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn store(r: &mut [Limb], x: __m512i) {

@@ -213,7 +213,7 @@ fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
     bytemuck::try_cast_slice(limbs).ok()
 }
 
-/// As [`as_words`], to write.
+/// [`as_words`] for writes.
 #[inline]
 fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
     if cfg!(target_endian = "big") {

@@ -18,7 +18,7 @@ pub(super) trait Linear {
         }
     }
 
-    /// The same of limbs.
+    /// Adds or subtracts limbs with a carry.
     #[inline(always)]
     fn limbs(x: Limb, y: Limb, carry: bool) -> (Limb, bool) {
         if Self::SUB {
@@ -28,7 +28,7 @@ pub(super) trait Linear {
         }
     }
 
-    /// The same of limbs with the carry as 0 or 1: without branches, for whole vectors.
+    /// Adds or subtracts limbs with a carry of 0 or 1, without branches: for whole vectors.
     #[inline(always)]
     fn lanes(x: Limb, y: Limb, carry: Limb) -> (Limb, Limb) {
         if Self::SUB {

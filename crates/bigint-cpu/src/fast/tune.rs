@@ -135,7 +135,7 @@ fn geometric(range: Range<usize>) -> impl Iterator<Item = usize> {
     .take_while(move |size| range.contains(size))
 }
 
-/// The same engine with other thresholds for its lanes.
+/// The engine with other thresholds for its lanes.
 fn with_lanes(cpu: &Cpu, change: impl FnOnce(&mut LaneTuning)) -> Cpu {
     let mut tuning = *cpu.tuning();
     change(of_path_mut(&mut tuning, cpu.path()));

@@ -1,4 +1,4 @@
-//! Where one algorithm takes over from another, as data.
+//! The lengths at which one algorithm takes over from another, as data.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub(super) const NEVER: usize = isize::MAX as usize;
 pub struct LaneTuning {
     /// Digits of the shorter operand from which a product is split by Karatsuba.
     pub karatsuba: usize,
-    /// The same for a square.
+    /// Digits of a number from which its square is split by Karatsuba.
     pub karatsuba_square: usize,
     /// Numbers in a batch from which lanes are worth filling.
     pub fewest: usize,
@@ -44,10 +44,12 @@ pub struct Tuning {
     pub sharing: Sharing,
     /// Bytes of a sum or difference from which it is written past the caches.
     pub stream_bytes: usize,
-    /// The same without AVX-512, where it is written word by word.
+    /// The size in bytes from which on stores go past the caches without AVX-512, where a batch is
+    /// written word by word.
     #[serde(default = "stream_words_bytes")]
     pub stream_words_bytes: usize,
-    /// The same for an interleaved batch, which is written row by row.
+    /// The size in bytes from which on stores go past the caches for an interleaved batch, which is
+    /// written row by row.
     pub stream_rows_bytes: usize,
 }
 

@@ -215,7 +215,7 @@ fn write_digits(limbs: &[u32], text: &mut Vec<u8>) {
     text.drain(start..start + zeros.min(digits - 1));
 }
 
-/// Both results, on two threads if the work is worth it.
+/// Computes both results, on two threads if the work is worth it.
 fn both<A: Send, B: Send>(
     words: usize,
     a: impl FnOnce() -> A + Send,

@@ -35,7 +35,7 @@ use crate::memory::{or_out_of_memory, reserve};
 use crate::{Error, Path};
 use bigint_core::Limb;
 
-/// From so many digits on the halves of a number are read apart.
+/// The number of digits from which on the halves of a number are read apart.
 pub(super) const LONG_DIGITS: usize = 3000;
 
 /// The widest number that [`write()`] takes, in 64-bit limbs.

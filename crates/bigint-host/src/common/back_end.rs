@@ -1,15 +1,15 @@
-//! Who computes: the CPU, or one or several CUDA devices.
+//! Back ends: the CPU, and one or several CUDA devices.
 
 use crate::DeviceError;
 use std::fmt;
 use std::str::FromStr;
 
-/// Where numbers are, and who computes with them.
+/// The back end of an engine: where its numbers are, and what computes with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BackEnd {
     /// Every core of the CPU.
     Cpu,
-    /// These CUDA devices.
+    /// One or several CUDA devices.
     Cuda(DeviceSet),
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for BackEnd {
     }
 }
 
-/// CUDA devices by their numbers, one at least; written as `0,2`.
+/// A set of CUDA devices, at least one, by their numbers; written as `0,2`.
 ///
 /// ```
 /// use bigint_host::DeviceSet;
@@ -35,7 +35,8 @@ impl fmt::Display for BackEnd {
 pub struct DeviceSet(u64);
 
 impl DeviceSet {
-    /// These devices; `None` for none, and for a number from [`DeviceSet::MOST`] on.
+    /// The set of these devices; `None` for no device, and for a number that is not below
+    /// [`DeviceSet::MOST`].
     pub fn new(ordinals: impl IntoIterator<Item = usize>) -> Option<Self> {
         let mut bits = 0;
         for ordinal in ordinals {
@@ -44,25 +45,25 @@ impl DeviceSet {
         (bits != 0).then_some(DeviceSet(bits))
     }
 
-    /// Devices that a set may be of.
+    /// Numbers of devices in a set are below this.
     pub const MOST: usize = u64::BITS as usize;
 
-    /// The numbers, smallest first.
+    /// The devices' numbers, smallest first.
     pub fn ordinals(self) -> impl Iterator<Item = usize> {
         (0..Self::MOST).filter(move |&ordinal| self.0 >> ordinal & 1 == 1)
     }
 
-    /// The smallest number.
+    /// The smallest of the devices' numbers.
     pub fn first(self) -> usize {
         self.0.trailing_zeros() as usize
     }
 }
 
 impl From<usize> for DeviceSet {
-    /// One device.
+    /// The set of one device.
     ///
     /// # Panics
-    /// From [`DeviceSet::MOST`] on.
+    /// Where the number is not below [`DeviceSet::MOST`].
     fn from(ordinal: usize) -> Self {
         DeviceSet::new([ordinal]).expect("a driver counts fewer devices")
     }
@@ -88,22 +89,22 @@ impl FromStr for DeviceSet {
 /// A CUDA device that the driver sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceDescription {
-    /// Its number, for [`Engine::cuda`](crate::Engine::cuda).
+    /// The device's number, for [`Engine::cuda`](crate::Engine::cuda).
     pub ordinal: usize,
-    /// Its name.
+    /// The device's name.
     pub name: String,
-    /// Its compute capability, as in `(9, 0)`.
+    /// The device's compute capability, as in `(9, 0)`.
     pub compute_capability: (u32, u32),
-    /// Its memory, in bytes.
+    /// The size of the device's memory, in bytes.
     pub memory_bytes: usize,
 }
 
 impl DeviceDescription {
-    /// Whether both compute as fast, as far as their names tell.
+    /// Whether both devices compute equally fast, as far as their names say.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.name == other.name && self.compute_capability == other.compute_capability
     }
 }
 
-/// A device that the driver counts: what it is, or why it does not say so.
+/// A device that the driver lists: its description, or the error with which it answers.
 pub(crate) type Found = Result<DeviceDescription, DeviceError>;

@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 /// Finds and opens the devices of one kind.
 pub(crate) trait Driver: Sync {
-    /// The devices that the driver sees; none, where it sees none. Of a device that does not
-    /// answer, why.
+    /// The devices that the driver lists, each with its description or the error with which it
+    /// answers.
     fn devices(&self) -> Result<Vec<Found>, DeviceError>;
 
     /// Opens device `ordinal`, or shares it where it is open already.
     fn open(&self, ordinal: usize, memory: Memory) -> Result<Arc<dyn Device>, DeviceError>;
 
-    /// Ends the process without a word to the driver, whatever it is about.
+    /// Ends the process without a call to the driver, even in the middle of one.
     fn exit(&self, code: u8) -> !;
 }
 
@@ -68,7 +68,7 @@ pub(crate) trait DeviceMemory: Send + Sync {
     /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
     fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError>;
 
-    /// Moves [`STAGED`] limbs of pinned memory `times` times, to see how long the link takes.
+    /// Moves [`STAGED`] limbs of pinned memory `times` times, to measure the link.
     fn exercise_link(&self, to_device: bool, times: u32) -> Result<(), DeviceError>;
 
     /// Queues a copy of one buffer to another of equal length behind all earlier work.
@@ -94,16 +94,17 @@ pub(crate) trait Kernels: Send + Sync {
     /// Whether a launch of this kernel need not wait for the driver to compile it.
     fn has_module(&self, entry: EntryPoint, specialization: Specialization) -> bool;
 
-    /// Whether the caller is the first who sets out to [`Kernels::load`] it.
+    /// Whether the caller is the first that will [`Kernels::load`] the kernel.
     fn begins_module(&self, entry: EntryPoint, specialization: Specialization) -> bool;
 
-    /// Has the driver compile a kernel, for launches to come, which meet its errors again.
+    /// Has the driver compile a kernel before its first launch, which meets the same error if that
+    /// fails.
     fn load(&self, entry: EntryPoint, specialization: Specialization);
 
-    /// Whether the driver compiles a kernel: any other call waits for it.
+    /// Whether the driver is compiling a kernel: any other call waits for it.
     fn is_loading(&self) -> bool;
 
-    /// The device address of a table of roots of unity, which is made when first asked for
+    /// The device address of a table of roots of unity. A table is made when it is first needed,
     /// and lives as long as the device.
     fn roots(&self, of: Roots) -> Result<u64, DeviceError>;
 
@@ -126,27 +127,29 @@ pub(crate) trait Kernels: Send + Sync {
     ) -> Result<(), DeviceError>;
 }
 
-/// What becomes of memory that is let go.
+/// What happens to memory that is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// It goes as it is.
+    /// Memory is freed as it is.
     Plain,
-    /// It is overwritten, pinned memory too; and no copy goes by way of the driver's memory.
+    /// Memory, pinned memory too, is overwritten before it is freed; and no copy goes through the
+    /// driver's own memory.
     Wiped,
 }
 
-/// Which table of roots of unity.
+/// The tables of roots of unity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Roots {
-    /// That of blocks, whatever their threads.
+    /// The table of transforms in a block, whatever their number of threads.
     Blocks,
-    /// Of the whole device by a plan: the tree, then what is near and what is far.
+    /// The tables of a transform on the whole device, by its plan: the tree, then the near and the
+    /// far roots.
     Grid(GridPlan),
-    /// Of the whole device modulo primes, by any plan.
+    /// The table of transforms modulo primes on the whole device, for any plan.
     Ntt,
 }
 
-/// Limbs from which on a copy goes by way of pinned memory.
+/// Copies of so many limbs or more go through pinned memory.
 pub(crate) const STAGED: usize = 2 << 20;
 
 /// Limbs in the memory of a device, freed when dropped, after whatever was launched before.
@@ -159,7 +162,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of so many limbs at a device address, which `handle` frees when it is dropped.
+    /// A buffer of so many limbs at a device address; `handle` frees it when dropped.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
     pub fn new(
         address: u64,
@@ -181,7 +184,7 @@ impl Buffer {
         &*self.handle
     }
 
-    /// The back end's own handle, to write to the memory.
+    /// The back end's own handle, for writes to the memory.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
     pub fn handle_mut(&mut self) -> &mut dyn Any {
         &mut *self.handle
@@ -203,12 +206,12 @@ impl Buffer {
         self.address
     }
 
-    /// Limbs it holds.
+    /// The number of limbs in the buffer.
     pub fn limbs(&self) -> usize {
         self.limbs
     }
 
-    /// Whether it is this device's memory.
+    /// Whether the buffer is this device's memory.
     pub fn is_of(&self, device: &Arc<dyn Device>) -> bool {
         Arc::ptr_eq(&self.device, device)
     }

@@ -18,7 +18,7 @@ pub enum Error {
         /// Numbers in the second batch.
         b: usize,
     },
-    /// Not as many operands as the operation has.
+    /// The number of operands is not the operation's.
     #[error(
         "{} has {} operands, not {found}",
         operation.name(), operation.declaration().operands.len()
@@ -26,101 +26,101 @@ pub enum Error {
     Operands {
         /// The operation.
         operation: Operation,
-        /// Operands given.
+        /// The number of operands given.
         found: usize,
     },
-    /// An index, or the end of a range of them, past a batch's end.
+    /// An index, or the end of a range, is past a batch's end.
     #[error("there is no number {index}: the batch has {count}, and they count from 0")]
     NoSuchNumber {
-        /// The index; of a range the greater end.
+        /// The index, or the end of the range.
         index: usize,
-        /// Numbers in the batch.
+        /// The number of numbers in the batch.
         count: usize,
     },
-    /// A number that does not fit the width asked for.
+    /// A number does not fit the width of the batch.
     #[error("number {index} has {bits} bits and does not fit {width} limbs of 32 bits")]
     TooWide {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
-        /// Its length in bits.
+        /// The length of the number in bits.
         bits: u64,
         /// The width of the batch, in limbs.
         width: usize,
     },
-    /// An exact difference of unsigned numbers that is negative.
+    /// An exact difference of unsigned numbers is negative.
     #[error("difference {index} is negative: use overflowing_sub, wrapping_sub or a signed batch")]
     Underflow {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// A negative operand of an operation that takes none.
+    /// An operand is negative, and the operation takes no negative ones.
     #[error("{operand} of {} must not be negative, and number {index} is", operation.name())]
     Negative {
         /// The operation.
         operation: Operation,
-        /// What the operand is called in its declaration.
+        /// The operand's name in the operation's declaration.
         operand: &'static str,
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// A negative number where a [`Batch`](crate::Batch) is made, which has none.
+    /// A negative number was given for a [`Batch`](crate::Batch), which has none.
     #[error("number {index} is negative: a batch has none below zero, a signed batch has")]
     BelowZero {
-        /// Which number, from 0.
+        /// The index of the number.
         index: usize,
     },
-    /// A number that a type of machine integers does not have.
+    /// A number does not fit a type of machine integers.
     #[error("number {index} is none of {into}")]
     NoCast {
-        /// Which number, from 0.
+        /// The index of the number.
         index: usize,
         /// The name of the type.
         into: &'static str,
     },
-    /// A negative exponent of a power that is not taken modulo a number.
+    /// An exponent of a power is negative, and there is no modulus.
     #[error("exponent {index} is negative: integers have no such powers, use pow_mod")]
     NegativeExponent {
-        /// Which exponent of the batch, from 0.
+        /// The index of the exponent in the batch.
         index: usize,
     },
-    /// A number that is no multiple of its divisor, where the quotient must be exact.
+    /// A number is no multiple of its divisor, and the quotient must be exact.
     #[error("number {index} is no multiple of its divisor: use div_rem")]
     NotDivisible {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// A division by zero, or a power modulo zero; the methods that begin with `masked_`
-    /// tell of it by flags.
+    /// A divisor or a modulus is zero; methods that begin with `masked_` return flags in place of
+    /// this error.
     #[error("number {index} is divided by zero, or taken modulo zero")]
     ZeroDivisor {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// Rows beside, or in, a total of all rows.
+    /// A column stands beside, or in, a total of all rows.
     #[error(transparent)]
     Misplaced(#[from] Misplaced),
-    /// A text that is no number.
+    /// A text is not a number.
     #[error(
         "number {index}: a digit must stand at byte {position}: numbers are written in decimal \
          digits, or after 0x, 0o or 0b in hexadecimal, octal or binary ones; - or + may stand \
          before them, and _ between two of them"
     )]
     NotADigit {
-        /// Which number of the column, from 0.
+        /// The index of the number in the column.
         index: usize,
-        /// Where the digit is missing, in bytes from 0.
+        /// Where a digit is missing, in bytes from 0.
         position: usize,
     },
-    /// Limbs, offsets and signs that are no column of integers.
+    /// Limbs, offsets and signs do not make a column of integers.
     #[error(
         "number {index} is not written as integers are: offsets count whole limbs from 0 on, no \
          number has a zero limb on top, and neither zero nor what is past the last is negative"
     )]
     NotWrittenSo {
-        /// Which number, from 0.
+        /// The index of the number.
         index: usize,
     },
-    /// An operation that lists of computations do not have.
+    /// Lists of computations do not have the operation.
     #[error(
         "lists do not have {}: theirs take two numbers of either sign, and say how long the \
          result is",
@@ -130,7 +130,7 @@ pub enum Error {
         /// The operation.
         operation: Operation,
     },
-    /// An operation of a width, of integers that have none.
+    /// The operation depends on the width of its operands, and integers of any lengths have none.
     #[error(
         "{} depends on how wide its operands are, and integers of any lengths have no width: \
          use batches",
@@ -140,20 +140,20 @@ pub enum Error {
         /// The operation.
         operation: Operation,
     },
-    /// A number that has no inverse modulo its modulus; of `inv_odd_mod`, or an even modulus.
+    /// A number has no inverse modulo its modulus; for `inv_odd_mod`, the modulus may be even.
     #[error("number {index} has no inverse: it and its modulus have a common divisor")]
     NotInvertible {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// An even modulus where only odd ones have a meaning: in Montgomery's form, which
-    /// `pow_mod` does not ask for, and of Jacobi symbols.
+    /// A modulus is even where it must be odd: in Montgomery's form, which `pow_mod` does not need,
+    /// and for Jacobi symbols.
     #[error("the modulus of number {index} is even: it must be odd")]
     EvenModulus {
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// An operand that is not below its modulus, of an operation that is of residues.
+    /// An operand of modular arithmetic is not below its modulus.
     #[error(
         "{operand} of {} must be below its modulus, and number {index} is not: take rem first",
         operation.name()
@@ -161,18 +161,18 @@ pub enum Error {
     NotReduced {
         /// The operation.
         operation: Operation,
-        /// What the operand is called in its declaration.
+        /// The operand's name in the operation's declaration.
         operand: &'static str,
-        /// Which number of the batch, from 0.
+        /// The index of the number in the batch.
         index: usize,
     },
-    /// A width of zero limbs, or of more than [`MAX_WIDTH`].
+    /// A width is zero, or more than [`MAX_WIDTH`].
     #[error("a number of {width} limbs is not possible: widths go from 1 to {MAX_WIDTH} limbs")]
     Width {
-        /// The width asked for, in limbs.
+        /// The width in limbs.
         width: usize,
     },
-    /// Bits of a number that has more than a limb counts: of one wider than [`WIDEST_COUNTED`].
+    /// The operation counts bits in one limb, and numbers wider than [`WIDEST_COUNTED`] have more.
     #[error(
         "{} counts bits in 32 bits: numbers of {width} limbs are too wide for it, of \
          {WIDEST_COUNTED} the widest that are not",
@@ -181,76 +181,76 @@ pub enum Error {
     TooManyBits {
         /// The operation.
         operation: Operation,
-        /// The width of its operand or result, in limbs.
+        /// The width of the operand or result, in limbs.
         width: usize,
     },
-    /// More limbs than memory can address.
+    /// A batch has more limbs than memory can address.
     #[error("{count} numbers of {width} limbs are more than memory can address")]
     TooLarge {
-        /// Numbers in the batch.
+        /// The number of numbers in the batch.
         count: usize,
-        /// Limbs in each.
+        /// The width in limbs.
         width: usize,
     },
-    /// Memory that the machine has not. Operands stay as they were.
+    /// The host has not enough memory. Operands stay as they were.
     #[error("out of memory: {bytes} bytes cannot be had: use smaller batches")]
     OutOfMemory {
-        /// The bytes asked for.
+        /// The number of bytes that were needed.
         bytes: usize,
     },
-    /// A slice whose length is not what its shape says.
+    /// A slice is shorter or longer than its shape says.
     #[error("the shape takes {expected} {unit}, the slice has {found}")]
     Length {
-        /// The length that the shape asks for.
+        /// The length that follows from the shape.
         expected: usize,
         /// The length of the slice.
         found: usize,
-        /// What is counted: limbs or bytes.
+        /// The unit of the lengths: limbs or bytes.
         unit: &'static str,
     },
-    /// An algorithm or level this operation does not have on this back end.
+    /// The operation does not have the algorithm or level on this back end.
     #[error("{} has no algorithm {} here", operation.name(), algorithm.name())]
     Algorithm {
         /// The operation.
         operation: Operation,
-        /// The algorithm asked for.
+        /// The algorithm that was forced.
         algorithm: Algorithm,
     },
-    /// Residues modulo different numbers.
+    /// Residues are modulo different numbers.
     #[error("residues modulo different numbers do not go together")]
     OtherModuli,
-    /// A batch of an engine for secrets, given to one that leaves copies of numbers in memory.
+    /// A batch of an engine for secrets was given to one that leaves copies of numbers in memory.
     #[error(
         "a batch of secrets does not go to an engine that leaves copies of them in memory: \
          compute with the engine that made it, or make this one by Engine::for_secrets"
     )]
     Secret,
-    /// A modulus that no kernel holds.
+    /// A modulus is wider than any kernel takes.
     #[error("a GPU computes {} modulo numbers of at most {most} limbs, not {width}: use the CPU", operation.name())]
     ModulusWidth {
         /// The operation.
         operation: Operation,
         /// The width of the modulus, in limbs.
         width: usize,
-        /// The widest there are kernels for.
+        /// The greatest width that kernels take, in limbs.
         most: usize,
     },
-    /// A number of lanes that cannot share a number.
+    /// The number of lanes that was forced cannot share a number.
     #[error("{lanes} lanes cannot share a number: 2, 4, 8, 16 or 32 can, or 1 at level thread")]
     Lanes {
-        /// The lanes asked for.
+        /// The number of lanes.
         lanes: u32,
     },
-    /// The GPU, its driver, or the way to it.
+    /// A GPU, its driver, or the connection to it failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The CPU back end refused; the checks before it make that a defect.
+    /// The CPU back end refused a job that the checks before it accept: a defect.
     #[error(transparent)]
     Cpu(bigint_cpu::Error),
-    /// Thresholds that come too late.
+    /// Thresholds were installed after they had been used.
     #[error("the CPU's thresholds are in use already: install others before anything is computed")]
     TuningInUse,
-    /// A file of numbers that cannot be read or written.
+    /// A file of numbers cannot be read or written.
     #[error("{path}: {message}")]
     File {
         /// The file.
@@ -258,7 +258,7 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// A tuning file that cannot be read or written.
+    /// A tuning file cannot be read or written.
     #[error("tuning file {path}: {message}")]
     Tuning {
         /// The file.
@@ -269,8 +269,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error that a thread unwound with that had not the memory for its scratch: what
-    /// `catch_unwind` answered, if it is that.
+    /// The error with which a thread unwound that lacked memory for its scratch, if `panic`, the
+    /// answer of `catch_unwind`, is that error.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Option<Self> {
         panic
             .downcast_ref::<bigint_cpu::Error>()
@@ -278,8 +278,9 @@ impl Error {
             .map(Error::from)
     }
 
-    /// Of the error of an operation of so many operands about a number that it does not take:
-    /// which operand has it, and where in that, both from 0. Divisors and moduli come last.
+    /// For an error about a number that an operation does not take: the index of the operand that
+    /// has it, and of the number in the operand. Divisors and moduli come last of an operation's
+    /// `operands` operands.
     pub fn blamed_operand(&self, operands: usize) -> Option<(usize, usize)> {
         match *self {
             Error::Negative {
@@ -306,8 +307,8 @@ impl Error {
 }
 
 impl Error {
-    /// The same error of a longer list, of which `number(index)` is the number that this one calls
-    /// `index`: for callers that compute parts of a list.
+    /// The error with other indices: `number(index)` is the index in a longer list of what this
+    /// error calls `index`. For callers that compute parts of a list.
     #[must_use]
     pub fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
         if let Error::Negative { index, .. }
@@ -325,7 +326,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether a device has not the memory: a smaller piece of the work might succeed.
+    /// Whether a device lacks memory: a smaller piece of the work might succeed.
     pub(crate) fn is_of_device_memory(&self) -> bool {
         matches!(self, Error::Device(error) if error.is_out_of_memory())
     }
@@ -340,25 +341,25 @@ impl From<bigint_cpu::Error> for Error {
     }
 }
 
-/// A failure of a GPU or of the way to it.
+/// A failure of a GPU or of the connection to it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("CUDA device {ordinal}: {during}: {kind}")]
 pub struct DeviceError {
     /// The device's number, as the driver counts.
     pub ordinal: usize,
-    /// What was being done.
+    /// The work that failed.
     pub during: String,
-    /// What happened.
+    /// The failure.
     pub kind: DeviceErrorKind,
 }
 
-/// An input that stands for many rows where it must not.
+/// A column stands where only numbers for all rows may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misplaced {
-    /// Beside a reduction, which is one number for all rows.
+    /// An input is beside a reduction, which is one number for all rows.
     #[error("rows cannot stand beside a sum or product of all rows")]
     Beside {
-        /// The input.
+        /// The index of the input.
         input: usize,
     },
     /// In a reduction that is within another.
@@ -369,7 +370,7 @@ pub enum Misplaced {
     },
 }
 
-/// What happened to a GPU.
+/// The kinds of failures of a GPU.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceErrorKind {
@@ -379,13 +380,13 @@ pub enum DeviceErrorKind {
     /// This machine has no driver.
     #[error("{0}, or use the CPU back end")]
     NoDriver(String),
-    /// There is a driver, or `BIGINT_CUDA_DRIVER` names one, and it does not work.
+    /// There is a driver, or `BIGINT_CUDA_DRIVER` names one, but it does not work.
     #[error("{0}, or use the CPU back end")]
     DriverUnusable(String),
-    /// The driver is there, the device is not.
+    /// The driver works, but does not list the device.
     #[error("no such device (the driver sees {found}): choose another, or use the CPU back end")]
     NoDevice {
-        /// Devices that the driver sees.
+        /// The number of devices that the driver lists.
         found: usize,
     },
     /// The driver is older than the PTX, or the device older than its target.
@@ -394,7 +395,7 @@ pub enum DeviceErrorKind {
     /// An allocation failed.
     #[error("out of memory allocating {bytes} bytes: use smaller batches, or the back end `auto`")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// The number of bytes that were needed.
         bytes: usize,
     },
     /// The device or its context is gone; every later call fails too.
@@ -409,7 +410,7 @@ pub enum DeviceErrorKind {
          `spawn`), or use the CPU back end"
     )]
     Forked,
-    /// Anything else the driver said.
+    /// The driver returned another error.
     #[error("{0}; the back end `auto` goes on without the device")]
     Driver(String),
 }

@@ -5,23 +5,23 @@ use crate::{Error, Options};
 use bigint_core::operation::{MOST_RESULTS, Property};
 use bigint_core::{Algorithm, Layout, Operation, Shape, WIDEST_COUNTED};
 
-/// What is to be computed of which operands, in which form.
+/// One operation on operands of known shapes, with the form of its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub operation: Operation,
-    /// Of every result, in declared order; what is not a result repeats the first.
+    /// The shapes of all results, in declared order; unused entries repeat the first.
     shapes: [Shape; MOST_RESULTS],
     pub options: Options,
     pub wanted: Wanted,
 }
 
-/// What is wanted of the flags beside the results.
+/// Which flags are wanted beside the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Nothing,
     /// A word for each number.
     Flags,
-    /// The first number whose flag is 1, if one is.
+    /// The index of the first number whose flag is 1.
     First,
 }
 
@@ -75,12 +75,12 @@ impl Job {
         Shape::new(self.count(), 1, Layout::Contiguous)
     }
 
-    /// Numbers in each result.
+    /// The number of numbers in each result.
     pub fn count(&self) -> usize {
         self.shapes[0].count
     }
 
-    /// The same for `count` of the numbers.
+    /// The job on `count` of the numbers.
     pub fn with_count(mut self, count: usize) -> Self {
         for shape in &mut self.shapes {
             shape.count = count;
@@ -88,12 +88,12 @@ impl Job {
         self
     }
 
-    /// The same, computed as another operation that has the same results.
+    /// The job computed as another operation with the same results.
     pub fn of(self, operation: Operation) -> Self {
         Job { operation, ..self }
     }
 
-    /// Whether nothing is forced that decides between this operation and `other`.
+    /// Whether no forced option decides between this operation and `other`.
     pub fn leaves_open(&self, other: Operation) -> bool {
         let Options { level, lanes, .. } = self.options;
         let is_named = |operation| self.options.algorithm_for(operation) != Algorithm::Auto;

@@ -1,4 +1,4 @@
-//! Between limbs in a layout and the forms users have: `BigUint`, bytes, rows.
+//! Conversions between limbs in a layout and the forms that users have: `BigUint`, bytes, rows.
 
 use crate::Error;
 use crate::common::pool::Pool;
@@ -9,17 +9,16 @@ use num_bigint::BigUint;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limbs that a thread moves before it takes the next piece: they pass through its
-/// L2 cache.
+/// How many limbs a thread moves before it takes the next piece: a piece stays in its L2 cache.
 const PIECE_LIMBS: usize = 1 << 16;
 
-/// Limbs of a page.
+/// Limbs in a page.
 const PAGE_LIMBS: usize = 1 << 10;
 
-/// Limbs that are copied in the time that a number's own memory takes to be found.
+/// Finding memory for a number takes as long as copying so many limbs.
 const ALLOCATION_LIMBS: usize = 1 << 6;
 
-/// What an allocation takes beside its bytes.
+/// The bytes that an allocation takes beyond its size.
 const ALLOCATION_BYTES: usize = 32;
 
 /// The limbs that `shape` takes, or why it is not possible.
@@ -64,8 +63,8 @@ fn each_row(limbs: &mut [Limb], length: usize, fill: impl Fn(usize, &mut [Limb])
     });
 }
 
-/// How `count` numbers of `width` limbs are shared out that are moved and not computed
-/// with, whole granules of them.
+/// How `count` numbers of `width` limbs, which are only moved, are shared out to threads, in whole
+/// granules.
 fn cut(count: usize, width: usize, granule: usize) -> Cut {
     // They are read and written.
     let work = LIMB_WORK.saturating_mul(2 * width);
@@ -73,7 +72,7 @@ fn cut(count: usize, width: usize, granule: usize) -> Cut {
     sharing.cut(count, work, PIECE_LIMBS.div_ceil(width.max(1)), granule)
 }
 
-/// The same numbers in another layout; padding is zero.
+/// Copies numbers into another layout, with padding of zeros.
 pub(crate) fn to_layout(
     pool: &Pool,
     mut limbs: Vec<Limb>,
@@ -117,7 +116,7 @@ pub(crate) fn fill_with(row: &mut [Limb], number: &BigUint) {
     }
 }
 
-/// A copy, at the speed of memory.
+/// Copies at the speed of memory.
 pub(crate) fn copy<T: Pod + Send + Sync>(from: &[T]) -> Result<Vec<T>, Error> {
     let limbs = |length: usize| (length * size_of::<T>()).div_ceil(size_of::<Limb>());
     let cut = cut(limbs(from.len()).div_ceil(PAGE_LIMBS), PAGE_LIMBS, 1);
@@ -177,8 +176,8 @@ pub(crate) fn splice(
     }
 }
 
-/// The numbers that stand one after another, `width` limbs to each, into numbers whose
-/// memory is used again.
+/// Makes `BigUint`s of numbers that stand one after another, `width` limbs each; `numbers` lends
+/// memory.
 pub(crate) fn to_biguints(
     rows: &[Limb],
     width: usize,
@@ -196,8 +195,8 @@ pub(crate) fn to_biguints(
     Ok(())
 }
 
-/// An error where so many numbers, of so many bytes in all, cannot be had: each takes its own
-/// memory, and ends the process where there is none.
+/// Returns an error where memory for `count` numbers, of `bytes` bytes in all, cannot be had. Each
+/// number allocates for itself, and would end the process.
 pub(crate) fn leave_for_numbers(count: usize, bytes: usize) -> Result<(), Error> {
     let own = count.saturating_mul(ALLOCATION_BYTES).saturating_add(bytes);
     // Or the compiler leaves out an allocation that nobody uses.
@@ -205,7 +204,7 @@ pub(crate) fn leave_for_numbers(count: usize, bytes: usize) -> Result<(), Error>
     Ok(())
 }
 
-/// `assign(i, number)` for every number, of about so many limbs each.
+/// Calls `assign(i, number)` for every number, of about `width` limbs each.
 fn each_number<N: Send>(numbers: &mut [N], width: usize, assign: impl Fn(usize, &mut N) + Sync) {
     each_part(numbers, width, 1, |first, part| {
         for (i, number) in (first..).zip(part) {
@@ -214,7 +213,7 @@ fn each_number<N: Send>(numbers: &mut [N], width: usize, assign: impl Fn(usize, 
     });
 }
 
-/// `assign(first, part)` for parts of the numbers, of about so many limbs each: the part begins
+/// Calls `assign(first, part)` for parts of the numbers, of about `width` limbs each; a part begins
 /// with number `first`, a multiple of `granule`.
 pub(crate) fn each_part<N: Send>(
     numbers: &mut [N],
@@ -240,7 +239,7 @@ pub(crate) fn number(limbs: &[Limb], shape: Shape, index: usize) -> BigUint {
     }
 }
 
-/// The bits of the longest of these numbers.
+/// The length in bits of the longest of these numbers.
 pub(crate) fn most_bits<'a>(count: usize, number: impl Fn(usize) -> &'a BigUint + Sync) -> u64 {
     let most = AtomicU64::new(0);
     let cut = cut(count, ALLOCATION_LIMBS, 1);

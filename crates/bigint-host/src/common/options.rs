@@ -1,8 +1,8 @@
-//! What a user may force instead of leaving it to the tuned thresholds.
+//! Choices that a user may force, which otherwise follow from the tuned thresholds.
 
 use bigint_core::{Algorithm, Level, Operation};
 
-/// A choice of algorithm and level; the default leaves all to the thresholds.
+/// A choice of algorithm and level; by default thresholds choose.
 ///
 /// ```
 /// use bigint_host::{Algorithm, Engine};

@@ -11,36 +11,35 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zeroize::Zeroize;
 
-/// Limbs below which the allocator is as fast, zeros included.
+/// Below this length the allocator is as fast, zeros included.
 const LEAST_LIMBS: usize = 1 << 10;
 
-/// Limbs kept at most, unless somebody says otherwise: 1 GiB, the result of a million
-/// products of 4096 bits.
+/// The most limbs that are kept by default: 1 GiB, the result of a million products of 4096 bits.
 const MOST_LIMBS: usize = 1 << 28;
 
-/// Vectors kept at most.
+/// The most vectors that are kept.
 const MOST_VECTORS: usize = 64;
 
-/// Lengths remembered of those that were asked for.
+/// How many of the last requests are remembered.
 const MOST_ASKED: usize = 16;
 
 /// Memory that waits to be used again.
 pub(crate) struct Pool {
     kept: Mutex<Kept>,
-    /// Limbs kept at most.
+    /// The most limbs that are kept.
     most: usize,
     /// Whether memory is overwritten when it is given back.
     is_for_secrets: bool,
-    /// The process that it was made in.
+    /// The process that made the pool.
     process: u32,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// What was given back, the newest last.
+    /// The vectors that were given back, newest last.
     vectors: VecDeque<Vec<Limb>>,
-    /// The lengths that were asked for last, the newest last: operands come from elsewhere, and
-    /// their memory may be of a length that no result has.
+    /// The lengths of the last requests, newest last. Operands come from elsewhere, and the length
+    /// of their memory may be one that no result has.
     asked: VecDeque<usize>,
 }
 
@@ -57,7 +56,7 @@ impl Kept {
         found.and_then(|at| self.vectors.remove(at))
     }
 
-    /// The vector that has not been asked for the longest; of several the oldest.
+    /// The vector whose length was not requested for the longest time; of several, the oldest.
     fn least_wanted(&mut self) -> Option<Vec<Limb>> {
         let wanted = |limbs: &Vec<Limb>| self.asked.iter().rposition(|&length| fits(limbs, length));
         let vectors = self.vectors.iter().enumerate();
@@ -78,7 +77,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// A pool that keeps so many limbs.
+    /// Makes a pool that keeps at most `most` limbs.
     pub fn keeping(most: usize) -> Self {
         Pool {
             kept: Mutex::default(),
@@ -88,7 +87,7 @@ impl Pool {
         }
     }
 
-    /// An empty pool like this one.
+    /// Makes an empty pool with the same settings.
     pub fn alike(&self) -> Self {
         Pool {
             is_for_secrets: self.is_for_secrets,
@@ -96,7 +95,7 @@ impl Pool {
         }
     }
 
-    /// An empty pool like this one, that overwrites what it is given.
+    /// Makes an empty pool with the same settings that overwrites memory given back to it.
     pub fn for_secrets(&self) -> Self {
         Pool {
             is_for_secrets: true,
@@ -109,14 +108,14 @@ impl Pool {
         self.is_for_secrets
     }
 
-    /// Overwrites memory that is about to go, where it may hold secrets.
+    /// Overwrites memory that is about to be freed, if it may hold secrets.
     pub fn wipe(&self, limbs: &mut Vec<Limb>) {
         if self.is_for_secrets {
             limbs.zeroize();
         }
     }
 
-    /// `length` limbs that hold anything: memory given back, else fresh.
+    /// Memory for `length` limbs with any content: memory given back if there is some, or fresh.
     pub fn take(&self, length: usize) -> Result<Vec<Limb>, Error> {
         if length < LEAST_LIMBS {
             return Ok(bigint_cpu::zeroed(length)?);
@@ -135,8 +134,8 @@ impl Pool {
         })
     }
 
-    /// Keeps memory for later, and lets other memory go where that is too much: what has not
-    /// been asked for the longest.
+    /// Keeps memory for later, and frees other memory where that is too much: the vectors whose
+    /// lengths were not requested for the longest time.
     pub fn give(&self, mut limbs: Vec<Limb>) {
         self.wipe(&mut limbs);
         if !(LEAST_LIMBS..=self.most).contains(&limbs.capacity()) {
@@ -164,8 +163,8 @@ impl Pool {
         }
     }
 
-    /// What is kept; nothing in a process that was forked while another thread, which it has not,
-    /// had the lock.
+    /// The pool's content. None in a forked process where another thread of the parent held the
+    /// lock.
     fn lock(&self) -> Option<MutexGuard<'_, Kept>> {
         match self.kept.try_lock() {
             Ok(kept) => Some(kept),

@@ -8,13 +8,13 @@
 use bigint_core::fused::{MOST_INPUTS, MOST_STEPS, StepKind};
 use bigint_core::{Algorithm, Layout, Shape};
 
-/// What a program does with its value.
+/// One step of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramStep {
     pub kind: StepKind,
-    /// Which input; of a square none.
+    /// The index of the input; unused by a square.
     pub input: usize,
-    /// Limbs of the value after it.
+    /// The width of the value after the step.
     pub width: usize,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct ProgramStep {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub steps: Vec<ProgramStep>,
-    /// Rows; the inputs have as many, or one number for all.
+    /// The number of rows. An input has as many, or one number for all.
     pub count: usize,
-    /// What the CPU computes by.
+    /// The algorithm on the CPU.
     pub algorithm: Algorithm,
 }
 
@@ -34,7 +34,7 @@ impl Program {
         self.steps.push(ProgramStep { kind, input, width });
     }
 
-    /// Whether one more step, with so many inputs in all, is too much for a launch.
+    /// Whether one more step, with `inputs` inputs in all, would be too much for one launch.
     pub fn is_full(&self, inputs: usize) -> bool {
         self.steps.len() == MOST_STEPS || inputs > MOST_INPUTS
     }
@@ -45,7 +45,7 @@ impl Program {
         Shape::new(self.count, width, Layout::Contiguous)
     }
 
-    /// The same for so many rows.
+    /// The program on so many rows.
     pub fn with_count(&self, count: usize) -> Self {
         Program {
             count,
@@ -59,7 +59,7 @@ impl Program {
         steps.any(|step| matches!(step.kind, StepKind::Mul | StepKind::Square))
     }
 
-    /// Limbs of the widest value.
+    /// The width of the widest value.
     pub fn widest(&self) -> usize {
         let widths = self.steps.iter().map(|step| step.width);
         widths.max().unwrap_or(1)

@@ -1,5 +1,5 @@
-//! Which device memory a kernel touches: no launch leaves the process before its
-//! arguments are known to stay within their buffers.
+//! The device memory that a kernel touches: no launch leaves the process unless its arguments are
+//! known to stay within their buffers.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "a back end asks"))]
 
 use crate::common::device::Buffer;
@@ -125,7 +125,7 @@ impl Parameter for LongArguments {
     }
 }
 
-/// Whether a buffer has all of so many limbs at an address.
+/// Whether a buffer holds all of `limbs` limbs at an address.
 fn contains(buffers: &[&Buffer], address: u64, limbs: u64) -> bool {
     buffers.iter().any(|buffer| {
         address.checked_sub(buffer.address()).is_some_and(|offset| {
@@ -156,7 +156,7 @@ fn lies_within(arguments: &Arguments, buffers: &[&Buffer]) -> bool {
         && (first_carry == 0 || contains(first_carry, 2))
 }
 
-/// Limbs from a matrix's first to its last, both included, for `numbers` numbers.
+/// The number of limbs from a matrix's first to its last, for `numbers` numbers.
 fn extent(matrix: MatrixArgument, numbers: u64) -> Option<u64> {
     if numbers == 0 || matrix.width == 0 {
         return Some(0);

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What `work` makes of every item, each on a thread of its own where it can be had; in
-/// their order. These threads wait for devices: in a pool of those that compute, one that
+/// Applies `work` to every item, each on a thread of its own where it can be had; results are in
+/// the items' order. These threads wait for devices: in a pool of threads that compute, one that
 /// waits might take up another's work and wait for itself.
 pub(crate) fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let slot = |item| Slot {
@@ -31,7 +31,7 @@ pub(crate) fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync
     made.collect()
 }
 
-/// An item, and what is made of it.
+/// An item, and the result for it.
 struct Slot<T, R> {
     item: Mutex<Option<T>>,
     made: Mutex<Option<R>>,

@@ -1,4 +1,4 @@
-//! Device memory: how it comes to be, how limbs come there and from there, and how it is freed.
+//! Device memory: allocation, copies, and freeing.
 
 use super::device::{CudaDevice, Way};
 use crate::DeviceError;
@@ -62,7 +62,7 @@ fn memory_of(buffer: &Buffer) -> &DeviceBuffer<Limb> {
     memory.expect("a buffer of a CUDA device")
 }
 
-/// The memory of a buffer, to write to it.
+/// The memory of a buffer, for writes.
 fn memory_of_mut(buffer: &mut Buffer) -> &mut DeviceBuffer<Limb> {
     let memory = buffer.handle_mut().downcast_mut::<CudaMemory>();
     memory.expect("a buffer of a CUDA device")

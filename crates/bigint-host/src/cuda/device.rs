@@ -1,5 +1,5 @@
-//! A device: its context, one stream in which everything happens in order but that large
-//! copies to the host leave it, and what is loaded there.
+//! A device: its context, its stream, and what is loaded there. Everything happens in the stream's
+//! order, but for large copies to the host, which only begin there.
 
 use super::modules::Modules;
 use super::staging::Staging;
@@ -22,11 +22,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
 
-/// Dynamic shared memory that a block may have without asking, in bytes.
+/// Dynamic shared memory that a block may have without opting in, in bytes.
 pub(super) const FREE_SHARED_BYTES: u32 = 48 << 10;
 
-/// The part of a device's memory that its pool keeps for later while nobody uses it: one in so
-/// many.
+/// A device's pool keeps one part in so many of its memory for later.
 const KEPT_PART: u64 = 4;
 
 /// The devices that are open. Engines of one process share a device, so that its
@@ -40,19 +39,19 @@ static OPEN: Mutex<Vec<Weak<CudaDevice>>> = Mutex::new(Vec::new());
 /// kernel sees what earlier calls wrote, and memory is freed behind the kernels that use it. A kernel's failure shows in a
 /// later call; [`Kernels::launch`](crate::common::device::Kernels::launch) notes what ran last.
 pub(super) struct CudaDevice {
-    /// Itself, for buffers, which keep it open.
+    /// The device itself, for buffers, which keep it open.
     this: Weak<CudaDevice>,
     ordinal: usize,
     // Dropped in this order: modules, pinned memory, stream and memory need the context.
     pub(super) modules: Modules,
-    /// For large copies, of each [`Way`], from the first one on; then `None` if no memory
-    /// could be pinned.
+    /// Pinned memory for large copies, one for each [`Way`]; made when first needed, `None` inside
+    /// if none could be pinned.
     staging: [Mutex<Option<Option<Staging>>>; 2],
     pub(super) stream: Stream,
-    /// For large copies to the host, each behind what the other stream had to do.
+    /// The stream of large copies to the host; each waits for what the other stream had to do.
     pub(super) outgoing: Stream,
-    /// Tables of roots of unity, once kernels need them. They are no `Buffer`s: those
-    /// would keep the device open.
+    /// Tables of roots of unity that kernels needed. They are no `Buffer`s, which would keep the
+    /// device open.
     roots: Mutex<HashMap<Roots, DeviceBuffer<u64>>>,
     context: Context,
     /// Dynamic shared memory that a block may have, in bytes.
@@ -66,7 +65,7 @@ pub(super) struct CudaDevice {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
-    /// Threads that [`Kernels::load`](crate::common::device::Kernels::load).
+    /// The number of threads in [`Kernels::load`](crate::common::device::Kernels::load).
     pub(super) loading: AtomicUsize,
 }
 
@@ -103,7 +102,7 @@ pub(super) fn words(of: Roots) -> Vec<u64> {
     table.iter().flatten().map(|x| x.to_bits()).collect()
 }
 
-/// The device of this number among those that are open, if it can be used.
+/// The open device of this number, if it can be used.
 fn usable(
     open: &mut Vec<Weak<CudaDevice>>,
     ordinal: usize,
@@ -152,7 +151,7 @@ impl CudaDevice {
         Ok(device)
     }
 
-    /// The device of this number, where it is open.
+    /// The open device of this number.
     fn opened(ordinal: usize, memory: Memory) -> Option<Arc<Self>> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         usable(&mut open, ordinal, memory)
@@ -189,7 +188,7 @@ impl CudaDevice {
         }))
     }
 
-    /// Itself, for what keeps it open.
+    /// The device itself, for objects that keep it open.
     pub(super) fn this(&self) -> Arc<Self> {
         self.this.upgrade().expect("whoever calls has it open")
     }
@@ -198,7 +197,7 @@ impl CudaDevice {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a table of roots has all of so many limbs at an address.
+    /// Whether a table of roots holds all of so many limbs at an address.
     pub(super) fn has_roots(&self, (address, limbs): (u64, u64)) -> bool {
         self.tables().values().any(|table| {
             let first = table.as_device_ptr().as_raw();
@@ -207,8 +206,8 @@ impl CudaDevice {
         })
     }
 
-    /// Copies by way of pinned memory, if so many limbs are worth it and there is any. Secrets
-    /// go no other way, and are overwritten there.
+    /// Copies through pinned memory, if there is any and so many limbs are worth it. Secrets always
+    /// go through it, and are overwritten there.
     pub(super) fn staged(
         &self,
         way: Way,
@@ -247,7 +246,7 @@ impl CudaDevice {
         CurrentContext::set_current(&self.context).map_err(|error| failure::kind(error, 0))
     }
 
-    /// Does `work` in the context; `bytes` is what it asks memory for.
+    /// Does `work` in the context; an error of memory says that `bytes` bytes were needed.
     pub(super) fn run<T>(
         &self,
         during: &str,
@@ -259,7 +258,7 @@ impl CudaDevice {
             .map_err(|kind| self.failed(during, kind))
     }
 
-    /// The error to return, having noted it where the device does not survive it.
+    /// Makes the error to return, and notes it if the device does not survive it.
     pub(super) fn failed(&self, during: &str, kind: DeviceErrorKind) -> DeviceError {
         let kind = match kind {
             DeviceErrorKind::Lost(why) => {
@@ -321,7 +320,7 @@ fn shared_bytes(device: cust::device::Device) -> u32 {
     bytes.unwrap_or(0).max(FREE_SHARED_BYTES)
 }
 
-/// An attribute that `cust` has no name for, where the driver knows it.
+/// An attribute of a device that `cust` has no name for, if the driver knows it.
 fn attribute_of(device: cust::device::Device, attribute: sys::CUdevice_attribute) -> Option<i32> {
     let mut value = 0;
     // SAFETY: the address is valid for one integer. The device is one the driver
@@ -331,9 +330,9 @@ fn attribute_of(device: cust::device::Device, attribute: sys::CUdevice_attribute
     (code == sys::CUresult::CUDA_SUCCESS).then_some(value)
 }
 
-/// Has the device's pool keep up to `bytes` of freed memory. By itself it gives all of
-/// it back whenever the stream is waited for, and the next result waits for as long as
-/// a few hundred megabytes take to be mapped again: more than a millisecond.
+/// Lets the device's pool keep up to `bytes` bytes of freed memory. By default it returns all of it
+/// whenever the stream is waited for, and the next result waits until a few hundred megabytes are
+/// mapped again: more than a millisecond.
 fn keep_memory(device: cust::device::Device, bytes: u64) {
     let (mut pool, mut bytes) = (std::ptr::null_mut(), bytes);
     // SAFETY: the address is valid for one handle, and the device is one the driver

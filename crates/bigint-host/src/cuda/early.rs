@@ -1,5 +1,5 @@
-//! Kernels that begin before the last one of their stream has ended (programmatic dependent
-//! launch): they wait for it by themselves, and what it takes to begin is saved.
+//! Programmatic dependent launches: kernels that begin before the last one of their stream has
+//! ended, and wait for it by themselves, which hides the time of a start.
 
 use super::failure;
 use bigint_core::Launch;

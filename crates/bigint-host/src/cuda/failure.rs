@@ -1,4 +1,4 @@
-//! What the driver's error codes mean for the work.
+//! The meaning of the driver's error codes.
 
 use crate::DeviceErrorKind;
 use cust::error::{CudaError, CudaResult};
@@ -14,7 +14,7 @@ pub(super) fn name(error: CudaError) -> String {
     }
 }
 
-/// The kind of an error; `bytes` were to be allocated, where it is one of memory.
+/// The kind of an error; an error of memory says that `bytes` bytes were needed.
 pub(super) fn kind(error: CudaError, bytes: usize) -> DeviceErrorKind {
     match error {
         CudaError::OutOfMemory => DeviceErrorKind::OutOfMemory { bytes },
@@ -25,7 +25,7 @@ pub(super) fn kind(error: CudaError, bytes: usize) -> DeviceErrorKind {
     }
 }
 
-/// The kind of an error that came of opening a device.
+/// The kind of an error that occurred while a device was opened.
 pub(super) fn kind_at_opening(error: CudaError) -> DeviceErrorKind {
     match error {
         // Nothing is lost where nothing was there. The commonest cause has a code
@@ -39,7 +39,7 @@ pub(super) fn kind_at_opening(error: CudaError) -> DeviceErrorKind {
     }
 }
 
-/// Whether every later call will fail, too.
+/// Whether every later call will fail too.
 ///
 /// These are the errors of which the CUDA driver API's manual says that they leave
 /// the process in an inconsistent state, and those of a context that is gone.
@@ -67,7 +67,7 @@ const ENDING: [CudaError; 15] = [
     CudaError::UnknownError,
 ];
 
-/// Errors of a launch after which the device goes on.
+/// Errors of a launch that the device survives.
 const OF_LAUNCHES: [CudaError; 4] = [
     CudaError::InvalidValue,
     CudaError::OutOfMemory,
@@ -75,7 +75,7 @@ const OF_LAUNCHES: [CudaError; 4] = [
     CudaError::NotSupported,
 ];
 
-/// The answer of a launch that `cust` has no name for.
+/// The result of a launch from a code that `cust` has no name for.
 pub(super) fn launched(code: u32) -> CudaResult<()> {
     let mut known = OF_LAUNCHES.into_iter().chain(ENDING);
     match code {

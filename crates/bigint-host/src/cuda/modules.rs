@@ -22,14 +22,14 @@ pub(super) struct Modules {
     slots: Mutex<HashMap<(&'static str, Specialization), Arc<Slot>>>,
 }
 
-/// A module that is loaded, or is to be.
+/// A module that is loaded, or will be.
 #[derive(Default)]
 struct Slot {
-    /// The module; whoever loads it has the lock.
+    /// The module. Its loader holds the lock.
     module: Mutex<Option<Arc<Module>>>,
-    /// Whether somebody has begun to load the module.
+    /// Whether a thread has begun to load the module.
     is_begun: AtomicBool,
-    /// Whether the module is loaded, or cannot be.
+    /// Whether loading has ended, with a module or an error.
     is_done: AtomicBool,
 }
 
@@ -55,14 +55,14 @@ impl Modules {
         Ok(Arc::clone(module.insert(loaded?)))
     }
 
-    /// Whether nobody would wait for that module.
+    /// Whether that module can be had without waiting.
     pub fn has(&self, entry: EntryPoint, specialization: Specialization) -> bool {
         self.slot(entry, specialization)
             .is_done
             .load(Ordering::Acquire)
     }
 
-    /// Whether the caller is the first who sets out to load it in the background.
+    /// Whether the caller is the first that will load the module in the background.
     pub fn begins(&self, entry: EntryPoint, specialization: Specialization) -> bool {
         let slot = self.slot(entry, specialization);
         !slot.is_begun.swap(true, Ordering::Relaxed)
@@ -100,7 +100,7 @@ unsafe extern "C" {
 const CU_JIT_ERROR_LOG_BUFFER: c_int = 5;
 const CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 
-/// Why the driver does not take this PTX, if that is what ails it.
+/// Why the driver refuses this PTX, if it does.
 ///
 /// `cust` hands neither the newer codes on nor the compiler's words, so a module
 /// that failed to load is loaded once more, for these alone.

@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 /// Limbs of a part: 16 MiB, which a link takes much longer to move than threads to wake.
 const PART: usize = 4 << 20;
 
-/// Parts: one that the host has, one that the device has, and one for each that comes late.
+/// The number of parts: one for the host, one for the device, and one for each that is late.
 const PARTS: usize = 4;
 
 /// A copy is worth the detour from half a part on.
@@ -28,7 +28,7 @@ pub(super) struct Staging {
 
 struct Part {
     limbs: LockedBuffer<Limb>,
-    /// When the device is done with it.
+    /// The event after which the device no longer uses the part.
     moved: Event,
 }
 
@@ -46,8 +46,8 @@ impl Staging {
         Ok(Staging { parts })
     }
 
-    /// Copies limbs to device memory of that length, behind all that the stream has to do.
-    /// When this returns the last of them are still on their way, and nobody needs `from`.
+    /// Copies limbs to device memory of that length, after all that the stream has to do. On return
+    /// the last of them are still on their way, but `from` is no longer needed.
     pub fn upload(
         &mut self,
         to: &mut DeviceSlice<Limb>,
@@ -69,7 +69,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Waits for all that the stream has to do, and copies device memory to as many limbs.
+    /// Waits for all that the stream has to do, and copies device memory into `to`.
     pub fn download(
         &mut self,
         to: &mut [Limb],
@@ -107,8 +107,7 @@ impl Staging {
         waited
     }
 
-    /// Moves [`STAGED`] limbs `times` times to or from device memory, for no purpose but to see
-    /// how long it takes.
+    /// Moves [`STAGED`] limbs `times` times to or from device memory, to measure the link.
     pub fn exercise(
         &mut self,
         device: &mut DeviceSlice<Limb>,

@@ -1,5 +1,5 @@
-//! Numbers of batches in another order: each by its index, or runs of neighbours, as slices and
-//! concatenations are made of.
+//! Numbers of batches in another order: each by its index, or in runs of neighbours, as slices and
+//! concatenations have them.
 //!
 //! Where devices have all of them, they stay there: runs go by copies where limbs lie the same in
 //! both batches, and all else by a kernel ([`bigint_core::gather`]). A batch that is gathered from
@@ -19,11 +19,11 @@ use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How often numbers are gathered, on average, from which on their batch goes to every device that
-/// shares the work: so many limbs come from there as operands else.
+/// A batch from which each number is gathered so often, on average, is sent to every device that
+/// shares the work: otherwise as many limbs would come from there as operands.
 pub(crate) const REPEATED: usize = 2;
 
-/// The numbers of which batches another batch is made of.
+/// A batch made of numbers of other batches.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
     /// The result's shape.
@@ -41,16 +41,16 @@ pub(crate) struct Window {
     pub to: usize,
 }
 
-/// The order of numbers.
+/// The order in which numbers are taken.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    /// The numbers of the one operand by their indices, all of which it has.
+    /// Numbers of the one operand, by indices that are all in it.
     Indices(Vec<Limb>),
-    /// Runs that follow each other.
+    /// Runs, one after another.
     Runs(Vec<Run>),
 }
 
-/// Neighbours among an operand's numbers.
+/// Consecutive numbers of an operand.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub operand: usize,
@@ -62,18 +62,18 @@ struct Piece {
     device: Arc<dyn Device>,
     buffer: Arc<Buffer>,
     operand: usize,
-    /// The first of the numbers in the buffer that are meant.
+    /// The first of the wanted numbers in the buffer.
     first: usize,
-    /// The numbers that the buffer has.
+    /// The number of numbers in the buffer.
     of: usize,
-    /// The indices of these numbers in the result.
+    /// Where these numbers go in the result.
     to: Range<usize>,
 }
 
 impl Gather {
-    /// The ranges of the numbers that each device can gather; none where not all are on devices, or
-    /// so scattered that the result would be in more parts than there are devices. All of it takes
-    /// one device so much work, in picoseconds.
+    /// The range of numbers that each device can gather. None where some numbers are not on
+    /// devices, or where they are so scattered that the result would have more parts than there are
+    /// devices. The whole takes one device `work` picoseconds.
     pub fn shares<'a>(
         &self,
         engine: &'a Inner,
@@ -111,8 +111,8 @@ impl Gather {
         }
     }
 
-    /// The runs that make these numbers of the result, cut to what devices that are `asked` have,
-    /// each of the longest such pieces; none where one of the numbers is nowhere.
+    /// The runs that make these numbers of the result, cut where devices `asked` have them, in the
+    /// longest such pieces; none where some number is on none of these devices.
     fn pieces(
         &self,
         operands: Operands<'_>,
@@ -151,7 +151,7 @@ impl Gather {
         pieces
     }
 
-    /// The parts of runs that make these numbers of the result, and which they are.
+    /// The parts of runs that make these numbers of the result, each with its range there.
     fn runs(&self, numbers: Range<usize>) -> Vec<(Run, Range<usize>)> {
         let Order::Runs(runs) = &self.order else {
             return Vec::new();
@@ -173,7 +173,8 @@ impl Gather {
         parts
     }
 
-    /// Numbers `numbers` of the result, on a device that has what they are made of; else nothing.
+    /// Gathers numbers `numbers` of the result on a device that has the operands; otherwise
+    /// nothing.
     pub fn on_device(
         &self,
         device: &Arc<dyn Device>,
@@ -306,7 +307,7 @@ impl Gather {
     }
 }
 
-/// All numbers of a batch, where a device has them together.
+/// All numbers of a batch, if a device has them in one buffer.
 fn whole(node: &Node, device: &Arc<dyn Device>) -> Option<Arc<Buffer>> {
     node.resident_on(device, &(0..node.shape.count))
 }

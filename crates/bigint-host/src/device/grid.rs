@@ -17,8 +17,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// An operand of `count` numbers, or one that stands for them all, from number `first` on, of
-/// which limbs above `width` are left out.
+/// The argument for an operand of `count` numbers, or one that stands for them all, from number
+/// `first` on and without the limbs above `width`.
 pub(crate) fn operand(
     node: &Node,
     buffer: &Buffer,
@@ -40,8 +40,8 @@ pub(crate) fn operand(
     MatrixArgument::new(address, node.shape.width.min(width), strides)
 }
 
-/// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
-/// holds its operands. The result is no wider than the product.
+/// Computes numbers `numbers` of a job's products or squares, by a plan that holds the operands.
+/// The result is no wider than the product.
 pub(crate) fn compute(
     device: &Arc<dyn Device>,
     job: Job,
@@ -139,11 +139,11 @@ pub(crate) fn compute(
     })
 }
 
-/// Limbs of a point: two doubles.
+/// The number of limbs in a point: two doubles.
 const POINT_LIMBS: usize = 4;
 
-/// Sums or differences of `count` numbers each, cut to the results' width, as the arguments
-/// say but for how many they are.
+/// Launches sums or differences of `count` numbers each, cut to the results' width; `arguments` say
+/// the rest.
 pub(crate) fn add(
     device: &Arc<dyn Device>,
     operation: Operation,

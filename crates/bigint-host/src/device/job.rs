@@ -17,8 +17,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Numbers `numbers` of a job, on a device; nothing where the CPU has to say why one of
-/// them has no value.
+/// Computes numbers `numbers` of a job on a device; nothing where the CPU must say why one of them
+/// has no value.
 pub(crate) fn compute(
     device: &Arc<dyn Device>,
     job: Job,
@@ -30,7 +30,14 @@ pub(crate) fn compute(
     let operands = &*taken(launches, operands);
     let plan = match launches.by {
         By::Kernel(kernel, launch) => {
-            return by_kernel(device, job, operands, numbers, kernel, launch);
+            let is_for_widths = launches.is_for_widths;
+            return by_kernel(
+                device,
+                job,
+                operands,
+                numbers,
+                (kernel, launch, is_for_widths),
+            );
         }
         By::Transform(plan) => plan,
     };
@@ -51,7 +58,8 @@ fn taken<'a>(launches: &Launches, operands: Operands<'a>) -> Cow<'a, [Arc<Node>]
     }
 }
 
-/// Memory for the flags of a job: a limb for each number, and the first number whose flag is set.
+/// Memory for a job's flags: a limb for each number, and the index of the first number whose flag
+/// is set.
 fn flags(device: &Arc<dyn Device>, job: Job) -> Result<[Option<Buffer>; 2], Error> {
     let has_all = job.wanted == Wanted::Flags;
     let has_first = job.wanted == Wanted::First || has_all && job.operation.is(Property::FlagsMore);
@@ -60,14 +68,13 @@ fn flags(device: &Arc<dyn Device>, job: Job) -> Result<[Option<Buffer>; 2], Erro
     Ok([all.transpose()?, first.transpose()?])
 }
 
-/// One launch.
+/// Computes by one launch.
 fn by_kernel(
     device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
-    kernel: &'static Kernel,
-    launch: Launch,
+    (kernel, launch, is_for_widths): (&'static Kernel, Launch, bool),
 ) -> Result<Option<Made>, Error> {
     let started = Instant::now();
     let count = job.count();
@@ -116,7 +123,7 @@ fn by_kernel(
         .chain(&flags)
         .chain(&first_flag)
         .collect();
-    let specialization = kernel.specialization(&arguments);
+    let specialization = specialization(kernel, &arguments, is_for_widths);
     let entry = kernel.entry_point();
     device.launch(entry, specialization, launch, &arguments, &buffers)?;
     let first = first_flag.map(|first| first_number(device, &first));
@@ -140,7 +147,7 @@ fn by_kernel(
     }))
 }
 
-/// The number that a kernel noted as the first whose flag is set, if it noted one.
+/// The index of the first number whose flag is set, as a kernel noted it.
 fn first_number(device: &Arc<dyn Device>, first: &Buffer) -> Result<Option<usize>, Error> {
     let mut limbs = [0; 2];
     device.download(first, &mut limbs)?;
@@ -149,7 +156,7 @@ fn first_number(device: &Arc<dyn Device>, first: &Buffer) -> Result<Option<usize
     Ok((number != u64::MAX).then_some(number as usize))
 }
 
-/// A kernel's arguments for so many numbers, but for flags and roots.
+/// A kernel's arguments for so many numbers, without flags and roots.
 fn arguments(
     kernel: &Kernel,
     launch: Launch,
@@ -167,8 +174,18 @@ fn arguments(
     }
 }
 
-/// The module of the kernel that [`compute`] would launch for so many of a job's numbers; none
-/// where it takes several.
+/// A kernel's specialization to a launch, or to launches of any widths that are alike otherwise.
+fn specialization(kernel: &Kernel, arguments: &Arguments, is_for_widths: bool) -> Specialization {
+    let known = kernel.specialization(arguments);
+    if is_for_widths {
+        known
+    } else {
+        known.of_any_widths()
+    }
+}
+
+/// The module of the kernel that [`compute`] would launch for so many numbers of a job; none where
+/// it launches several.
 pub(crate) fn module(
     job: Job,
     operands: Operands<'_>,
@@ -198,13 +215,14 @@ pub(crate) fn module(
         _ => address(MOST_MATRICES),
     };
     let arguments = arguments(kernel, launch, &results, &matrices, scratch, count);
-    Some((kernel.entry_point(), kernel.specialization(&arguments)))
+    let known = specialization(kernel, &arguments, launches.is_for_widths);
+    Some((kernel.entry_point(), known))
 }
 
-/// More than operands and results.
+/// The most matrices of a launch: more than operands and results together.
 const MOST_MATRICES: usize = 16;
 
-/// An operand of which so many numbers are at an address, or one for all.
+/// The argument for an operand at an address: so many numbers, or one for all.
 fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
     let is_one = node.shape.count == 1;
     let mut strides = Shape {

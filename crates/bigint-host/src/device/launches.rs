@@ -1,21 +1,22 @@
-//! How a device computes a job: what `plan` chose, as this room carries it out.
+//! The launches by which a device computes a job, as `plan` chose them.
 
 use crate::device::transform::Transform;
 use bigint_core::{Kernel, Launch, Operation};
 
-/// By which launches a device computes a job.
+/// The launches of a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launches {
-    /// The operation whose kernels compute the job: another than the job's where a square is
-    /// computed as a product, or a product as a square.
+    /// The operation whose kernels compute the job. It is not the job's where a square is computed
+    /// as a product, or a product as a square.
     pub operation: Operation,
-    /// The indices of the job's operands that these kernels take; all in their order where there
-    /// are none.
+    /// The indices of the job's operands that these kernels take; empty for all in their order.
     pub operands: &'static [usize],
     pub by: By,
+    /// Whether a kernel is compiled for the operands' widths alone.
+    pub is_for_widths: bool,
 }
 
-/// How kernels compute a job: by one launch, or by several of the whole device.
+/// The kinds of launches: one kernel, or several launches on the whole device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     Kernel(&'static Kernel, Launch),

@@ -1,4 +1,4 @@
-//! What one device does: the launches of one task, on numbers of which it has its share.
+//! The work of one device: the launches of one task, on its share of the numbers.
 //!
 //! [`job`] carries out the [`launches`] that were chosen for an operation: a single kernel, or,
 //! for products that all of the device takes, [`grid`] (complex numbers), [`ntt`] (residues modulo primes) or [`pieces`] (several of those);

@@ -18,8 +18,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Computes numbers `numbers` of products or squares, as many as the job has, by a plan that
-/// holds the product of what counts of its operands.
+/// Computes numbers `numbers` of a job's products or squares, by a plan that holds the product of
+/// the operands' relevant limbs.
 pub(crate) fn compute(
     device: &Arc<dyn Device>,
     job: Job,
@@ -105,8 +105,8 @@ pub(crate) fn compute(
     })
 }
 
-/// Computes one product, or the square of two operands that are the same, in a result no wider than
-/// both together.
+/// Computes one product, or the square of two equal operands. The result is no wider than both
+/// together.
 pub(crate) fn multiply(
     device: &Arc<dyn Device>,
     plan: NttPlan,
@@ -138,8 +138,7 @@ pub(crate) fn multiply(
     space.run(device, arguments, result, &buffers)
 }
 
-/// The memory that products by a plan take beside operands and results, of so many numbers at
-/// a time.
+/// The memory of a round of products, beside operands and results.
 struct Space {
     plan: NttPlan,
     points: Buffer,
@@ -167,7 +166,7 @@ impl Space {
         [&self.points, &self.sums, &self.carries].into_iter()
     }
 
-    /// A round of launches, of arguments that lack what is the same for all rounds.
+    /// Runs a round of launches; `arguments` lack what is the same for all rounds.
     fn run(
         &self,
         device: &Arc<dyn Device>,
@@ -206,7 +205,7 @@ impl Space {
     }
 }
 
-/// The operand of a product that keeps its transform, if one does, and that transform of these
+/// The operand of a product whose transform is kept, if there is one, with that transform of these
 /// numbers, which is made if it is not there.
 fn kept(
     device: &Arc<dyn Device>,

@@ -112,7 +112,7 @@ pub(crate) fn compute(
     Ok(Made::of(shape, made))
 }
 
-/// What multiplies pieces.
+/// The multiplication of pieces on a device.
 #[derive(Clone, Copy)]
 struct Products<'a> {
     device: &'a Arc<dyn Device>,
@@ -210,8 +210,8 @@ impl Products<'_> {
         Ok((difference, is_negative != [0]))
     }
 
-    /// The sum or difference of two numbers, or one of them as it is, cut to the result's
-    /// width or extended; the carry goes where it is asked for.
+    /// The sum or difference of two numbers, or one number as it is, cut or extended to the
+    /// result's width; the carry goes to `carry` if there is one.
     fn sum(
         self,
         operation: Operation,

@@ -1,4 +1,4 @@
-//! A program on one device: one launch.
+//! A program on one device, as one launch.
 
 use crate::common::device::{Buffer, Device};
 use crate::common::program::Program;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl Program {
-    /// Some of the rows, on a device.
+    /// Computes a range of the rows on a device.
     pub fn run_on_device(
         &self,
         device: &Arc<dyn Device>,

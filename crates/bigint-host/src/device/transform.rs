@@ -1,20 +1,20 @@
-//! The transforms by which the whole device multiplies, and what memory their points take there.
+//! The transforms by which a whole device multiplies, and the memory of their points.
 
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Limb};
 
-/// By which transform the whole device multiplies.
+/// The transform by which a whole device multiplies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Transform {
     Fft(GridPlan),
     Ntt(NttPlan),
-    /// Several modulo primes.
+    /// Several transforms modulo primes.
     Pieces(Pieces),
 }
 
 impl Transform {
-    /// The transforms of products of `n` by `m` limbs, of which `width` are wanted, where those
+    /// The transforms that compute products of `n` by `m` limbs, of which `width` are wanted; those
     /// modulo primes may have `longest` limbs.
     pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
         let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
@@ -27,7 +27,7 @@ impl Transform {
         fft.into_iter().chain([ntt])
     }
 
-    /// Whether blocks fit a device that has so many bytes of shared memory for each.
+    /// Whether its blocks fit a device with so many bytes of shared memory for each.
     pub fn fits(&self, shared_bytes: u32) -> bool {
         match self {
             Transform::Fft(plan) => plan.fits(shared_bytes),
@@ -44,7 +44,7 @@ impl Transform {
     }
 }
 
-/// Halves are of so many limbs or a multiple, so that addresses are of whole lines.
+/// The lengths of halves are multiples of this, so that they begin at whole lines.
 const LINE: usize = 64;
 
 /// Products of `n` by `m` limbs, by transforms of at most `longest` limbs.
@@ -55,13 +55,13 @@ pub(crate) struct Pieces {
     pub longest: usize,
 }
 
-/// How a product is split.
+/// How a product is computed from smaller ones.
 pub(crate) enum Split {
-    /// A transform.
+    /// It is not split: one transform.
     Whole(NttPlan),
-    /// Two products of the shorter operand, by so many limbs of the longer and by the others.
+    /// The shorter operand times the lowest so many limbs of the longer, and times the rest.
     Longer(usize),
-    /// Three products, of so many limbs of both and of the others.
+    /// Three products, with both operands cut at so many limbs.
     Both(usize),
 }
 
@@ -70,12 +70,12 @@ impl Pieces {
         Pieces { n, m, longest }
     }
 
-    /// Limbs of all transforms' lengths together.
+    /// The sum of all transforms' lengths, in limbs.
     pub fn transformed(&self) -> usize {
         self.split().1
     }
 
-    /// How the product is split first, and limbs of all transforms' lengths together.
+    /// The first split of the product, and the sum of all transforms' lengths in limbs.
     pub fn split(&self) -> (Split, usize) {
         let Pieces { n, m, longest } = *self;
         let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
@@ -95,19 +95,19 @@ impl Pieces {
         (Split::Longer(h), longer)
     }
 
-    /// Whether blocks of every transform fit a device that has so many bytes of shared memory
-    /// for each.
+    /// Whether the blocks of every transform fit a device with so many bytes of shared memory for
+    /// each.
     pub fn fits(&self, shared_bytes: u32) -> bool {
         let mut plans = NttPlan::all().filter(|plan| plan.length() as usize <= self.longest);
         plans.all(|plan| plan.fits(shared_bytes))
     }
 }
 
-/// Bytes of points that a round of launches has at a time, at least one number's: so many
-/// stay in a device's cache between launches.
+/// The bytes of points of a round of launches, unless one number has more: so many stay in a
+/// device's cache between launches.
 const POINT_BYTES: usize = 32 << 20;
 
-/// The numbers that a round of launches has at a time, each of so many bytes of points.
+/// How many numbers a round of launches has, each with so many bytes of points.
 pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
     (POINT_BYTES / bytes).max(1)
 }
@@ -117,12 +117,12 @@ pub(crate) fn stays_in_cache(bytes: usize) -> bool {
     bytes <= POINT_BYTES
 }
 
-/// Bytes of points of a product or square over the complex numbers.
+/// The bytes of a product's or square's points over the complex numbers.
 pub(crate) fn grid_point_bytes(plan: &GridPlan, operands: u32) -> usize {
     16 * plan.length() as usize * operands as usize
 }
 
-/// Bytes of points of a product or square modulo primes.
+/// The bytes of a product's or square's points modulo primes.
 pub(crate) fn ntt_point_bytes(plan: &NttPlan, operands: u32) -> usize {
     size_of::<Limb>() * plan.point_limbs() * operands as usize
 }

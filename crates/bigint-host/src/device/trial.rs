@@ -13,7 +13,7 @@ use bigint_cpu::fast::trial::Trial;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Factors that a launch has room for.
+/// The most factors that a launch can report.
 const ROOM: u32 = 1 << 9;
 
 /// The candidates for factors of `2^p - 1` in a range, which a device sieves and tests.
@@ -26,7 +26,7 @@ pub struct TrialFactors {
 }
 
 impl Engine {
-    /// The trial of these candidates on the engine's device; `None` on the CPU.
+    /// Prepares the trial of these candidates on the engine's device; `None` on the CPU.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -64,12 +64,13 @@ impl Engine {
 }
 
 impl TrialFactors {
-    /// The candidates that are tried.
+    /// The candidates.
     pub fn trial(&self) -> &Trial {
         &self.trial
     }
 
-    /// As [`Trial::divisors`], on the device.
+    /// The factors among the candidates of these segments, as [`Trial::divisors`] finds them on the
+    /// CPU.
     ///
     /// # Errors
     /// [`Error::Device`].

@@ -1,4 +1,4 @@
-//! What a device can do at most, measured and not read off a data sheet.
+//! The highest rates of a device, measured and not read off a data sheet.
 
 use crate::Error;
 use crate::common::device::{Device, STAGED};
@@ -9,10 +9,10 @@ use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A sample takes this long at least, so that neither the clock nor a launch shows.
+/// The least time of a sample, so that neither the clock nor a launch shows.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Samples, of which the median counts.
+/// The number of samples, of which the median counts.
 const SAMPLES: usize = 9;
 
 /// The most blocks that a sample of multiply-adds launches: many times what any
@@ -26,14 +26,14 @@ pub struct Ceilings {
     pub copy_bytes_per_second: f64,
     /// 32x32+64->64-bit multiply-adds in a second.
     pub multiply_adds_per_second: f64,
-    /// Bytes in a second that come to the device from pinned memory of the host.
+    /// Bytes in a second from the host's pinned memory to the device.
     pub to_device_bytes_per_second: f64,
-    /// Bytes in a second that go back there.
+    /// Bytes in a second from the device to the host's pinned memory.
     pub to_host_bytes_per_second: f64,
 }
 
 impl Ceilings {
-    /// Measures those of a device, by copies of so many `bytes` of its memory.
+    /// Measures a device, by copies of `bytes` bytes of its memory.
     pub(crate) fn of(device: &Arc<dyn Device>, bytes: usize) -> Result<Self, Error> {
         Ok(Ceilings {
             copy_bytes_per_second: copies(device, bytes)?,
@@ -43,7 +43,7 @@ impl Ceilings {
         })
     }
 
-    /// Those of two devices together.
+    /// The rates of two devices together.
     pub(crate) fn and(self, other: Self) -> Self {
         Ceilings {
             copy_bytes_per_second: self.copy_bytes_per_second + other.copy_bytes_per_second,
@@ -57,11 +57,11 @@ impl Ceilings {
     }
 }
 
-/// Of a device's memory, the part by which devices are compared.
+/// Devices are compared by copies of their memory's size over this.
 const COMPARED_PART: usize = 64;
 
-/// How fast a device with so many bytes of memory computes, beside others: sums go by its
-/// copies, products by its multiply-adds, and batches of both stay where they are.
+/// The speed of a device with `memory_bytes` bytes of memory, to compare it with others: sums
+/// depend on its copies, products on its multiply-adds, and batches of both stay on it.
 pub(crate) fn rate(device: &Arc<dyn Device>, memory_bytes: usize) -> Result<f64, Error> {
     let copied = copies(device, memory_bytes / COMPARED_PART)?;
     Ok((copied * multiply_adds(device)?).sqrt())
@@ -109,7 +109,7 @@ fn link(device: &Arc<dyn Device>, to_device: bool) -> Result<f64, Error> {
     Ok((STAGED * size_of::<Limb>()) as f64 / seconds)
 }
 
-/// Seconds that one of `work`'s repetitions takes.
+/// The seconds that one of `work`'s repetitions takes, as the median of samples.
 fn median(work: &mut dyn FnMut(u32) -> Result<(), Error>) -> Result<f64, Error> {
     let mut sample = |times| {
         let started = Instant::now();

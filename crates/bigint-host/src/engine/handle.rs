@@ -111,7 +111,7 @@ impl Engine {
         Engine::of(chosen)
     }
 
-    /// The engine on those of these devices that can be opened, one at least.
+    /// Makes the engine of those of these devices that can be opened; an error where none can.
     fn of(found: Vec<Found>) -> Result<Self, Error> {
         let (members, mut errors) = start::open(found);
         if members.devices().next().is_none() && !errors.is_empty() {
@@ -141,7 +141,7 @@ impl Engine {
         self.inner.tuning()
     }
 
-    /// The same engine with other thresholds.
+    /// The engine with other thresholds.
     ///
     /// Batches of the old engine are foreign to it: they go through the host.
     pub fn with_tuning(&self, tuning: Tuning) -> Self {
@@ -151,8 +151,8 @@ impl Engine {
         }
     }
 
-    /// The same engine, which keeps at most so many bytes of memory that batches have given
-    /// back, for results to come; else it is 1 GiB.
+    /// The engine with another limit to the memory that it keeps of dropped batches for results to
+    /// come, in bytes; by default 1 GiB.
     ///
     /// Batches of the old engine are foreign to it: they go through the host.
     #[must_use]
@@ -163,8 +163,8 @@ impl Engine {
         }
     }
 
-    /// The same engine for secrets: what it and its batches have of numbers is overwritten before
-    /// anybody else gets the memory, on the host, in the pinned memory of copies and on devices,
+    /// The engine for secrets: all numbers of the engine and its batches are overwritten before
+    /// their memory is used otherwise, on the host, in the pinned memory of copies and on devices,
     /// scratch of kernels included. Results of secrets are secret: another engine refuses them.
     ///
     /// Dropping the last clone of a batch overwrites it, also while results made of it live:
@@ -199,12 +199,12 @@ impl Engine {
         })
     }
 
-    /// Whether it overwrites what it had of numbers ([`Engine::for_secrets`]).
+    /// Whether the engine overwrites numbers ([`Engine::for_secrets`]).
     pub fn is_for_secrets(&self) -> bool {
         self.inner.pool.is_for_secrets()
     }
 
-    /// The same engine with an algorithm or level forced.
+    /// The engine with an algorithm or level forced.
     #[must_use]
     pub fn using(&self, options: impl Into<Options>) -> Self {
         Engine {
@@ -213,14 +213,14 @@ impl Engine {
         }
     }
 
-    /// Says that the operations to come are parts of work about `times` as large, as of a file that
-    /// is computed part by part: [`Engine::auto`] then need not find out that devices pay.
+    /// Says that the next operations are parts of work about `times` as large, such as parts of a
+    /// file: [`Engine::auto`] then knows sooner whether devices pay.
     pub fn expect(&self, times: f64) {
         self.inner.devices.expect(times);
     }
 
-    /// Every choice there is for `operation` on this back end: first the default,
-    /// which leaves it to the thresholds, then each that can be forced.
+    /// Every choice that `operation` has on this back end: first the default, by thresholds, then
+    /// each one that can be forced.
     pub fn choices(&self, operation: Operation) -> Vec<Options> {
         let mut choices = vec![Options::default()];
         self.inner.open_now();
@@ -248,14 +248,14 @@ impl Engine {
         choices
     }
 
-    /// Who computes. Devices of [`Engine::auto`] are opened for it.
+    /// The engine's back end. Devices of [`Engine::auto`] are opened to answer this.
     pub fn back_end(&self) -> BackEnd {
         self.inner.open_now();
         self.inner.back_end()
     }
 
-    /// Waits until the devices have done all that they were given. Where one of them fails,
-    /// an engine that makes it good does so when results are asked for.
+    /// Waits until the devices have done all their work. Where a device fails, an engine with
+    /// another back end notices it when results are read.
     ///
     /// # Errors
     /// [`Error::Device`] of [`Engine::cuda`]'s device.
@@ -266,18 +266,18 @@ impl Engine {
         })
     }
 
-    /// Notes how the operations to come are computed, for [`Engine::noted_choices`].
+    /// Records, from now on, how operations are computed, for [`Engine::noted_choices`].
     pub fn note_choices(&self) {
         self.inner.choices.want();
     }
 
-    /// How operations were computed since [`Engine::note_choices`], oldest first, each way
-    /// once and the first 50 ways, in the words of [`Engine::explain`].
+    /// How operations were computed since [`Engine::note_choices`]: the first 50 different ways,
+    /// oldest first, in the words of [`Engine::explain`].
     pub fn noted_choices(&self) -> Vec<String> {
         self.inner.choices.take()
     }
 
-    /// What went wrong and was made good, oldest first; each is told once.
+    /// Failures that were made good, oldest first; each is returned once.
     pub fn warnings(&self) -> Vec<String> {
         self.inner.take_warnings()
     }
@@ -315,8 +315,8 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The CUDA devices that the driver sees, in the order of their numbers; of one that does not say
-/// what it is, why.
+/// The CUDA devices that the driver lists, in the order of their numbers, each with its description
+/// or the error with which it answers.
 ///
 /// # Errors
 /// [`DeviceErrorKind::NoDriver`], [`DeviceErrorKind::DriverUnusable`],

@@ -1,5 +1,5 @@
-//! What an engine and its batches share: devices, thresholds, memory for results, and what is
-//! done where devices fail.
+//! The state that an engine shares with its batches: devices, thresholds and memory for results,
+//! and what happens when devices fail.
 
 use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
@@ -13,33 +13,34 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What an engine does where its devices fail, or are no good.
+/// What an engine does when its devices fail or do not suit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resort {
-    /// Return the error. What a device has not the memory for is done in pieces.
+    /// Return the error. Work that exceeds a device's memory is done in pieces.
     None,
     /// Hand the work to the other devices, then to the CPU.
     Failures,
-    /// The same, and use the CPU for what suits it better.
+    /// As [`Resort::Failures`], and use the CPU also for work that suits it better.
     Always,
 }
 
-/// What the engine's batches share.
+/// The state that an engine's clones and batches share.
 pub(crate) struct Inner {
     pub devices: Devices,
     pub resort: Resort,
     tuning: Tuning,
     warnings: Mutex<Vec<String>>,
-    /// How operations were computed, where that is wanted.
+    /// The record of how operations were computed.
     pub choices: Arc<Choices>,
     /// Host memory for results.
     pub pool: Arc<Pool>,
 }
 
-/// Numbers of many lengths are computed in many ways; a reader wants no more of them.
+/// The most entries of that record: numbers of many lengths are computed in many ways, and a reader
+/// wants no more.
 const MOST_NOTED: usize = 50;
 
-/// How operations were computed, in words: each way once.
+/// A record, in words, of how operations were computed, each way once.
 #[derive(Default)]
 pub(crate) struct Choices {
     is_wanted: AtomicBool,
@@ -47,7 +48,7 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// Has operations to come noted.
+    /// Begins the record.
     pub fn want(&self) {
         self.is_wanted.store(true, Ordering::Relaxed);
     }
@@ -63,7 +64,7 @@ impl Choices {
         }
     }
 
-    /// Hands over what was noted.
+    /// Takes the entries out.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.noted))
     }
@@ -81,7 +82,7 @@ impl Inner {
         }
     }
 
-    /// The same devices, with memory for so many limbs of results to come.
+    /// The same devices with another limit, in limbs, to the memory that is kept.
     pub fn keeping(&self, limbs: usize) -> Self {
         let pool = Pool::keeping(limbs);
         let pool = match self.pool.is_for_secrets() {
@@ -94,7 +95,7 @@ impl Inner {
         }
     }
 
-    /// The same devices, where memory is overwritten before it is given back.
+    /// The same devices, opened anew so that memory is overwritten before it is freed.
     pub fn for_secrets(&self) -> Result<Self, Error> {
         // Memory is another than that of devices that the background opens.
         self.open_now();
@@ -115,8 +116,8 @@ impl Inner {
         }
     }
 
-    /// The same without devices: for what threads of a pool compute by several operations at
-    /// one time, of which none may wait for a device.
+    /// The engine without devices. Threads of a pool use it that compute several operations at one
+    /// time: none of them may wait for a device.
     pub fn on_cpu(&self) -> Self {
         Inner {
             choices: Arc::clone(&self.choices),
@@ -129,7 +130,7 @@ impl Inner {
         }
     }
 
-    /// Hands the warnings over; they are told once.
+    /// Takes the warnings out.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut *self.lock_warnings())
     }
@@ -139,18 +140,18 @@ impl Inner {
         self.devices.members().devices()
     }
 
-    /// The first of them, for what one device does.
+    /// The first usable device, for work that one device does.
     pub fn device(&self) -> Option<&Arc<dyn Device>> {
         self.devices().next()
     }
 
-    /// Who computes.
+    /// The back end.
     pub fn back_end(&self) -> BackEnd {
         let ordinals = self.devices().map(|device| device.ordinal());
         DeviceSet::new(ordinals).map_or(BackEnd::Cpu, BackEnd::Cuda)
     }
 
-    /// Which of so many numbers each device takes, of so much work in picoseconds.
+    /// The range of `count` numbers that each device takes, of `work` picoseconds of work.
     pub fn shares(&self, count: usize, work: f64) -> Vec<(&Arc<dyn Device>, Range<usize>)> {
         let devices = members::devices(work, self.tuning.devices.launch_ns);
         self.devices.members().shares(count, devices)
@@ -160,7 +161,7 @@ impl Inner {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a warning, if it does not wait to be told already.
+    /// Notes a warning, unless the same one waits already.
     pub fn warn(&self, warning: String) {
         let mut warnings = self.lock_warnings();
         if !warnings.contains(&warning) {
@@ -169,8 +170,8 @@ impl Inner {
         }
     }
 
-    /// Decides about a device error: returned by an engine that is bound to its
-    /// device, else noted, with what is done instead.
+    /// Handles a device error: an engine bound to its device returns it, another notes it with what
+    /// is done instead.
     pub fn make_good(&self, error: Error, instead: &str) -> Result<(), Error> {
         match error {
             Error::Device(error) if self.falls_back() => {
@@ -184,7 +185,8 @@ impl Inner {
         }
     }
 
-    /// [`Inner::make_good`], where the device's work goes to the others, or to the CPU.
+    /// Handles a device error with [`Inner::make_good`]; the work goes to other devices or to the
+    /// CPU.
     pub fn hand_over(&self, error: Error) -> Result<(), Error> {
         let ordinal = match &error {
             Error::Device(error) => Some(error.ordinal),
@@ -202,12 +204,13 @@ impl Inner {
         )
     }
 
-    /// Whether errors of devices are made good.
+    /// Whether the work of failed devices is done otherwise.
     pub fn falls_back(&self) -> bool {
         self.resort != Resort::None
     }
 
-    /// Whether results remember how they were made. They would keep secrets that were dropped.
+    /// Whether results remember how they were made. For an engine for secrets they do not, as they
+    /// would keep secrets that were dropped.
     pub fn remembers(&self) -> bool {
         self.falls_back() && !self.pool.is_for_secrets()
     }
@@ -217,7 +220,7 @@ impl Inner {
         &self.tuning
     }
 
-    /// Host memory for results of these shapes, whose padding is clear.
+    /// Host memory for results of these shapes, with zeros in the padding.
     pub fn memory(&self, shapes: &[Shape]) -> Result<Vec<Vec<Limb>>, Error> {
         let of_one = |shape: &Shape| {
             let mut limbs = self.pool.take(shape.limbs())?;
@@ -227,8 +230,8 @@ impl Inner {
         shapes.iter().map(of_one).collect()
     }
 
-    /// Copies what a device of the engine has of a batch, numbers of this shape; nothing where the
-    /// engine goes on without it.
+    /// Copies a device's buffer, numbers of this shape, to the host; nothing where the device
+    /// failed and the engine goes on without it.
     pub fn download(
         &self,
         buffer: &Buffer,

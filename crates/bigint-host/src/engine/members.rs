@@ -1,4 +1,4 @@
-//! The devices of an engine, and what each of them takes of a batch.
+//! The devices of an engine, and the share of a batch that each takes.
 
 use crate::DeviceError;
 use crate::common::device::{Device, Memory};
@@ -13,17 +13,17 @@ pub(crate) struct Members {
     all: Vec<Member>,
 }
 
-/// A device, and what this engine knows of it.
+/// A device with its state in this engine.
 struct Member {
     device: Arc<dyn Device>,
-    /// How fast it computes, beside the others.
+    /// The device's speed, relative to the others.
     rate: f64,
-    /// Set once the engine goes on without it.
+    /// Whether the engine goes on without the device.
     is_lost: AtomicBool,
 }
 
 impl Members {
-    /// No devices.
+    /// An engine's devices where there are none.
     pub const NOBODY: Self = Members { all: Vec::new() };
 
     /// Devices with their rates.
@@ -38,7 +38,7 @@ impl Members {
         }
     }
 
-    /// Those that can be used, for another engine.
+    /// The usable devices, for another engine.
     pub fn ready_again(&self) -> Self {
         let devices = self
             .ready()
@@ -46,7 +46,7 @@ impl Members {
         Members::new(devices.collect())
     }
 
-    /// Those that can be used, for an engine for secrets.
+    /// The usable devices, opened anew for an engine for secrets.
     pub fn for_secrets(&self) -> Result<Self, DeviceError> {
         let devices = self.ready().map(|member| {
             let device = driver::open(member.device.ordinal(), Memory::Wiped)?;
@@ -55,7 +55,7 @@ impl Members {
         Ok(Members::new(devices.collect::<Result<_, DeviceError>>()?))
     }
 
-    /// Goes on without the device of this number.
+    /// Marks the device of this number as lost.
     pub fn lose(&self, ordinal: usize) {
         let mut members = self.all.iter();
         if let Some(member) = members.find(|member| member.device.ordinal() == ordinal) {
@@ -68,7 +68,7 @@ impl Members {
         members.filter(|member| !member.is_lost.load(Ordering::Relaxed))
     }
 
-    /// The devices that can be used.
+    /// The usable devices.
     pub fn devices(&self) -> impl Iterator<Item = &Arc<dyn Device>> {
         self.ready().map(|member| &member.device)
     }
@@ -78,9 +78,9 @@ impl Members {
         self.all.first().map(|member| member.device.ordinal())
     }
 
-    /// Which of `count` numbers each device takes, in order: as many as its rate says, of at
-    /// most so many devices, the fastest. Batches of equal length that as many share are
-    /// shared alike while no device is lost.
+    /// The range of `count` numbers that each device takes, in order and in proportion to its
+    /// speed; at most `most` devices, the fastest, take any. While no device is lost, batches of
+    /// equal length that equally many devices share are shared alike.
     pub fn shares(&self, count: usize, most: usize) -> Vec<(&Arc<dyn Device>, Range<usize>)> {
         let mut members: Vec<&Member> = self.ready().collect();
         if count == 0 || members.is_empty() {
@@ -102,7 +102,7 @@ impl Members {
     }
 }
 
-/// The devices that should share so much work, in picoseconds, where a launch takes so long.
+/// How many devices should share `work` picoseconds of work, where a launch takes `launch_ns`.
 ///
 /// An operation costs each of `k` devices a launch, which the host makes one after the other,
 /// and the `k`-th part of the work: `max(k launch, work / k)`, least where `k^2 = work / launch`.
@@ -110,8 +110,8 @@ pub(crate) fn devices(work: f64, launch_ns: f64) -> usize {
     (work / (1000.0 * launch_ns)).sqrt().max(1.0) as usize
 }
 
-/// The ends of parts of `count` numbers that are to one another as `rates` are: whole tiles
-/// of the interleaved layout, but for the last.
+/// The ends of parts of `count` numbers in proportion to `rates`. All parts but the last are whole
+/// tiles of the interleaved layout.
 fn cut(count: usize, rates: &[f64]) -> Vec<usize> {
     let total: f64 = rates.iter().sum();
     let mut sum = 0.0;

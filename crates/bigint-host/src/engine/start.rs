@@ -1,5 +1,5 @@
-//! How devices come to be an engine's: opened all at one time, or, for the engine `auto`, by a
-//! thread in the background once they pay, while the CPU computes ([`crate::plan::readiness`]).
+//! Opening an engine's devices: all at one time, or, for the engine `auto`, by a thread in the
+//! background once they pay, while the CPU computes ([`crate::plan::readiness`]).
 
 use crate::common::back_end::Found;
 use crate::common::device::{Device, Memory};
@@ -16,25 +16,26 @@ use std::{process, thread};
 
 /// The devices of an engine, which may not be open yet.
 pub(crate) struct Devices {
-    /// Those that operations see.
+    /// The devices that operations use.
     members: OnceLock<Members>,
-    /// Those that the background has opened, until an operation that begins takes them up: none
-    /// sees devices appear in its middle. Whoever opens them has the lock.
+    /// The devices that the background has opened, until the next operation takes them up: none
+    /// sees devices appear while it runs. The thread that opens them holds the lock.
     opened: Mutex<Option<Members>>,
     is_starting: AtomicBool,
-    /// Nanoseconds that the CPU has computed in their place.
+    /// Nanoseconds that the CPU has computed in the devices' place.
     spent: AtomicU64,
-    /// How many times what is asked for will be, as a number's bits.
+    /// How many times as much work is expected in all ([`Engine::expect`](crate::Engine::expect)),
+    /// as the bits of an `f64`.
     times: AtomicU64,
     /// The process that the engine was made in.
     process: u32,
 }
 
-/// What an engine has whose devices are not open yet.
+/// The devices of an engine that has not opened them yet.
 static NOBODY: Members = Members::NOBODY;
 
 impl Devices {
-    /// These.
+    /// An engine's devices, open already.
     pub fn open(members: Members) -> Self {
         Devices {
             members: OnceLock::from(members),
@@ -42,7 +43,7 @@ impl Devices {
         }
     }
 
-    /// Whatever there is, opened later.
+    /// Whatever devices there are, to be opened later.
     pub fn asleep() -> Self {
         Devices {
             members: OnceLock::new(),
@@ -54,7 +55,7 @@ impl Devices {
         }
     }
 
-    /// The same for another engine.
+    /// The devices for another engine.
     pub fn again(&self) -> Self {
         match self.members.get() {
             Some(members) => Devices::open(members.ready_again()),
@@ -62,17 +63,17 @@ impl Devices {
         }
     }
 
-    /// Those that are open.
+    /// The open devices.
     pub fn members(&self) -> &Members {
         self.members.get().unwrap_or(&NOBODY)
     }
 
-    /// Whether they are not open yet, as far as operations see.
+    /// Whether operations see no devices because they are not open yet.
     pub fn are_asleep(&self) -> bool {
         self.members.get().is_none()
     }
 
-    /// Takes up what the background has opened.
+    /// Takes up the devices that the background has opened.
     pub fn look(&self) {
         let opened = match self.opened.try_lock() {
             Ok(mut opened) => opened.take(),
@@ -85,28 +86,28 @@ impl Devices {
         }
     }
 
-    /// Whether the background has begun to open them.
+    /// Whether the background has begun to open the devices.
     pub fn are_starting(&self) -> bool {
         self.is_starting.load(Ordering::Relaxed)
     }
 
-    /// How many times what is asked for will be asked for.
+    /// How many times as much work is expected in all.
     pub fn times(&self) -> f64 {
         f64::from_bits(self.times.load(Ordering::Relaxed))
     }
 
-    /// Notes how many times that will be.
+    /// Notes how many times as much work is expected in all.
     pub fn expect(&self, times: f64) {
         self.times
             .store(times.max(1.0).to_bits(), Ordering::Relaxed);
     }
 
-    /// How long the CPU has computed in their place.
+    /// How long the CPU has computed in the devices' place.
     pub fn spent(&self) -> Duration {
         Duration::from_nanos(self.spent.load(Ordering::Relaxed))
     }
 
-    /// Notes what the CPU has computed in their place.
+    /// Adds to the time that the CPU has computed in the devices' place.
     pub fn spend(&self, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.spent.fetch_add(nanoseconds, Ordering::Relaxed);
@@ -114,7 +115,7 @@ impl Devices {
 }
 
 impl Inner {
-    /// Opens the devices, if nobody has, and waits until they are.
+    /// Opens the devices if that has not begun, and waits until they are open.
     pub fn open_now(&self) {
         // In a forked process nobody opens them whom it could wait for.
         if self.devices.are_asleep() && self.devices.process == process::id() {
@@ -123,7 +124,7 @@ impl Inner {
         }
     }
 
-    /// Opens devices that take no time to start; a pool's thread does not wait for them.
+    /// Opens devices whose start takes no time. A thread of a pool does not wait for that.
     pub fn open_if_that_is_free(&self) {
         let is_free = self.tuning().start.driver_ms <= 0.0;
         if is_free && self.devices.are_asleep() && !bigint_cpu::is_in_pool() {
@@ -131,8 +132,7 @@ impl Inner {
         }
     }
 
-    /// Opens the devices in the background, if nobody has, which then does something `more` with
-    /// them.
+    /// Opens the devices in the background if that has not begun, and then does `more` with them.
     pub fn open_in_background(
         self: &Arc<Self>,
         more: impl FnOnce(&Inner, &[Arc<dyn Device>]) + Send + 'static,
@@ -146,7 +146,7 @@ impl Inner {
         }
     }
 
-    /// Opens the devices, if nobody has; no operation sees them yet.
+    /// Opens the devices if that has not begun; no operation sees them yet.
     fn open(&self) -> Vec<Arc<dyn Device>> {
         let mut opened = lock(&self.devices.opened);
         let members = match self.devices.members.get() {
@@ -161,7 +161,7 @@ impl Inner {
     }
 }
 
-/// Every device that can be used, and why others cannot.
+/// Every usable device, and a warning for each other one.
 fn whatever_there_is() -> (Members, Vec<String>) {
     match driver::devices() {
         Ok(found) => {
@@ -178,12 +178,12 @@ fn whatever_there_is() -> (Members, Vec<String>) {
     }
 }
 
-/// What is said of a device that cannot be opened.
+/// The warning about a device that cannot be opened.
 pub(crate) fn going_on(error: &Error) -> String {
     format!("{error}; going on without it")
 }
 
-/// Those of these devices that can be opened, and why others cannot.
+/// Opens those of these devices that can be opened; answers them and the errors of the others.
 pub(crate) fn open(found: Vec<Found>) -> (Members, Vec<Error>) {
     let mut described = found.iter().flatten();
     let first = described.next();
@@ -208,10 +208,10 @@ pub(crate) fn open(found: Vec<Found>) -> (Members, Vec<Error>) {
     (Members::new(members), errors)
 }
 
-/// Threads in the background that are in the driver.
+/// The number of background threads that are in the driver.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
-/// One of them.
+/// A count of one in [`BUSY`], until it is dropped.
 struct Busy;
 
 impl Drop for Busy {
@@ -220,7 +220,8 @@ impl Drop for Busy {
     }
 }
 
-/// Does `work`, which is in the driver, on a thread of its own; not at all where none can be had.
+/// Does `work`, which is in the driver, on a thread of its own; leaves it where no thread can be
+/// had.
 pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) {
     BUSY.fetch_add(1, Ordering::Relaxed);
     let busy = Busy;

@@ -1,24 +1,24 @@
-//! What a row of a formula costs, from the lengths of its inputs alone.
+//! The cost of a row of a formula, from the lengths of its inputs alone.
 
 use crate::expression::{Formula, Function, Term};
 use bigint_core::operation::{self, Signs};
 use bigint_core::{LIMB_BITS, MAX_WIDTH, Operation};
 
-/// What is known of an input before it is there.
+/// What is known of an input before its numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Bits of its longest number.
+    /// The length in bits of its longest number.
     pub bits: usize,
-    /// Its greatest number, where that is known: as a number of bits to shift by.
+    /// Its greatest number, if known: a shift depends on it.
     pub most: Option<u64>,
-    /// Whether there is one number for each row.
+    /// Whether it has one number for each row.
     pub is_column: bool,
 }
 
-/// Limbs that a row of a batch takes.
+/// The memory, in limbs, that a row of a batch takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Columns and intermediate results at the worst moment.
+    /// All columns and intermediate results at the worst moment.
     pub peak: usize,
     /// The result.
     pub result: usize,
@@ -26,19 +26,19 @@ pub(crate) struct Cost {
     pub widest: usize,
 }
 
-/// Bits that a shift is taken for where nobody knows how far it goes.
+/// The bits that a shift of unknown size is counted as.
 const UNKNOWN_SHIFT: usize = 1 << 10;
 
-/// An exponent is taken for this where nobody knows it.
+/// The value that an unknown exponent is counted as.
 const UNKNOWN_EXPONENT: usize = 64;
 
-/// Limbs that hold so many bits: one at least.
+/// The number of limbs that hold `bits` bits, at least one.
 pub(crate) fn limbs(bits: usize) -> usize {
     bits.div_ceil(LIMB_BITS).max(1)
 }
 
 impl Formula {
-    /// What a row costs. Cost: one pass over the formula.
+    /// The memory that a row takes. Cost: one pass over the formula.
     ///
     /// # Panics
     /// Where an input is not in `inputs`.
@@ -74,7 +74,7 @@ impl Formula {
         }
     }
 
-    /// For each term an upper bound of its length, in bits.
+    /// For each term, an upper bound of its length in bits.
     pub(crate) fn bits(&self, inputs: &[Extent]) -> Vec<usize> {
         let mut bits: Vec<usize> = Vec::with_capacity(self.terms.len());
         let most = |at: usize| match &self.terms[at] {
@@ -102,7 +102,7 @@ impl Formula {
         bits
     }
 
-    /// For each term the operands that nobody needs after it.
+    /// For each term, the operands that no later term needs.
     pub(crate) fn last_uses(&self) -> Vec<Vec<usize>> {
         let mut last_uses = vec![Vec::new(); self.terms.len()];
         let mut is_needed = vec![false; self.terms.len()];
@@ -120,7 +120,7 @@ impl Formula {
     }
 }
 
-/// An upper bound of a result's length, from those of the operands, all in bits.
+/// An upper bound of a result's length from the operands' lengths, in bits.
 pub(super) fn bits_of(function: Function, operands: impl Iterator<Item = usize>) -> usize {
     let operands: Vec<usize> = operands.collect();
     let widest = operands.iter().copied().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! A formula, operation by operation.
+//! The evaluation of a formula, operation by operation.
 
 use super::cost::{Extent, bits_of, limbs};
 use super::segment::{self, Segment};
@@ -14,63 +14,63 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Calls, numbers and time of one operation on one back end.
+/// The calls, numbers and time of one operation on one back end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Batches computed.
+    /// The number of batches computed.
     pub batches: u64,
-    /// Results in them.
+    /// The number of results in them.
     pub numbers: u64,
-    /// Limbs in those.
+    /// The number of limbs in the results.
     pub limbs: u64,
-    /// Time until the engine had answered.
+    /// The time until the engine had answered.
     pub elapsed: Duration,
 }
 
-/// What was done, by back end and operation.
+/// The tallies of an evaluation, by back end and operation.
 pub type Tallies = BTreeMap<(String, &'static str), Tally>;
 
 /// Computes a formula, batch after batch of rows.
 pub(crate) struct Evaluator<'a> {
     engine: &'a Engine,
     formula: &'a Formula,
-    /// Terms that one program computes, at the last of them.
+    /// The programs, each at the last term that it computes.
     segments: Vec<Option<Segment>>,
     is_within: Vec<bool>,
-    /// For each term the operands that nobody needs after it.
+    /// For each term, the operands that no later term needs.
     last_uses: Vec<Vec<usize>>,
     /// The limbs to which the result is cut, if it is.
     wrapping: Option<usize>,
-    /// What is computed for each batch of rows, and what in the end.
+    /// For each term, whether it is computed for every batch of rows, or once at the end.
     of_rows: Vec<bool>,
     of_end: Vec<bool>,
-    /// The reductions of all rows so far.
+    /// The totals of all rows so far, at the terms that are reductions.
     pub totals: Vec<Option<SignedBatch>>,
     /// The term that the last error is about.
     pub failed_at: Option<usize>,
-    /// What was done.
+    /// The tallies so far.
     pub tallies: Tallies,
 }
 
-/// What is to blame for an error: an operand of a function.
+/// The operand of a function that is to blame for an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blame {
-    /// The function that does not take it.
+    /// The function that does not take the number.
     pub function: Function,
-    /// Which of its operands, from 0.
+    /// The index of its operand.
     pub operand: usize,
-    /// The inputs that it is made of.
+    /// The indices of the inputs that the operand is made of.
     pub inputs: Vec<usize>,
-    /// Whether it is an input itself, or one with the other sign.
+    /// Whether the operand is an input, or an input with the other sign.
     pub is_given: bool,
 }
 
-/// What is computed at a time.
+/// The phases of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// A batch of rows.
+    /// A batch of rows is computed.
     Rows,
-    /// What is made of the totals of all rows.
+    /// The terms are computed that depend on totals of all rows.
     End,
 }
 
@@ -78,7 +78,7 @@ enum Phase {
 type Value<'a> = (Cow<'a, SignedBatch>, usize);
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator that has seen no rows.
+    /// Begins an evaluation.
     pub fn new(engine: &'a Engine, formula: &'a Formula) -> Self {
         let count = formula.terms.len();
         let (mut of_rows, mut of_end) = (vec![false; count], vec![false; count]);
@@ -115,8 +115,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The same, with its results modulo `2^(32 limbs)`; what lies within is exact where it
-    /// must be.
+    /// The evaluator with results modulo `2^(32 limbs)`. Values inside stay exact where results
+    /// depend on it.
     pub(crate) fn wrapping(mut self, limbs: usize) -> Self {
         self.wrapping = Some(limbs);
         self
@@ -142,8 +142,8 @@ impl<'a> Evaluator<'a> {
         self.result(inputs, Phase::Rows)
     }
 
-    /// The one result of a formula that is a total; nothing of another. Of the inputs those
-    /// that are columns do not matter any more.
+    /// The one result of a formula that is a total; nothing for another formula. Inputs that are
+    /// columns are not used.
     ///
     /// # Errors
     /// As [`Evaluator::rows`].
@@ -151,7 +151,7 @@ impl<'a> Evaluator<'a> {
         self.result(inputs, Phase::End)
     }
 
-    /// What the last error is about: where an operation does not take a number.
+    /// The operand to blame for the last error, where an operation does not take a number.
     pub fn blamed(&self, error: &Error) -> Option<Blame> {
         let terms = &self.formula.terms;
         let Term::Apply(function, operands) = &terms[self.failed_at?] else {
@@ -186,7 +186,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The value of the whole formula in a phase, if it has one then.
+    /// The value of the whole formula, if this phase computes it.
     fn result(
         &mut self,
         inputs: &[&SignedBatch],
@@ -200,7 +200,7 @@ impl<'a> Evaluator<'a> {
             .transpose()
     }
 
-    /// The values of a phase; rows that are reduced go into the totals.
+    /// Computes the terms of a phase; adds rows that are reduced to the totals.
     fn values<'i>(
         &mut self,
         inputs: &[&'i SignedBatch],
@@ -264,7 +264,7 @@ impl<'a> Evaluator<'a> {
         segment.map_or_else(Vec::new, |segment| segment.within.clone())
     }
 
-    /// A term by the operation it names.
+    /// Computes a term by its own operation.
     fn term<'i>(&mut self, at: usize, values: &[Option<Value<'i>>]) -> Result<Value<'i>, Error> {
         let Term::Apply(function, of) = &self.formula.terms[at] else {
             unreachable!("inputs are values already");
@@ -276,8 +276,8 @@ impl<'a> Evaluator<'a> {
         Ok((Cow::Owned(value), bits))
     }
 
-    /// A term by the program that ends with it, if there is one, its inputs have no signs
-    /// and it fits; nothing else.
+    /// Computes a term by the program that ends with it, if there is one, if it fits a launch and
+    /// no input has signs; otherwise nothing.
     fn program<'i>(
         &mut self,
         at: usize,
@@ -356,7 +356,7 @@ impl<'a> Evaluator<'a> {
         Ok(Some((Cow::Owned(value), planned.bits)))
     }
 
-    /// One function of values.
+    /// Applies one function to values.
     fn apply(
         &mut self,
         function: Function,
@@ -417,7 +417,7 @@ impl<'a> Evaluator<'a> {
         Ok((result, bits))
     }
 
-    /// A value modulo `2^(32 limbs)`, where that is wanted.
+    /// Reduces a value modulo `2^(32 limbs)`, if that is wanted.
     fn cut(&self, value: SignedBatch, wrapping: Option<usize>) -> Result<SignedBatch, Error> {
         let Some(limbs) = wrapping else {
             return Ok(value);
@@ -442,7 +442,7 @@ impl<'a> Evaluator<'a> {
         Ok(SignedBatch::natural(cut))
     }
 
-    /// Takes rows into the total of term `at`.
+    /// Adds rows to the total of term `at`.
     fn reduce(&mut self, at: usize, function: Function, rows: &SignedBatch) -> Result<(), Error> {
         let started = Instant::now();
         let engine = self.engine;
@@ -466,7 +466,7 @@ impl<'a> Evaluator<'a> {
         self.tally((magnitude.location(), name), count, limbs, started);
     }
 
-    /// Counts a batch of so many results of so many limbs together.
+    /// Counts a batch of results.
     pub fn tally(
         &mut self,
         (back_end, name): (BackEnd, &'static str),
@@ -483,13 +483,13 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The value of a term that others need.
+/// The value of a term that another term needs.
 fn operand<'v, 'i>(values: &'v [Option<Value<'i>>], at: usize) -> &'v Value<'i> {
     let value = values[at].as_ref();
     value.expect("operands come first, and stay to their last use")
 }
 
-/// Rows of batches that are equally long or one number.
+/// The number of rows of batches that have equally many numbers, or one.
 fn common_count(batches: &[Batch]) -> Result<usize, Error> {
     batches
         .iter()
@@ -500,7 +500,8 @@ fn common_count(batches: &[Batch]) -> Result<usize, Error> {
         })
 }
 
-/// For each term that is computed by itself or ends a program, what is not needed after it.
+/// For each term that is computed by itself or ends a program, the operands that are not needed
+/// after it.
 fn last_uses(
     formula: &Formula,
     segments: &[Option<Segment>],
@@ -529,7 +530,7 @@ fn last_uses(
     last_uses
 }
 
-/// What is known of an input that is there.
+/// What is known of an input that has been computed.
 fn extent(input: &SignedBatch) -> Result<Extent, Error> {
     let magnitude = input.magnitude();
     let most = match (magnitude.len(), magnitude.width()) {

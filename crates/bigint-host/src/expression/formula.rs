@@ -1,4 +1,4 @@
-//! A formula: what is computed of its inputs, row by row, each part of it once.
+//! Formulas: terms that are computed of inputs, row by row, each once.
 
 use super::cost::Extent;
 use super::function::Function;
@@ -42,15 +42,15 @@ pub struct Terms {
 pub struct Part(usize);
 
 impl Terms {
-    /// Input number `index`.
+    /// The part that stands for input number `index`.
     pub fn input(&mut self, index: usize) -> Part {
         self.part(Term::Input(index))
     }
 
-    /// A function of parts, as many as it has operands.
+    /// Applies a function to parts.
     ///
     /// # Panics
-    /// Where there are more or fewer.
+    /// Where there are not as many parts as the function has operands.
     pub fn apply(&mut self, function: Function, operands: &[Part]) -> Part {
         assert_eq!(operands.len(), function.operands().len(), "{function}");
         let mut operands: Vec<usize> = operands.iter().map(|part| part.0).collect();
@@ -160,7 +160,7 @@ impl Terms {
     }
 }
 
-/// What is computed of inputs, in order: every term comes after its operands.
+/// A function of inputs, as a list of terms in which each comes after its operands.
 #[derive(Clone, Debug, Default)]
 pub struct Formula {
     pub(crate) terms: Vec<Term>,
@@ -170,7 +170,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// Every function that it applies.
+    /// The functions that the formula applies.
     pub fn functions(&self) -> impl Iterator<Item = Function> + '_ {
         self.terms.iter().filter_map(|term| match term {
             Term::Apply(function, _) => Some(*function),
@@ -178,7 +178,7 @@ impl Formula {
         })
     }
 
-    /// The inputs that it is of.
+    /// The indices of the inputs that the formula uses.
     pub fn inputs(&self) -> impl Iterator<Item = usize> + '_ {
         self.terms.iter().filter_map(|term| match term {
             Term::Apply(..) => None,
@@ -186,7 +186,7 @@ impl Formula {
         })
     }
 
-    /// Whether it makes one number of all rows.
+    /// Whether the formula makes one number of all rows.
     pub fn is_total(&self) -> bool {
         self.is_total[self.root]
     }
@@ -196,7 +196,7 @@ impl Formula {
 #[derive(Clone, Debug)]
 pub struct Formulas {
     pub(crate) formulas: Vec<Formula>,
-    /// The number of each input that is no column.
+    /// The numbers of inputs that are no columns.
     pub(crate) constants: Vec<Option<Integers>>,
 }
 
@@ -209,8 +209,8 @@ impl Formulas {
         }
     }
 
-    /// A formula of these inputs, of which those of one number stand for all rows; and the others,
-    /// which are columns.
+    /// A formula of these inputs, of which those of one number are its constants, and the columns
+    /// among them.
     pub(crate) fn of(formula: Formula, inputs: &[&Integers]) -> (Self, Vec<Integers>) {
         let mut columns = Vec::new();
         let constant = |&input: &&Integers| match input.len() {
@@ -238,7 +238,7 @@ impl Formulas {
         Formulas::new(vec![formula], self.constants.clone())
     }
 
-    /// Whether formula number `index` is of a column, and not of constants alone.
+    /// Whether formula number `index` uses a column, and not constants alone.
     pub(crate) fn has_columns(&self, index: usize) -> bool {
         let is_column = |term: &Term| match term {
             Term::Input(input) => self.constants[*input].is_none(),
@@ -247,9 +247,9 @@ impl Formulas {
         self.formulas[index].terms.iter().any(is_column)
     }
 
-    /// Consecutive rows of columns, together all of them, such that each part takes at most so many
-    /// `limbs` while it is computed and written as text, of which a limb becomes `text_bytes`; more
-    /// only where a single row does. Without columns there is one row.
+    /// Cuts the rows of columns into consecutive parts, each of which takes at most `limbs` limbs
+    /// of memory while it is computed and written as text, where a limb becomes `text_bytes` bytes;
+    /// a single row may take more. Without columns there is one row.
     ///
     /// # Errors
     /// [`Error::CountMismatch`] where columns are of different lengths; [`Error::OutOfMemory`].
@@ -263,7 +263,7 @@ impl Formulas {
         Ok(Grouping::new(self, columns, count, limbs, text_bytes)?.windows())
     }
 
-    /// What is known of each input before any row is.
+    /// What is known of each input before any row is computed.
     pub(crate) fn extents(&self) -> Vec<Extent> {
         let extent = |constant: &Option<Integers>| Extent {
             bits: constant.as_ref().map_or(0, |x| x.limbs().len() * LIMB_BITS),
@@ -278,7 +278,7 @@ impl Formulas {
     }
 }
 
-/// How many rows columns have; without columns there is one.
+/// The number of rows of columns; one where there are no columns.
 pub(crate) fn count_of_rows(columns: &[Integers]) -> Result<usize, Error> {
     let count = columns.first().map_or(1, Integers::len);
     match columns.iter().map(Integers::len).find(|&b| b != count) {
@@ -287,7 +287,7 @@ pub(crate) fn count_of_rows(columns: &[Integers]) -> Result<usize, Error> {
     }
 }
 
-/// As functions of functions; an input is its number.
+/// Writes the formula as nested functions; an input is its number.
 impl std::fmt::Display for Formula {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut texts: Vec<String> = Vec::with_capacity(self.terms.len());

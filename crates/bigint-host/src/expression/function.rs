@@ -1,10 +1,10 @@
-//! What expressions apply to their operands, and how it is written.
+//! The functions of expressions, and how they are written.
 
 use bigint_core::Operation;
 use bigint_core::operation::{Signs, Syntax};
 use std::fmt;
 
-/// What an expression applies to its operands: an operation, or what is made of several.
+/// A function of an expression: an operation, or something made of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// An operation, on signed numbers as its declaration's [`Signs`] says.
@@ -15,9 +15,9 @@ pub enum Function {
     Absolute,
     /// `a^e`, exact.
     Power,
-    /// 1 where it is a prime, else 0; negative numbers are none.
+    /// 1 for a prime, otherwise 0; no negative number is a prime.
     IsPrime,
-    /// The least prime above it.
+    /// The least prime above a number.
     NextPrime,
     /// The sum of all rows, as one number.
     Sum,
@@ -26,7 +26,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// All there are: the declared operations, then what is no operation.
+    /// All functions: the declared operations, and then the others.
     pub fn all() -> impl Iterator<Item = Function> {
         let operations = Operation::ALL.into_iter().map(Function::Operation);
         operations.chain([
@@ -40,12 +40,12 @@ impl Function {
         ])
     }
 
-    /// All that can be written in an expression's text.
+    /// The functions that can be written in an expression's text.
     pub fn written() -> impl Iterator<Item = Function> {
         Function::all().filter(|function| function.syntax() != Syntax::Unwritten)
     }
 
-    /// The one of this name: the method's, as `pow_mod`, or as it is written, `powmod`.
+    /// The function of this name: a method's, as `pow_mod`, or the written one, as `powmod`.
     ///
     /// ```
     /// use bigint_host::{Operation, expression::Function};
@@ -63,7 +63,8 @@ impl Function {
         })
     }
 
-    /// How it is written; the sign of [`Negate`](Function::Negate) stands before its operand.
+    /// How the function is written; the sign of [`Negate`](Function::Negate) stands before its
+    /// operand.
     pub fn syntax(self) -> Syntax {
         match self {
             Function::Operation(operation) => operation.declaration().syntax,
@@ -77,12 +78,12 @@ impl Function {
         }
     }
 
-    /// Whether it is written as a function, of this name or of its method's.
+    /// Whether the function is written as a call of this name, or has a method of this name.
     pub fn syntax_is(self, name: &str) -> bool {
         matches!(self.syntax(), Syntax::Function(known) if known == name || self.name() == name)
     }
 
-    /// What its operands are called.
+    /// The names of the operands.
     pub fn operands(self) -> &'static [&'static str] {
         match self {
             Function::Operation(operation) => operation.declaration().operands,
@@ -91,7 +92,7 @@ impl Function {
         }
     }
 
-    /// The operation's name, or its own.
+    /// The name of the operation or function.
     pub fn name(self) -> &'static str {
         match self {
             Function::Operation(operation) => operation.name(),
@@ -105,9 +106,9 @@ impl Function {
         }
     }
 
-    /// The operations that may compute it: of a square and of `a b + c` also the product
-    /// and the sum, where an algorithm is named that only those have. Of functions that are
-    /// no operation, those that they are made of.
+    /// The operations that may compute the function: for a square or `a b + c` also the product and
+    /// the sum, in case an algorithm is forced that only those have. A function that is no
+    /// operation has those that it is made of.
     pub fn operations(self) -> &'static [Operation] {
         use Operation::{Add, Mul, MulAdd, PowMod, Square};
         match self {
@@ -126,12 +127,12 @@ impl Function {
         }
     }
 
-    /// Whether it makes one number of all rows.
+    /// Whether the function makes one number of all rows.
     pub fn reduces(self) -> bool {
         matches!(self, Function::Sum | Function::Product)
     }
 
-    /// Whether the order of its operands makes no difference.
+    /// Whether the order of the operands makes no difference.
     pub(super) fn commutes(self) -> bool {
         match self {
             Function::Operation(operation) => match operation.declaration().signs {
@@ -143,7 +144,7 @@ impl Function {
     }
 }
 
-/// As it is written: `+`, or `min(a, b)`.
+/// Writes the function as in an expression: `+`, or `min(a, b)`.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.syntax() {

@@ -14,28 +14,28 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-/// Limbs that the batches of some rows may take together, unless a single row takes more.
+/// The most limbs that the batches of some rows take together, unless a single row takes more.
 pub(crate) const BATCH_LIMBS: usize = 1 << 24;
 
 /// Numbers below this width are grouped as if they had it.
 const NARROWEST: usize = 4;
 
-/// Bits of the widths that numbers have.
+/// The number of bits in which a width is stored.
 const WIDTH_BITS: u32 = 27;
 
 /// The rows of columns by their classes: those of a class are padded to the same widths.
 pub(crate) struct Grouping {
     /// The class of each row.
     classes: Vec<usize>,
-    /// Limbs that a row of each class takes, text included.
+    /// For each class, the limbs that a row takes, text included.
     costs: Vec<usize>,
-    /// Limbs that rows may take together, unless a single row takes more.
+    /// The most limbs that rows take together, unless a single row takes more.
     most: usize,
 }
 
 impl Grouping {
-    /// Groups `count` rows of columns that formulas are computed of, by batches of at most so many
-    /// limbs; a limb of a result becomes so many bytes of text.
+    /// Groups `count` rows of columns from which formulas are computed, in batches of at most
+    /// `most` limbs; a limb of a result becomes `text_bytes` bytes of text.
     pub fn new(
         formulas: &Formulas,
         columns: &[Integers],
@@ -81,7 +81,7 @@ impl Grouping {
         })
     }
 
-    /// Consecutive rows that memory should hold at a time, whatever their classes.
+    /// Consecutive rows, of any classes, that memory should hold at one time.
     pub fn windows(&self) -> Vec<Range<usize>> {
         let (mut windows, mut start, mut used) = (Vec::new(), 0, 0);
         for (row, &class) in self.classes.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Grouping {
         windows
     }
 
-    /// Rows of one class together, as many as memory should hold at a time.
+    /// Rows of one class together, as many as memory should hold at one time.
     pub fn bins(&self) -> Result<Bins, bigint_cpu::Error> {
         let rows = |&cost: &usize| (self.most / cost.max(1)).max(1);
         let turns: Vec<_> = self.costs.iter().map(rows).enumerate().collect();
@@ -104,8 +104,8 @@ impl Grouping {
     }
 }
 
-/// The widest number of each column, where in none it is far from the others: all rows are of one
-/// class then.
+/// The width of each column's widest number, if in no column any number is far narrower: then all
+/// rows are of one class.
 fn widths_alike(columns: &[Integers]) -> Option<Vec<usize>> {
     let widest_alike = |column: &Integers| {
         let lengths = (0..column.len()).map(|row| column.length(row).max(NARROWEST));
@@ -117,18 +117,19 @@ fn widths_alike(columns: &[Integers]) -> Option<Vec<usize>> {
     columns.iter().map(widest_alike).collect()
 }
 
-/// Numbers of classes, by the widths of a row.
+/// The numbers of classes, by the widths of a row.
 #[derive(Default)]
 struct Classes {
-    /// The widths of columns are looked up one after another: by what those before are known by,
-    /// and the width.
+    /// The widths of columns are looked up one after another: the key is the number found for the
+    /// columns before, and the width.
     known: Keys,
-    /// The class of what all columns are known by.
+    /// The class, by the number found for all columns.
     of_all: Keys,
 }
 
 impl Classes {
-    /// The class of a row whose columns have these widths, and the widths that it is padded to.
+    /// The class of a row whose columns have these widths, and the widths to which the class is
+    /// padded.
     fn class(
         &mut self,
         widths: impl Iterator<Item = usize> + Clone,
@@ -147,11 +148,11 @@ impl Classes {
 
 /// Rows in bins, each of rows of one class.
 pub(crate) struct Bins {
-    /// In the order of the classes' turns.
+    /// The bins, in the order of the classes' turns.
     pub bins: Vec<Bin>,
-    /// The rows that are in bins, bin after bin.
+    /// The rows of all bins, bin after bin.
     pub order: Vec<usize>,
-    /// Where each row is.
+    /// The place of each row in a bin.
     pub places: Vec<InBin>,
 }
 
@@ -160,23 +161,23 @@ pub(crate) struct Bins {
 pub(crate) struct Bin {
     /// The class.
     pub class: usize,
-    /// Where its rows begin.
+    /// The index in [`Bins::order`] of its first row.
     pub start: usize,
-    /// How many rows it has.
+    /// The number of its rows.
     pub count: usize,
 }
 
-/// Where a row is: in which bin, and how many rows of that come before it.
+/// The place of a row: its bin, and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InBin {
-    /// The bin.
+    /// The index of the bin.
     pub bin: usize,
-    /// The row of the bin.
+    /// The index of the row in the bin.
     pub row: usize,
 }
 
 impl InBin {
-    /// In no bin.
+    /// The place of a row that is in no bin.
     pub const NOWHERE: InBin = InBin {
         bin: usize::MAX,
         row: 0,
@@ -184,8 +185,8 @@ impl InBin {
 }
 
 impl Bins {
-    /// Bins of rows of these classes; `turns` are classes in the order in which their bins come,
-    /// and how many rows make one at most. A row whose class has no turn is in no bin.
+    /// Puts rows of these classes into bins. `turns` has classes in the order of their bins, each
+    /// with the most rows of a bin. A row whose class has no turn is in no bin.
     ///
     /// # Errors
     /// [`OutOfMemory`](bigint_cpu::Error::OutOfMemory).
@@ -242,18 +243,17 @@ impl Bins {
         })
     }
 
-    /// The rows of a bin, in their order.
+    /// The rows of a bin, in order.
     pub fn rows(&self, bin: &Bin) -> &[usize] {
         &self.order[bin.start..][..bin.count]
     }
 }
 
-/// What is known of each key.
+/// A map from keys to numbers.
 pub(crate) type Keys = HashMap<u64, usize, BuildHasherDefault<KeyHasher>>;
 
-/// Spreads keys by a product, in a tenth of the time of the standard library's hash: every
-/// row is looked up. Nobody chooses them to be alike: there are as many as there are operations
-/// and lengths, four to each doubling.
+/// A hash of keys by one product, ten times as fast as the standard library's: every row is looked
+/// up. Keys cannot be chosen to collide: they are operations and lengths, four to each doubling.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 
@@ -272,8 +272,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// The width that numbers of about this one share: there are four to each doubling, and it
-/// is at least 1.
+/// The width to which numbers of about this width are padded: there are four to each doubling.
 pub(crate) fn padded(width: usize) -> usize {
     let step = (width.next_power_of_two() / 8).max(1);
     multiple_of(step, width.max(1))

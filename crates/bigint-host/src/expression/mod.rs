@@ -1,4 +1,4 @@
-//! Expressions: what is to be computed, before it is.
+//! Expressions: descriptions of what will be computed.
 //!
 //! Operators on batches or [`Integers`], or on references to them, build an [`Expression`]; nothing is
 //! computed until [`Engine::eval`] is asked. `/` and `%` round down, as in Python: `-7 / 2` is -4. Then equal parts are computed once, `a * a` is a square and
@@ -43,14 +43,14 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What an expression may be of: [`Batch`], [`SignedBatch`] or [`Integers`].
+/// The values of expressions: [`Batch`], [`SignedBatch`] or [`Integers`].
 pub trait Value: Clone + private::Sealed {
     /// The expression's result.
     #[doc(hidden)]
     fn evaluated(engine: &Engine, expression: &Expression<Self>) -> Result<Self, Error>;
 }
 
-/// What has one width for all numbers: [`Batch`] or [`SignedBatch`].
+/// The values whose numbers all have one width: [`Batch`] or [`SignedBatch`].
 pub trait OneWidth: Value {}
 
 impl OneWidth for Batch {}
@@ -75,7 +75,7 @@ impl Value for SignedBatch {
     }
 }
 
-/// A result none of which is negative.
+/// A result as a batch, if no number is negative.
 fn natural(result: SignedBatch) -> Result<Batch, Error> {
     match result.first_negative()? {
         Some(index) => Err(Error::Underflow { index }),
@@ -83,11 +83,10 @@ fn natural(result: SignedBatch) -> Result<Batch, Error> {
     }
 }
 
-/// What is to be computed of batches and numbers, one result for each row, as a graph that
-/// shares its parts: cloning one is free. `V` is what comes of it: [`Batch`],
-/// [`SignedBatch`] or [`Integers`].
+/// A graph of operations on columns and numbers, one result for each row, which shares equal parts:
+/// cloning one is free. `V` is the type of the result: [`Batch`], [`SignedBatch`] or [`Integers`].
 ///
-/// A value within may be negative also where `V` is [`Batch`]: only the result must not.
+/// Also where `V` is [`Batch`], values inside may be negative; only the result must not be.
 #[derive(Debug)]
 pub struct Expression<V> {
     node: Arc<Node>,
@@ -134,24 +133,24 @@ impl<V> Expression<V> {
         }
     }
 
-    /// One number for all rows.
+    /// A number for all rows.
     fn number(number: BigInt) -> Self {
         Expression::of(Arc::new(Node::Number(number)))
     }
 
-    /// An operation of expressions.
+    /// Applies an operation to expressions.
     ///
     /// # Panics
-    /// Where there are more or fewer than it has operands.
+    /// Where there are not as many operands as the operation has.
     pub fn apply<const N: usize>(operation: Operation, operands: [Expression<V>; N]) -> Self {
         let operands = operands.map(|operand| Arc::clone(&operand.node));
         Expression::function(Function::Operation(operation), operands.into())
     }
 
-    /// A function of expressions: of several results the first.
+    /// Applies a function to expressions; of several results it takes the first.
     ///
     /// # Panics
-    /// Where there are more or fewer than it has operands.
+    /// Where there are not as many operands as the function has.
     pub fn call(function: Function, operands: impl IntoIterator<Item = Expression<V>>) -> Self {
         let operands = operands.into_iter();
         let nodes = operands.map(|operand| Arc::clone(&operand.node));
@@ -163,13 +162,13 @@ impl<V> Expression<V> {
         Expression::of(Arc::new(Node::Apply(function, operands)))
     }
 
-    /// The sum of all rows, one number.
+    /// The sum of all rows, as one number.
     #[must_use]
     pub fn sum(self) -> Self {
         Expression::function(Function::Sum, vec![Arc::clone(&self.node)])
     }
 
-    /// The product of all rows, one number.
+    /// The product of all rows, as one number.
     #[must_use]
     pub fn product(self) -> Self {
         Expression::function(Function::Product, vec![Arc::clone(&self.node)])
@@ -182,19 +181,19 @@ impl<V> Expression<V> {
         Expression::function(Function::Power, operands.into())
     }
 
-    /// The lesser of both.
+    /// The lesser of two numbers.
     #[must_use]
     pub fn min(self, other: impl Into<Self>) -> Self {
         Expression::apply(Operation::Min, [self, other.into()])
     }
 
-    /// The greater of both.
+    /// The greater of two numbers.
     #[must_use]
     pub fn max(self, other: impl Into<Self>) -> Self {
         Expression::apply(Operation::Max, [self, other.into()])
     }
 
-    /// The formula, and its inputs: nodes that are not applied.
+    /// The formula, and the nodes that are its inputs.
     fn formula(&self) -> Result<(Formula, Vec<&Node>), Error> {
         let mut terms = Terms::default();
         let mut leaves: Vec<&Node> = Vec::new();
@@ -292,8 +291,8 @@ impl<V> Expression<V> {
 }
 
 impl Engine {
-    /// Computes an expression, exact: as wide as its parts' lengths ask for, or a limb
-    /// wider.
+    /// Computes an expression exactly. The result is as wide as follows from the lengths of its
+    /// parts, or a limb wider.
     ///
     /// # Errors
     /// [`Error::Underflow`] names the first result that is negative where a [`Batch`] is to
@@ -353,14 +352,14 @@ impl From<Integers> for Expression<Integers> {
     }
 }
 
-/// Numbers without signs among such with signs.
+/// Numbers without signs, among signed ones.
 impl From<&Batch> for Expression<SignedBatch> {
     fn from(batch: &Batch) -> Self {
         Expression::of(Arc::new(Node::Batch(batch.clone())))
     }
 }
 
-/// The same, whose result may be negative.
+/// An expression of numbers without signs, whose result may be negative.
 impl From<Expression<Batch>> for Expression<SignedBatch> {
     fn from(expression: Expression<Batch>) -> Self {
         Expression::of(Arc::clone(&expression.node))

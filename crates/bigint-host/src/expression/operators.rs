@@ -1,8 +1,8 @@
 //! `+ - * / %`, shifts, `& | ^` and unary minus, on columns and on expressions; machine integers may
 //! stand on either side.
 //!
-//! Of columns and of references to them operators build expressions alike: a clone of a column is
-//! free. In-place ones extend an expression, and compute at once where they stand on a column.
+//! Operators on columns and on references to them build expressions: a clone of a column is free.
+//! Operators in place extend an expression; on a column they compute at once.
 
 use super::{Expression, Function, Value};
 use crate::values::batch::Batch;
@@ -130,8 +130,7 @@ negation! {
     &Expression<Integers> => Integers
 }
 
-/// One number for all rows; of either sign also among batches, as only results must not be
-/// negative there.
+/// Numbers for all rows. They may be negative also among batches, where only results must not be.
 macro_rules! numbers {
     ($($number:ident)*) => {$(
         impl<V> From<$number> for Expression<V> {

@@ -1,22 +1,22 @@
-//! Which terms of a formula are one program.
+//! The terms of a formula that one program computes.
 
 use super::cost::limbs;
 use crate::expression::{Formula, Function, Term};
 use bigint_core::Operation;
 use bigint_core::fused::StepKind;
 
-/// A term and those that only it needs, as steps whose operands are other terms.
+/// A term, and the terms that only it needs, as steps whose operands are other terms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segment {
     pub steps: Vec<(StepKind, usize)>,
-    /// The terms in between, which nobody else asks for, in their order.
+    /// The terms inside, which no other term needs, in order.
     pub within: Vec<usize>,
 }
 
-/// Operations from which on a program is worth it: one alone has kernels of its own.
+/// The least number of operations for a program; one alone has kernels of its own.
 const LEAST_OPERATIONS: usize = 2;
 
-/// For each term that ends a program, which.
+/// For each term that ends a program, its segment.
 pub(super) fn segments(formula: &Formula) -> Vec<Option<Segment>> {
     let terms = &formula.terms;
     let mut uses = vec![0_usize; terms.len()];
@@ -56,7 +56,7 @@ fn operation(term: &Term) -> Option<(Operation, &[usize])> {
     }
 }
 
-/// A tree of sums and differences: what it adds, and what it subtracts.
+/// A tree of sums and differences, as a list of terms that are added or subtracted.
 fn sum(terms: &[Term], uses: &[usize], root: usize) -> Segment {
     let mut segment = Segment::default();
     let mut open = vec![(root, StepKind::Add)];
@@ -95,7 +95,7 @@ fn sum(terms: &[Term], uses: &[usize], root: usize) -> Segment {
     segment
 }
 
-/// A chain: each step's value is an operand of the next.
+/// A chain of steps, each of which has the value before as an operand.
 fn chain(terms: &[Term], uses: &[usize], root: usize) -> Segment {
     let mut segment = Segment::default();
     let steps = &mut segment.steps;
@@ -146,18 +146,18 @@ fn chain(terms: &[Term], uses: &[usize], root: usize) -> Segment {
     segment
 }
 
-/// A segment's steps, with the limbs that the value has after each.
+/// The steps of a segment, with the width of the value after each.
 pub(super) struct Planned {
     pub steps: Vec<(StepKind, usize, usize)>,
     /// An upper bound of the result's length in bits.
     pub bits: usize,
-    /// Whether the result may be negative: it is modulo `2^(32 w)` then, and wide enough
-    /// that its top bit is its sign.
+    /// Whether the result may be negative: then it is computed modulo `2^(32 w)`, with `w` wide
+    /// enough for its top bit to be its sign.
     pub is_signed: bool,
 }
 
-/// The widths of a segment's values, of terms of these lengths in bits; all cut to the
-/// width of `wrapping`, where there is one.
+/// The widths of a segment's values, from the lengths of terms in bits; with `wrapping` none is
+/// wider than that.
 pub(super) fn planned(
     segment: &Segment,
     bits: impl Fn(usize) -> usize,

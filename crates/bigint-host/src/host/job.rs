@@ -9,8 +9,8 @@ use bigint_core::Limb;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The first number whose flag is 1. This tells of secrets, and is meant to: the test `constant_time`
-/// knows it by its name.
+/// The index of the first number whose flag is 1. It tells about secrets, on purpose: the test
+/// `constant_time` knows the function by its name.
 #[inline(never)]
 fn first_flagged(flags: &[Limb]) -> Option<usize> {
     flags.iter().position(|&flag| flag != 0)

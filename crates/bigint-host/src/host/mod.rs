@@ -1,4 +1,4 @@
-//! What the CPU does: a task on limbs that the host has, by `bigint-cpu`, on all cores.
+//! The work of the CPU: tasks on limbs in host memory, by `bigint-cpu`, on all cores.
 //!
 //! [`job`] computes one operation, [`program`] a chain of sums and products, block by block.
 

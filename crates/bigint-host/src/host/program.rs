@@ -11,12 +11,12 @@ use bigint_cpu::{Cpu, LIMB_WORK, Numbers, NumbersMut, Results, share};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Limbs of a value between steps on the CPU, all rows of a block together: three of them
-/// and a block of an input stay in a core's second cache.
+/// The limbs of a value of all rows of a block, between steps: three values and a block of an input
+/// stay in a core's second cache.
 const BLOCK_LIMBS: usize = 1 << 13;
 
 impl Program {
-    /// Runs it on the CPU, a block of rows at a time, over all cores.
+    /// Runs the program on the CPU, a block of rows at a time, over all cores.
     pub fn run_on_host(&self, engine: &Arc<Inner>, inputs: Operands<'_>) -> Result<Node, Error> {
         let started = Instant::now();
         let mut rows = Vec::with_capacity(inputs.len());
@@ -92,7 +92,7 @@ impl Program {
         work
     }
 
-    /// The rows from `first` on, as many as `result` has.
+    /// Computes the rows from `first` on, as many as `result` has.
     fn block(
         &self,
         inputs: &[Rows<'_>],
@@ -148,7 +148,7 @@ impl Program {
     }
 }
 
-/// The rows of an input, one after the other.
+/// The rows of an input, one after another.
 struct Rows<'a> {
     limbs: &'a [Limb],
     width: usize,

@@ -57,8 +57,8 @@ impl Methods for Integers {
         engine.eval(&Expression::from(a).product())
     }
 
-    /// One pass, on the host: each sum is read once, which costs no more than bringing it there
-    /// would.
+    /// Computed in one pass on the host: each number is read once, which costs no more than
+    /// bringing it to a device.
     fn prefix_sum(_: &Engine, a: &Self) -> Result<Self, Error> {
         let mut sums = Integers::new();
         let mut sum = Vec::new();
@@ -138,13 +138,13 @@ impl Methods for Integers {
     }
 }
 
-/// Which numbers are not zero.
+/// Whether each number is not zero.
 fn verdicts(told: &Integers) -> Result<Vec<bool>, Error> {
     let is_set = |index| !told.magnitude(index).is_empty();
     Ok(collect((0..told.len()).map(is_set))?)
 }
 
-/// The magnitudes with other signs.
+/// The magnitudes of a column with new signs.
 fn signed_by(a: &Integers, is_negative: impl Fn(usize, bool) -> bool) -> Result<Integers, Error> {
     let mut signed = a.column().slice(0..a.len())?;
     signed.sign_by(is_negative);
@@ -215,7 +215,7 @@ impl OnIntegers<'_> {
         self.engine.by_rows(function, operands, results, compute)
     }
 
-    /// How each number of `a` compares with that of `b`.
+    /// The order of each number of `a` and that of `b`.
     fn compare(&self, a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error> {
         if self.engine.passes() {
             return orders::orders(a, b);
@@ -229,7 +229,7 @@ impl OnIntegers<'_> {
         Ok(collect(told)?)
     }
 
-    /// What is said of each number.
+    /// The verdict of a function about each number, as a truth value.
     fn verdicts(
         &self,
         a: &Integers,
@@ -254,7 +254,7 @@ impl OnIntegers<'_> {
         Ok(only(made?))
     }
 
-    /// Quotients and remainders.
+    /// Quotients and remainders, row by row.
     fn divided(
         &self,
         a: &Integers,

@@ -7,9 +7,8 @@ use std::cmp::Ordering;
 
 /// Rational numbers: a numerator and a denominator each, the denominator greater than zero.
 ///
-/// They are reduced when that is asked for ([`Engine::rational_reduced`]), and not otherwise:
-/// a common divisor costs more than a product. Columns are as long as each other, or one
-/// number stands for all.
+/// They are reduced by [`Engine::rational_reduced`] alone: a common divisor costs more than a
+/// product. Columns have equal lengths, or one number stands for all.
 ///
 /// ```
 /// use bigint_host::{Engine, Integers, Rationals};
@@ -68,7 +67,7 @@ impl Rationals {
         Ok(rationals)
     }
 
-    /// How many there are.
+    /// The number of rationals.
     pub fn len(&self) -> usize {
         self.numerators.len()
     }
@@ -149,7 +148,7 @@ impl Engine {
         self.quotient(numerators, &a.denominators * &b.numerators)
     }
 
-    /// How each number of `a` compares with that of `b`. Cost: two products.
+    /// The order of each number of `a` and that of `b`. Cost: two products.
     ///
     /// # Errors
     /// As [`Engine::eval`].
@@ -159,8 +158,8 @@ impl Engine {
         self.compare(&x, &y)
     }
 
-    /// The same numbers, numerator and denominator without common divisors; zeros over 1.
-    /// Cost: a greatest common divisor and two divisions.
+    /// The numbers with numerators and denominators that have no common divisor; zero over 1. Cost:
+    /// a greatest common divisor and two divisions.
     ///
     /// # Errors
     /// As [`Engine::eval`].
@@ -170,8 +169,8 @@ impl Engine {
         Rationals::new(over(&a.numerators)?, over(&a.denominators)?)
     }
 
-    /// What is computed of rationals, whose denominators are not zero. Where numerators are
-    /// many and denominators one it stays so.
+    /// The rationals of two expressions, with denominators that are not zero. One denominator for
+    /// many numerators stays one.
     fn quotient(
         &self,
         numerators: Expression<Integers>,

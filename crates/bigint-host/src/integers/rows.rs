@@ -15,7 +15,7 @@ use bigint_core::Algorithm;
 use bigint_core::operation::Property;
 use std::ops::Range;
 
-/// Computes formulas of columns of integers, some rows after others.
+/// Computes formulas of columns of integers, part after part of the rows.
 ///
 /// ```
 /// use bigint_host::expression::{Formulas, Function, Terms};
@@ -41,16 +41,16 @@ use std::ops::Range;
 pub struct Evaluation<'a> {
     engine: &'a Engine,
     formulas: &'a Formulas,
-    /// The inputs that are one number for all rows; of a column, no rows.
+    /// The inputs that are one number for all rows; in place of a column, a batch without rows.
     constants: Vec<SignedBatch>,
-    /// One for each formula.
+    /// The evaluator of each formula.
     evaluators: Vec<Evaluator<'a>>,
     /// The formula that the last error is about.
     failed: Option<usize>,
 }
 
 impl<'a> Evaluation<'a> {
-    /// An evaluation that has seen no rows.
+    /// Begins an evaluation.
     ///
     /// # Errors
     /// As [`Engine::batch_from_limbs`].
@@ -85,7 +85,8 @@ impl<'a> Evaluation<'a> {
         self.wholly(|evaluation| evaluation.computed(which, columns))
     }
 
-    /// [`Evaluation::rows`] of every formula, each of rows of its own: formula `i` of `columns[i]`.
+    /// [`Evaluation::rows`] of every formula, each of rows of its own: formula `i` of `columns[i]`,
+    /// or of no rows.
     ///
     /// # Errors
     /// As [`Evaluation::rows`].
@@ -94,14 +95,14 @@ impl<'a> Evaluation<'a> {
     /// As [`Evaluation::rows`].
     pub fn rows_of_each(
         &mut self,
-        columns: &[Vec<Integers>],
+        columns: &[Option<Vec<Integers>>],
     ) -> Result<Vec<Option<Integers>>, Error> {
         self.wholly(|evaluation| {
             let made = columns.iter().enumerate().map(|(index, columns)| {
-                if columns.first().is_some_and(Integers::is_empty) {
+                let Some(columns) = columns else {
                     let is_total = evaluation.formulas.formulas[index].is_total();
                     return Ok((!is_total).then(Integers::new));
-                }
+                };
                 let mut made = evaluation.computed(index..index + 1, columns)?;
                 Ok(made.swap_remove(0))
             });
@@ -109,7 +110,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// Does `work`, or leaves the totals as they were.
+    /// Does `work`; where it fails, totals are left as they were.
     fn wholly<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R, Error>) -> Result<R, Error> {
         let totals = self.evaluators.iter();
         let totals: Vec<_> = totals.map(|evaluator| evaluator.totals.clone()).collect();
@@ -165,7 +166,7 @@ impl<'a> Evaluation<'a> {
         Ok(made)
     }
 
-    /// A formula that the CPU computes in passing.
+    /// The results of a formula that the CPU computes in passing; `None` for another.
     fn passed(&mut self, index: usize, columns: &[Integers]) -> Option<Result<Integers, Error>> {
         let formula = &self.formulas.formulas[index];
         if formula.is_total() || !self.engine.passes() {
@@ -191,7 +192,7 @@ impl<'a> Evaluation<'a> {
         Some(passed?.map_err(error))
     }
 
-    /// One result of a formula, of constants and totals.
+    /// The one result of a formula of constants and totals.
     fn alone(
         &mut self,
         index: usize,
@@ -207,7 +208,7 @@ impl<'a> Evaluation<'a> {
         Ok(Some(number))
     }
 
-    /// The one result of a formula that is a total of all rows so far; nothing of another.
+    /// The one result of a formula that is a total of all rows so far; nothing for another formula.
     ///
     /// # Errors
     /// As [`Evaluation::rows`].
@@ -219,12 +220,12 @@ impl<'a> Evaluation<'a> {
         self.alone(index, Evaluator::finish)
     }
 
-    /// What the last error is about: where a function does not take a number.
+    /// The operand to blame for the last error, where a function does not take a number.
     pub fn blamed(&self, error: &Error) -> Option<Blame> {
         self.evaluators[self.failed?].blamed(error)
     }
 
-    /// What was done, by each formula.
+    /// The tallies of each formula.
     pub fn tallies(&self) -> impl Iterator<Item = &Tallies> {
         let evaluators = self.evaluators.iter();
         evaluators.map(|evaluator| &evaluator.tallies)
@@ -257,13 +258,15 @@ impl Engine {
         Ok(made.expect("a formula has rows or a total"))
     }
 
-    /// Whether the CPU computes, and nobody says how: then it does in passing what it can.
+    /// Whether the CPU computes, with nothing forced: then it computes in passing what it can.
+    /// Starting devices for that would take longer.
     pub(crate) fn passes(&self) -> bool {
-        self.back_end() == BackEnd::Cpu && self.options.algorithm == Algorithm::Auto
+        self.inner.open_if_that_is_free();
+        self.inner.back_end() == BackEnd::Cpu && self.options.algorithm == Algorithm::Auto
     }
 
-    /// What `compute` makes of the rows of columns of integers, so many results of each: it is
-    /// given batches of rows of alike lengths, and takes about the memory that `function` does.
+    /// Applies `compute` to the rows of columns of integers, in batches of rows of alike lengths;
+    /// each row has `results` results. Memory is planned as for `function`.
     pub(crate) fn by_rows(
         &self,
         function: Function,
@@ -282,8 +285,8 @@ impl Engine {
         self.by_bins(&formulas, &constants, &columns, results, &mut compute)
     }
 
-    /// What `compute` makes of bins of rows that are of alike lengths, by whose cost for all
-    /// formulas rows go together; so many results of each row.
+    /// Applies `compute` to bins of rows of alike lengths, which are grouped by the cost of all
+    /// formulas; each row has `results` results.
     fn by_bins(
         &self,
         formulas: &Formulas,
@@ -321,7 +324,7 @@ impl Engine {
         (0..results).map(result).collect()
     }
 
-    /// The inputs that are one number for all rows; of a column, no rows.
+    /// The inputs that are one number for all rows; in place of a column, a batch without rows.
     fn constants(&self, formulas: &Formulas) -> Result<Vec<SignedBatch>, Error> {
         let batch = |constant: &Option<Integers>| match constant {
             Some(x) => self.batch_of_integers(x, 1, x.limbs().len().max(1), |_| 0),
@@ -331,7 +334,7 @@ impl Engine {
     }
 }
 
-/// Refuses a function whose value depends on how wide operands are, and not on the numbers alone.
+/// Refuses a function whose value depends on the operands' widths, and not on the numbers alone.
 fn needs_no_width(function: Function) -> Result<(), Error> {
     let mut operations = function.operations().iter();
     match operations.find(|operation| operation.is(Property::OfWidths)) {

@@ -130,7 +130,7 @@ impl Engine {
         mut results: impl FnMut(&B) -> Result<Vec<SignedBatch>, Error>,
     ) -> Result<Vec<Vec<Made>>, Error> {
         let least = self.inner.tuning().devices.fetched_apart_limbs;
-        if limbs < least || self.back_end() == BackEnd::Cpu {
+        if limbs < least || self.inner.back_end() == BackEnd::Cpu {
             // So little is back sooner than a thread has begun to wait for it.
             let results = bins.iter().map(results).collect::<Result<Vec<_>, _>>()?;
             return results.into_iter().map(Made::all).collect();

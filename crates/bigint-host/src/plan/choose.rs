@@ -1,5 +1,5 @@
-//! What computes a job: from the operation, the widths and the count to the CPU or to launches on
-//! a device.
+//! The choice of what computes a job: from operation, widths and count to the CPU, or to launches
+//! on a device.
 //!
 //! Read it downwards. [`who`] says whether the CPU, the devices, or a whole product and a pass over
 //! it compute a job. [`launches`] then says for a device's share: a square or a product
@@ -24,12 +24,12 @@ use bigint_core::operation::Cost;
 use bigint_core::{Kernel, Layout, Level, Operation, Shape, WIDEST_COUNTED};
 use std::sync::Arc;
 
-/// What a choice depends on of a job's operands.
+/// The properties of a job's operands on which choices depend.
 pub(crate) struct Inputs {
     shapes: Vec<Shape>,
-    /// Whether there are two, and both are one batch.
+    /// Whether there are two operands and both are one batch.
     are_one: bool,
-    /// Whether products keep the transform of one of them.
+    /// Whether products keep the transform of an operand.
     is_kept: bool,
 }
 
@@ -42,24 +42,24 @@ impl Inputs {
         }
     }
 
-    /// The limbs of an operand; none where there is no such operand.
+    /// The width of an operand; zero where there is no such operand.
     fn width(&self, index: usize) -> usize {
         self.shapes.get(index).map_or(0, |shape| shape.width)
     }
 }
 
-/// Who computes a job.
+/// The back end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Cpu,
     Devices,
-    /// Devices, by their operands' whole product and a pass over it.
+    /// Devices, by the whole product of the operands and a pass over it.
     WholeProduct,
 }
 
-/// Who computes a job where devices with so many bytes of shared memory for a block are open:
-/// none, where none is. An engine that [may use the CPU](crate::engine::inner::Resort::Always)
-/// instead has it where it is faster, unless a level is forced.
+/// Chooses the back end of a job, where open devices have `shared_bytes` bytes of shared memory for
+/// a block, or where none is open. An engine that [may use the
+/// CPU](crate::engine::inner::Resort::Always) uses it where it is faster, unless a level is forced.
 pub(crate) fn who(
     tuning: &Tuning,
     may_use_cpu: bool,
@@ -96,8 +96,8 @@ pub(crate) fn who(
     (Who::WholeProduct, wide)
 }
 
-/// Whether devices compute faster than the CPU: not products wider than a block multiplies well,
-/// nor by divisors wider than a thread or moduli wider than a warp holds.
+/// Whether devices compute faster than the CPU. They do not where a product is wider than a block
+/// multiplies well, a divisor wider than a thread holds, or a modulus wider than a warp holds.
 fn suits_devices(
     tuning: &Tuning,
     shared_bytes: Option<u32>,
@@ -178,7 +178,8 @@ pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: 
     }
 }
 
-/// Launches, and why these: the operation, if it is another than the job's; the level; the lanes.
+/// Launches, with the reasons for the operation, if it is not the job's, for the level and for the
+/// lanes.
 pub(crate) struct Chosen {
     pub launches: Launches,
     pub operation: Option<Why>,
@@ -186,7 +187,8 @@ pub(crate) struct Chosen {
     pub lanes: Option<Why>,
 }
 
-/// By which launches a device with so many bytes of shared memory for a block computes a job.
+/// Chooses the launches by which a device with so many bytes of shared memory for a block computes
+/// a job.
 ///
 /// # Errors
 /// [`Error::Algorithm`] and others where the options name what the operation does not have.
@@ -205,6 +207,8 @@ pub(crate) fn launches(
         operation: job.operation,
         operands,
         by,
+        is_for_widths: job.count() * widths.iter().sum::<usize>()
+            >= tuning.mul.own_kernel_min_limbs,
     };
     let (n, m) = (widths.first(), widths.last());
     let [n, m] = [n, m].map(|width| width.copied().unwrap_or(0));
@@ -238,8 +242,8 @@ pub(crate) fn launches(
     })
 }
 
-/// The kernel that computes a program on inputs of these shapes in one launch, if there is one and it
-/// takes less time than the steps one by one.
+/// The kernel that computes a program on inputs of these shapes in one launch, if there is one and
+/// it is faster than the steps one by one.
 pub(crate) fn fused(
     tuning: &Tuning,
     program: &Program,
@@ -253,9 +257,9 @@ pub(crate) fn fused(
     FusedKernel::of(multiplies, widest).filter(|_| fits)
 }
 
-/// The same job as the operation whose kernels compute it, and which operands these take: a
-/// batch's product by itself is its square, and which kernel computes it, where that is left
-/// open, is a matter of widths and of how many there are.
+/// The job as the operation whose kernels compute it, and the operands that these take. A batch
+/// times itself is a square; where nothing is forced, widths and count decide whether the kernel of
+/// squares or of products computes it.
 fn square_or_product(
     tuning: &Tuning,
     job: Job,
@@ -275,8 +279,8 @@ fn square_or_product(
     }
 }
 
-/// The kernel, or the widest like it whose blocks fit a device with so many bytes of shared
-/// memory for each: fewer threads take a product in smaller pieces.
+/// The kernel, or the widest one like it whose blocks fit a device with so many bytes of shared
+/// memory for each: with fewer threads it takes a product in smaller pieces.
 fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
     let fits = |kernel: &Kernel| kernel.launch(1, &[1, 1], 2).shared_bytes <= shared_bytes;
     let narrower = |kernel: &&'static Kernel| {

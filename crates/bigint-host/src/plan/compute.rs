@@ -1,4 +1,4 @@
-//! Who computes: an engine's devices where there are any and it suits, else the CPU.
+//! The door to computing: an engine's devices where there are any and they suit, or the CPU.
 
 use crate::Error;
 use crate::common::job::Job;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl Inner {
-    /// Computes a task, on the devices where there are any and it suits, else on the CPU: the one
-    /// door to either.
+    /// Computes a task on the devices, where there are any and they suit, or on the CPU. Every task
+    /// comes this way.
     pub fn compute(
         self: &Arc<Self>,
         task: &Task,
@@ -36,7 +36,7 @@ impl Inner {
         spread::compute(self, task, operands)
     }
 
-    /// Notes how a task is computed, if that is wanted.
+    /// Notes how a task is computed, if that is recorded.
     fn note(&self, task: &Task, operands: Operands<'_>) {
         if self.choices.is_wanted()
             && !matches!(task, Task::Gather(_))
@@ -46,7 +46,7 @@ impl Inner {
         }
     }
 
-    /// Numbers of batches in another order: where devices have them, or on the host.
+    /// Gathers numbers of batches in another order: on the devices that have them, or on the host.
     pub fn gather(
         self: &Arc<Self>,
         gather: Gather,
@@ -62,7 +62,7 @@ impl Inner {
         Ok(Batch::new(made.results.swap_remove(0)))
     }
 
-    /// Who computes a job, and why, whether or not devices are ready.
+    /// The back end of a job and the reason, whether or not devices are ready.
     pub fn who(&self, job: Job, operands: Operands<'_>) -> (Who, Why) {
         let shared_bytes = self.devices().map(|device| device.shared_bytes()).min();
         let may_use_cpu = self.resort == Resort::Always;
@@ -70,8 +70,8 @@ impl Inner {
         choose::who(self.tuning(), may_use_cpu, shared_bytes, job, &inputs)
     }
 
-    /// The task of a program in one launch, or, on the CPU, block by block; none where devices
-    /// take its steps one by one.
+    /// The task that computes a program in one launch, or block by block on the CPU; none where
+    /// devices take its steps one by one.
     pub fn task_of(&self, program: Program, inputs: Operands<'_>) -> Option<Task> {
         let shapes = inputs.iter().map(|input| input.shape);
         let kernel = choose::fused(self.tuning(), &program, shapes);
@@ -79,7 +79,7 @@ impl Inner {
         (!is_for_steps).then(|| Task::Program(Arc::new(program), kernel))
     }
 
-    /// Who computes a task that suits devices.
+    /// Chooses between devices and the CPU, by what is ready, for a task that suits devices.
     pub fn choice(&self, task: &Task, operands: Operands<'_>) -> Choice {
         let start = &self.tuning().start;
         if self.resort != Resort::Always {
@@ -118,7 +118,7 @@ impl Inner {
         }
     }
 
-    /// What a task would take.
+    /// The times that a task would take.
     fn load(&self, task: &Task, operands: Operands<'_>) -> Load {
         let widths = operands
             .iter()
@@ -136,13 +136,13 @@ impl Inner {
         }
     }
 
-    /// Milliseconds that all cores would take for a task.
+    /// The milliseconds that all cores would take for a task.
     pub fn cpu_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
         let work = task.work(&self.tuning().start.core, operands);
         work / (1e9 * bigint_cpu::threads() as f64)
     }
 
-    /// Whether devices may come that are not open yet: the CPU computes in their place.
+    /// Whether there may be devices that are not open yet, in whose place the CPU computes.
     pub fn are_devices_asleep(&self) -> bool {
         if !self.devices.are_asleep() {
             return false;
@@ -153,8 +153,8 @@ impl Inner {
         self.devices.are_asleep()
     }
 
-    /// Has devices opened for lists, of which nobody estimates what they take, once the CPU has
-    /// computed as long as that takes.
+    /// Has devices opened for lists once the CPU has computed for as long as that takes: the time
+    /// of a list is not estimated.
     pub fn wake_for_list(self: &Arc<Self>) {
         self.open_if_that_is_free();
         let spent_ms = 1e3 * self.devices.spent().as_secs_f64();
@@ -163,7 +163,7 @@ impl Inner {
         }
     }
 
-    /// Does what the CPU does in the place of devices that are not open yet.
+    /// Does work of the CPU in the place of devices that are not open yet, and notes its time.
     pub fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let done = work();

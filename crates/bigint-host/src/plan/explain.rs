@@ -1,4 +1,4 @@
-//! The choice in words: who computes an operation, by what, and which threshold says so.
+//! The choice in words: what computes an operation, how, and which threshold says so.
 
 use crate::common::device::Device;
 use crate::common::job::Job;
@@ -17,37 +17,38 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How an engine computes an operation on operands of these widths, and why: what
-/// [`Engine::explain`](crate::Engine::explain) answers. Its text names every threshold that
-/// decided, as it is called in the file of thresholds.
+/// How an engine computes an operation on operands of these widths, and why: the answer of
+/// [`Engine::explain`](crate::Engine::explain). Its text names every threshold that decided, as it
+/// is called in the file of thresholds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The operation; `None` of a chain of sums and products that is computed in one pass.
+    /// The operation; `None` for a chain of sums and products that is computed in one pass.
     pub operation: Option<Operation>,
-    /// Limbs of the operands.
+    /// The widths of the operands, in limbs.
     pub widths: Vec<usize>,
-    /// How many results there are.
+    /// The number of results.
     pub count: usize,
-    /// Who computes, each with its share of the numbers.
+    /// The back ends that compute, each with its share of the numbers.
     pub parts: Vec<Part>,
 }
 
-/// Who computes some of the numbers, and how.
+/// The share of a back end, and how it computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
     /// The CPU or one device.
     pub back_end: BackEnd,
-    /// How many numbers.
+    /// The number of numbers in the share.
     pub count: usize,
-    /// The algorithm; [`Algorithm::Auto`] where each product of the CPU chooses by its own lengths.
+    /// The algorithm; [`Algorithm::Auto`] where the CPU chooses for each product by its own
+    /// lengths.
     pub algorithm: Algorithm,
-    /// Who works on one number; `None` on the CPU.
+    /// The level: what works on one number; `None` on the CPU.
     pub level: Option<Level>,
-    /// The kernel, its grid and its block, or the launches of the whole device.
+    /// The kernel with its grid and block, or the launches of the whole device.
     pub launches: String,
-    /// What decided, one after the other.
+    /// The reasons, in order.
     pub why: Vec<String>,
 }
 
@@ -91,7 +92,7 @@ impl fmt::Display for Explanation {
 }
 
 impl Inner {
-    /// How a task is computed, and why.
+    /// Explains how a task is computed.
     pub fn explain(&self, task: &Task, operands: Operands<'_>) -> Result<Explanation, Error> {
         let explained = |parts| Explanation::new(task, operands, parts);
         let who = match task {
@@ -159,7 +160,7 @@ impl Inner {
     }
 }
 
-/// The CPU's part.
+/// The part of the CPU.
 fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
     let cpu = Cpu::current();
     let path = cpu.path().name();
@@ -181,7 +182,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
     }
 }
 
-/// A device's part.
+/// The part of a device.
 fn on_device(
     back_end: BackEnd,
     job: Job,

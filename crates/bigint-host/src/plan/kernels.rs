@@ -1,4 +1,4 @@
-//! Which kernel computes an operation by one launch: level, lanes, algorithm, layout.
+//! The choice of a kernel for one launch: level, lanes, algorithm, layout.
 
 use crate::plan::why::Why;
 use crate::tuning::gpu::{FewTuning, LanesTuning};
@@ -10,8 +10,8 @@ use bigint_core::kernel::{
 use bigint_core::operation::Cost;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 
-/// An operation on operands of these widths, of which the first two have `n` and `m` limbs, with
-/// results of this shape.
+/// An operation with the widths of its operands, of which the first two have `n` and `m` limbs, and
+/// the shape of its results.
 struct Sized<'a> {
     operation: Operation,
     widths: &'a [usize],
@@ -20,7 +20,7 @@ struct Sized<'a> {
     shape: Shape,
 }
 
-/// A kernel, why its level and why its lanes.
+/// A kernel with the reasons for its level and its lanes.
 type KernelAndWhy = (&'static Kernel, Why, Why);
 
 impl Tuning {
@@ -40,7 +40,7 @@ impl Tuning {
         chosen.map(|(kernel, ..)| kernel)
     }
 
-    /// [`Tuning::kernel`], why its level and why its lanes.
+    /// [`Tuning::kernel`] with the reasons for level and lanes.
     pub(crate) fn kernel_and_why(
         &self,
         operation: Operation,
@@ -93,7 +93,7 @@ impl Tuning {
         }
     }
 
-    /// Who shares a number: a thread, a warp or a block.
+    /// The level: whether a thread, a warp or a block computes a number.
     fn level(&self, of: &Sized<'_>, options: Options) -> (Level, Why) {
         let operation = of.operation;
         let forced = options.level;
@@ -114,7 +114,7 @@ impl Tuning {
         }
     }
 
-    /// The level where only a number of lanes may be forced.
+    /// The level where nothing but a number of lanes may be forced.
     fn level_for_lanes(&self, of: &Sized<'_>, lanes: Option<u32>) -> (Level, Why) {
         const ONLY: Why = Why::Said("its kernels are at this level alone");
         let operation = of.operation;
@@ -142,7 +142,7 @@ impl Tuning {
         }
     }
 
-    /// Whether a thread has a number to itself, and not the lanes of a warp together.
+    /// Whether each thread computes a number, or the lanes of a warp share one.
     fn thread(&self, of: &Sized<'_>) -> (bool, Why) {
         let &Sized { operation, .. } = of;
         let Shape { width, layout, .. } = of.shape;
@@ -209,7 +209,7 @@ impl Tuning {
         }
     }
 
-    /// How many lanes share a number by an algorithm at a level.
+    /// The number of lanes that share a number, for an algorithm at a level.
     fn lanes(
         &self,
         of: &Sized<'_>,
@@ -325,8 +325,8 @@ impl Tuning {
         })
     }
 
-    /// Whether threads that multiply by rows have both operands in shared memory: `None` where
-    /// that has no room for them.
+    /// Whether threads that multiply by rows have both operands in shared memory; `None` where
+    /// these do not fit.
     fn placed(&self, of: &Sized<'_>) -> Option<Why> {
         let &Sized { n, m, .. } = of;
         let Shape {
@@ -383,7 +383,7 @@ impl FewTuning {
     }
 }
 
-/// The lanes of a row of a table; 32 where it has none.
+/// The lanes in a row of a table; 32 where there is no row.
 fn of_row(row: Option<&LanesTuning>, key: &'static str, limbs: usize) -> (u32, Why) {
     match row {
         Some(row) => {
@@ -394,8 +394,7 @@ fn of_row(row: Option<&LanesTuning>, key: &'static str, limbs: usize) -> (u32, W
     }
 }
 
-/// The fewest lanes for a modulus or divisor of `width` limbs that `options`, or else the
-/// tuned rows, allow.
+/// The fewest lanes for a modulus or divisor of `width` limbs, by `options` or the tuned rows.
 fn fewest_lanes(
     options: Options,
     (key, rows): (&'static str, &[LanesTuning]),
@@ -424,7 +423,7 @@ fn of_registers(
     kernels.find(|kernel| kernel.lanes >= fewest && kernel.takes(widths))
 }
 
-/// Refuses a number of lanes that nothing comes in.
+/// Refuses a number of lanes that no kernel has.
 fn check_lanes(options: Options) -> Result<(), Error> {
     match options.lanes {
         Some(lanes) if lanes != 1 && !LANES.contains(&lanes) => Err(Error::Lanes { lanes }),

@@ -1,19 +1,19 @@
-//! By which transform squares modulo `2^p - 1` are computed.
+//! The choice of a transform for squares modulo `2^p - 1`.
 
 use crate::tuning::gpu::MersenneTuning;
 use crate::{Engine, Tuning};
 use bigint_cpu::fast::number::weighted::Length;
 
-/// Whether the CPU squares modulo `2^p - 1` by a transform in doubles, and not by an exact product:
-/// where that takes less time.
+/// Whether the CPU squares modulo `2^p - 1` faster by a transform in doubles than by an exact
+/// product.
 pub fn mersenne_by_doubles(p: u32) -> bool {
     p >= Tuning::default().mersenne.doubles_min_exponent
 }
 
 impl Engine {
-    /// The words of the transform by which the engine's device squares modulo `2^p - 1` in the
-    /// least time, for [`Engine::mersenne_squares`]; of more words than `longer_than` where that
-    /// is given. `None` where no transform of the device holds so many bits.
+    /// The length in words, above `longer_than` if that is given, of the transform by which the
+    /// engine's device squares modulo `2^p - 1` in the least time, for
+    /// [`Engine::mersenne_squares`]. `None` where no transform of the device holds so many bits.
     pub fn mersenne_transform(&self, p: u32, longer_than: Option<usize>) -> Option<usize> {
         let least = match longer_than {
             Some(words) => words + 1,
@@ -28,8 +28,8 @@ impl Engine {
 }
 
 impl MersenneTuning {
-    /// The fastest of these lengths for an exponent, shortest first, of at least so many words;
-    /// shorter ones too, where they are `open` and exact enough in two launches.
+    /// The fastest of these lengths, given shortest first, for an exponent that needs `words`
+    /// words; shorter ones count where they are `open` and exact enough in two launches.
     fn words(
         &self,
         p: u32,

@@ -1,4 +1,4 @@
-//! Who computes a job, and how: the room that chooses.
+//! The room that chooses what computes a job, and how.
 //!
 //! `compute` is the door: it takes a task from the operations. `choose` answers, from lengths and
 //! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
@@ -6,7 +6,7 @@
 //! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
 //! each its share and makes good what it cannot do, and `task` is what they are given.
 //!
-//! In public the room also shows what was computed of formulas, and what is to blame for an error.
+//! The room also shows in public what was computed of formulas, and what is to blame for an error.
 
 pub(crate) mod choose;
 pub(crate) mod compute;

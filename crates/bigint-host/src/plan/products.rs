@@ -1,5 +1,5 @@
-//! What transforms take beside rows, by blocks and by the whole device: who multiplies wide
-//! numbers.
+//! The choice of a method for wide products: rows, transforms by blocks, or transforms by the whole
+//! device.
 
 use crate::Tuning;
 use crate::common::job::Job;
@@ -13,8 +13,8 @@ use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};
 
 impl Tuning {
-    /// Whether each of `count` numbers of `n` limbs is squared as one, and not as the product of two
-    /// that happen to be the same: where that takes less time.
+    /// Whether the kernel of squares takes less time for `count` squares of `n` limbs than the
+    /// kernel of products.
     pub(crate) fn squares(&self, n: usize, count: usize) -> Why {
         if n > self.mul.square_lanes_max_width {
             return self.blocks_or_rows(Operation::Square, n, n);
@@ -27,9 +27,8 @@ impl Tuning {
         Why::AtLeast { limbs, key, limit }
     }
 
-    /// Whether the high half of a product of operands of `n` and `m` limbs, or a product with a
-    /// sum, is made of the whole product, as that and a pass over memory take less time than
-    /// columns.
+    /// Whether the high half of a product of `n` by `m` limbs, or a product with a sum, takes less
+    /// time by the whole product and a pass over memory than by columns.
     pub fn takes_whole_product(&self, operation: Operation, n: usize, m: usize) -> bool {
         let is_of_product = matches!(operation, Operation::MulHigh | Operation::MulAdd);
         is_of_product && n.max(m) > self.mul.columns_max_width
@@ -45,8 +44,8 @@ impl Tuning {
         }
     }
 
-    /// The transform by which the whole device multiplies numbers of these widths: where that is
-    /// forced, or else takes the least time. Transforms modulo primes of one factor may be kept.
+    /// The transform by which the whole device multiplies numbers of these widths, where one is
+    /// forced or takes the least time. Transforms modulo primes of one operand may be kept.
     pub(crate) fn transform(
         &self,
         job: Job,
@@ -96,7 +95,7 @@ impl Tuning {
         why.holds().then_some((chosen, why))
     }
 
-    /// What a job's products take by the whole device, in nanoseconds.
+    /// The time of a job's products by the whole device, in nanoseconds.
     fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
         let is_square = job.operation == Operation::Square;
         let operands = if is_square { 1 } else { 2 };
@@ -140,9 +139,9 @@ impl Tuning {
         rounds * launches + count as f64 * one
     }
 
-    /// The threads of a block by which products of a tree are computed in those of its steps that
-    /// have [few](crate::tuning::gpu::MulTuning::tree_few): the fewest that have the operands of its
-    /// last step in one piece, or else the most there may be.
+    /// The threads of a block for those steps of a product tree that have
+    /// [few](crate::tuning::gpu::MulTuning::tree_few) products: the fewest that hold the operands
+    /// of the last step in one piece, or else the most there may be.
     pub(crate) fn lanes_of_tree(&self, count: usize, width: usize) -> u32 {
         // What is left over by odd lengths joins all others, so many numbers, in the end.
         let numbers = count.max(2).next_power_of_two() / 2;
@@ -153,8 +152,8 @@ impl Tuning {
         held.unwrap_or(self.mul.tree_max_lanes)
     }
 
-    /// How blocks multiply numbers of these widths by transforms in the least time: wider
-    /// operands are cut into pieces.
+    /// The fastest way for blocks to multiply numbers of these widths by transforms: wider operands
+    /// are cut into pieces.
     pub(crate) fn blocks(&self, operation: Operation, n: usize, m: usize) -> Blocks {
         let time = |row: &FftTuning| {
             let piece = Plan::of(row.lanes).limbs() as usize;
@@ -176,13 +175,13 @@ impl Tuning {
     }
 }
 
-/// How blocks multiply by transforms, and in what time, in nanoseconds.
+/// A way for blocks to multiply by transforms, with its times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocks {
     pub lanes: u32,
-    /// A product, of a batch that fills the device.
+    /// The time of a product in a batch that fills the device.
     pub one: f64,
-    /// One by itself.
+    /// The time of a single product.
     pub alone: f64,
 }
 

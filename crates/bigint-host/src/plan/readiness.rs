@@ -1,6 +1,6 @@
-//! Who computes what the engine `auto` is asked for, while its devices are not open or have not
-//! the kernel: they take time to start and the driver takes time to compile, and the CPU need not
-//! wait for either.
+//! The choice between the CPU and devices while the devices of the engine `auto` are not open, or
+//! lack the kernel. Devices take time to start and the driver takes time to compile; the CPU need
+//! not wait for either.
 //!
 //! 1. Devices are started once the CPU would take longer for a task than they, the way to them
 //!    and their start included; or once it has computed as long as that in their place, as
@@ -11,42 +11,42 @@
 
 use crate::tuning::gpu::StartTuning;
 
-/// What a task would take, in milliseconds.
+/// The times that a task would take, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// All cores of the CPU.
+    /// The time of all cores of the CPU.
     pub cpu_ms: f64,
-    /// The devices.
+    /// The time of the devices.
     pub devices_ms: f64,
-    /// The way there and back.
+    /// The time to bring operands to the devices and results back.
     pub way_ms: f64,
     /// Whether the host has all operands.
     pub is_on_host: bool,
 }
 
-/// What devices are about.
+/// The state of the devices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
-    /// Nobody has started them; the CPU has computed so long in their place, and the task is one of
-    /// so many like it.
+    /// Nothing has started them. The CPU has computed for `spent_ms` in their place, and `times` as
+    /// much work as the task is expected.
     Asleep { spent_ms: f64, times: f64 },
     /// They are being opened.
     Starting,
-    /// One of them has not the kernel.
+    /// A device lacks the kernel.
     Loading,
 }
 
-/// Who computes a task.
+/// The choice for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Cpu,
-    /// The CPU until the devices are ready, which are made so meanwhile.
+    /// The CPU computes until the devices are ready, which are started meanwhile.
     Both,
     Devices,
 }
 
 impl StartTuning {
-    /// Who computes.
+    /// Chooses for a task.
     pub(crate) fn choose(&self, load: Load, state: State) -> Choice {
         let Load {
             cpu_ms,
@@ -78,7 +78,7 @@ mod tests {
 
     const H200_CORES: usize = 16;
 
-    /// `count` numbers of an operation on operands of these widths, which the host has.
+    /// The load of an operation on `count` numbers of these widths, with operands on the host.
     fn load(operation: Operation, count: usize, widths: &[usize]) -> Load {
         let tuning = Tuning::default();
         let results = operation.exact_width(widths);

@@ -86,18 +86,18 @@ pub(crate) fn compute(
     Ok(computed)
 }
 
-/// Milliseconds that the CPU computes, at least, before it asks whether devices are ready.
+/// The least time in milliseconds that the CPU computes before it looks whether devices are ready.
 const PIECE_MS: f64 = 40.0;
 
-/// The longer it has waited the longer it computes: so many pieces are as long as all before.
+/// The CPU computes for longer the longer it has waited: all the time so far, over this.
 const PIECES_OF_WAIT: f64 = 8.0;
 
-/// Numbers that a core takes at a time where SIMD lanes share them: a piece is whole rounds of the
-/// cores that compute, as part of a round takes as long as all of it.
+/// The numbers that a core computes at a time in SIMD lanes. A piece has whole rounds of all cores,
+/// as a part of a round takes as long as a whole one.
 const ROUND_OF_CORE: usize = 16;
 
-/// Whether devices can begin with the numbers of a task that are left; has them made ready in the
-/// background if they cannot.
+/// Whether devices can begin with the numbers of a task that are left; if not, has them made ready
+/// in the background.
 fn make_ready(
     engine: &Arc<Inner>,
     task: &Task,
@@ -151,8 +151,8 @@ fn make_ready(
     shares.iter().filter(|share| !is_ready(share)).count() == 0
 }
 
-/// Which of a task's numbers each device computes: those that it has of the longest operand,
-/// unless so many more devices are worth it that moving the operands is.
+/// The range of a task's numbers for each device: the numbers of the longest operand that it has,
+/// unless more devices would save more time than moving the operands takes.
 pub(crate) fn shares<'a>(
     engine: &'a Inner,
     task: &Task,
@@ -190,15 +190,15 @@ pub(crate) fn shares<'a>(
     }
 }
 
-/// Who has computed some numbers of a task.
+/// The results of some numbers of a task.
 enum Of {
     Device(Arc<dyn Device>, Made),
-    /// Nobody: it is for the CPU.
+    /// None yet: the CPU will compute them.
     Cpu,
     Nobody,
 }
 
-/// Results that devices have.
+/// Results that are in the memory of devices.
 fn resident(
     engine: &Arc<Inner>,
     task: &Task,
@@ -227,15 +227,15 @@ fn resident(
     task.computed(nodes.collect(), first)
 }
 
-/// The places of some numbers' results on the host, number after number.
+/// The room on the host for the results of some numbers, number after number.
 struct Rows<'a> {
     numbers: Range<usize>,
-    /// Of each batch that is made.
+    /// The room in each batch of results.
     limbs: Vec<&'a mut [Limb]>,
 }
 
 impl<'a> Rows<'a> {
-    /// Takes the first `count` numbers off.
+    /// Splits the room for the first `count` numbers off.
     fn split(&mut self, count: usize) -> Rows<'a> {
         let (start, total) = (self.numbers.start, self.numbers.len());
         let first = self.limbs.iter_mut().map(|limbs| {
@@ -252,7 +252,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Brings here what a device made.
+    /// Brings a device's results here.
     fn bring(
         &mut self,
         engine: &Inner,
@@ -274,7 +274,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Brings here what the CPU made.
+    /// Copies the CPU's results here.
     fn copy(&mut self, made: &Computed) -> Result<(), Error> {
         for (to, node) in self.limbs.iter_mut().zip(made.nodes()) {
             let limbs = node.limbs()?;
@@ -291,8 +291,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Finishes a task of which parts are computed: the others piece by piece, by the CPU until devices
-/// are ready if it `begins`; all results are on the host.
+/// Finishes a task of which parts are computed: the rest piece by piece, by the CPU until devices
+/// are ready if it `begins`. All results are on the host then.
 fn in_pieces(
     engine: &Arc<Inner>,
     task: &Task,
@@ -385,7 +385,7 @@ fn in_pieces(
     Ok(task.computed(nodes, firsts.into_iter().min()))
 }
 
-/// Numbers that wait for a device, of which each takes as many as it can hold.
+/// The numbers that wait for a device; each takes as many as it can hold.
 struct Queue<'a, 'o> {
     engine: &'a Arc<Inner>,
     task: &'o Task,
@@ -396,12 +396,12 @@ struct Queue<'a, 'o> {
 }
 
 impl<'a> Queue<'a, '_> {
-    /// Numbers that wait.
+    /// The number of numbers that wait.
     fn numbers(&self) -> usize {
         lock(&self.left).iter().map(|rows| rows.numbers.len()).sum()
     }
 
-    /// The next numbers, at most so many.
+    /// Takes the next numbers, at most `most`.
     fn take(&self, most: usize) -> Option<Rows<'a>> {
         let mut left = lock(&self.left);
         let last = left.last_mut()?;
@@ -411,7 +411,7 @@ impl<'a> Queue<'a, '_> {
         }
     }
 
-    /// Has the CPU compute until the devices are ready for what is left.
+    /// Has the CPU compute until the devices are ready for the rest.
     fn begin(&self) -> Result<(), Error> {
         let Queue {
             engine,
@@ -440,8 +440,8 @@ impl<'a> Queue<'a, '_> {
         Ok(())
     }
 
-    /// Has a device compute until nothing waits, pieces of at most so many numbers; gives
-    /// back what it fails to do.
+    /// Has a device compute until no number waits, in pieces of at most `most` numbers; puts back
+    /// what it fails to compute.
     fn work(&self, device: &Arc<dyn Device>, mut most: usize) -> Result<(), Error> {
         let mut has_waited = false;
         while let Some(mut rows) = self.take(most) {
@@ -477,7 +477,7 @@ impl<'a> Queue<'a, '_> {
     }
 }
 
-/// The whole rounds nearest to so many numbers, one at least.
+/// The number of whole rounds that is nearest to so many numbers, at least one round.
 fn whole_rounds(numbers: f64, round: usize) -> usize {
     let rounds = (numbers / round as f64).round().max(1.0);
     rounds as usize * round

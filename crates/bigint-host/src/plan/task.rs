@@ -1,4 +1,4 @@
-//! What is computed: a job or a program, as devices and the CPU are given it.
+//! Tasks: the work that devices and the CPU are given.
 
 use crate::Error;
 use crate::common::device::Device;
@@ -20,7 +20,7 @@ use bigint_core::specialization::Specialization;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is computed of operands.
+/// A computation on operands.
 #[derive(Clone)]
 pub(crate) enum Task {
     Job(Job),
@@ -29,7 +29,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Numbers in each result.
+    /// The number of numbers in each result.
     pub fn count(&self) -> usize {
         match self {
             Task::Job(job) => job.count(),
@@ -38,7 +38,7 @@ impl Task {
         }
     }
 
-    /// The shapes of all that is made.
+    /// The shapes of all results and flags.
     pub fn shapes(&self) -> Vec<Shape> {
         match self {
             Task::Job(job) => {
@@ -50,7 +50,7 @@ impl Task {
         }
     }
 
-    /// About how long a device or a core of these costs takes for all of it, in picoseconds.
+    /// About how many picoseconds a device or core of these costs takes for the task.
     pub fn work(&self, costs: &CoreTuning, operands: Operands<'_>) -> f64 {
         let of_number = match self {
             Task::Job(job) => {
@@ -68,8 +68,8 @@ impl Task {
         self.count() as f64 * of_number
     }
 
-    /// The module that a device would compute so many of the numbers by; none where that is not one,
-    /// or is not waited for.
+    /// The module of the kernel by which a device would compute `count` of the numbers; none where
+    /// there are several kernels, or where it would not be waited for.
     pub fn module(
         &self,
         engine: &Inner,
@@ -89,12 +89,12 @@ impl Task {
         }
     }
 
-    /// Whether a device is waited for: its first flag is.
+    /// Whether the task waits for a device: it does where the first flag is wanted.
     pub fn waits(&self) -> bool {
         matches!(self, Task::Job(job) if job.wanted != Wanted::Nothing)
     }
 
-    /// How one of the batches was made: a result in declared order, or flags behind them all.
+    /// The recipe of one of the batches: a result in declared order, or the flags after them.
     pub fn recipe(&self, index: usize, operands: Operands<'_>) -> Recipe {
         let (task, own) = (self.clone(), operands.to_vec());
         Recipe::new(operands, move |engine, numbers| {
@@ -104,7 +104,8 @@ impl Task {
         })
     }
 
-    /// What a device makes of some of the numbers; none where it is for the CPU to say.
+    /// Computes a range of the numbers on a device; none where the CPU must find out which number
+    /// has no value.
     pub fn on_device(
         &self,
         engine: &Inner,
@@ -126,7 +127,7 @@ impl Task {
         }
     }
 
-    /// What the CPU makes of some of the numbers.
+    /// Computes a range of the numbers on the CPU.
     pub fn on_host(
         &self,
         engine: &Arc<Inner>,
@@ -173,7 +174,7 @@ impl Task {
         Ok(computed)
     }
 
-    /// All that was made, sorted into results and flags.
+    /// Sorts all that was made into results and flags.
     pub fn computed(&self, mut nodes: Vec<Node>, first: Option<usize>) -> Computed {
         let flags = match self {
             Task::Job(job) if job.wanted == Wanted::Flags => nodes.pop(),
@@ -187,7 +188,7 @@ impl Task {
     }
 }
 
-/// By which launches a device computes so many of a job's numbers.
+/// The launches by which a device computes `count` of a job's numbers.
 pub(crate) fn chosen(
     engine: &Inner,
     device: &Arc<dyn Device>,

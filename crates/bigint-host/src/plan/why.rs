@@ -1,33 +1,33 @@
-//! Why a choice was made, in words that name the threshold.
+//! The reasons for choices, in words that name thresholds.
 
 use std::fmt;
 
-/// What decided a choice; `key` is the threshold's name in the file of thresholds.
+/// A reason for a choice; `key` is the threshold's name in the file of thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Why {
     /// The user forces it.
     Forced,
-    /// Something that no threshold says.
+    /// A rule without a threshold.
     Said(&'static str),
-    /// Operands of so many limbs, where the threshold is the widest that hold.
+    /// Operands have so many limbs, and the threshold is the most.
     AtMost {
         limbs: usize,
         key: &'static str,
         limit: usize,
     },
-    /// Operands of so many limbs, where the threshold is the narrowest that hold.
+    /// Operands have so many limbs, and the threshold is the least.
     AtLeast {
         limbs: usize,
         key: &'static str,
         limit: usize,
     },
-    /// So many numbers, where the threshold is the fewest that hold.
+    /// There are so many numbers, and the threshold is the least.
     Many {
         numbers: usize,
         key: &'static str,
         limit: usize,
     },
-    /// The first takes less time than the second, in nanoseconds by two tables.
+    /// The first method takes less time than the second, in nanoseconds by two tables.
     Faster {
         key: &'static str,
         nanoseconds: f64,
@@ -37,7 +37,7 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// Whether the numbers are on the side of the threshold that its name says.
+    /// Whether the numbers are on the side of the threshold that the reason names.
     pub fn holds(&self) -> bool {
         match *self {
             Why::Forced | Why::Said(_) => true,
@@ -50,7 +50,7 @@ impl Why {
         }
     }
 
-    /// Whether all of these hold, and the first that does not, or else the first.
+    /// Whether all of these hold; with the first that does not, or else the first.
     pub fn all<const N: usize>(of: [Why; N]) -> (bool, Why) {
         let broken = of.iter().find(|why| !why.holds());
         (broken.is_none(), *broken.unwrap_or(&of[0]))

@@ -1,12 +1,12 @@
-//! About how long an operation takes, on a device or on a core of the CPU, from the lengths of its
-//! operands: within a factor of two or three, which is enough to say who computes.
+//! Estimates of how long an operation takes on a device or on a core of the CPU, from the lengths
+//! of its operands, right within a factor of two or three: enough to choose a back end.
 
 use crate::tuning::gpu::{CoreTuning, StartTuning};
 use bigint_core::Operation;
 use bigint_core::operation::Cost;
 
 impl CoreTuning {
-    /// Picoseconds for one number, from the limbs of operands and results.
+    /// The picoseconds for one number, from the widths of its operands and results.
     pub(crate) fn of_number(&self, operation: Operation, widths: &[usize], results: usize) -> f64 {
         let width = |i: usize| widths.get(i).copied().unwrap_or(0) as f64;
         let last = width(widths.len().saturating_sub(1));
@@ -31,15 +31,15 @@ impl CoreTuning {
             .max(computed)
     }
 
-    /// Picoseconds for so many limbs, read or written.
+    /// The picoseconds for reading or writing so many limbs.
     pub(crate) fn moved(&self, limbs: usize) -> f64 {
         self.limb_ps * limbs as f64
     }
 }
 
 impl StartTuning {
-    /// Whether `devices` devices save more of the work, in picoseconds, than it takes to bring
-    /// them these limbs, which others have.
+    /// Whether `devices` devices save more time, of `work` picoseconds of work, than it takes to
+    /// bring them `limbs` limbs that others have.
     pub(crate) fn repays_moving(&self, work: f64, devices: usize, limbs: usize) -> bool {
         work - work / devices as f64 > self.sent_limb_ps * limbs as f64
     }

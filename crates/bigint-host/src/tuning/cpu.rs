@@ -6,8 +6,7 @@ use bigint_cpu::Cpu;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Where one algorithm of the CPU back end takes over from another, and on which
-/// machine that was found.
+/// The thresholds of the CPU back end, with the machine on which they were found.
 ///
 /// ```no_run
 /// use bigint_host::CpuTuning;
@@ -20,15 +19,15 @@ use std::path::Path;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTuning {
-    /// Where the thresholds come from.
+    /// The origin of the thresholds.
     pub provenance: Provenance,
     /// The thresholds.
     pub thresholds: bigint_cpu::Tuning,
 }
 
 impl CpuTuning {
-    /// Measures this machine's thresholds on the path it would use. Takes seconds,
-    /// and wants the machine for itself.
+    /// Measures this machine's thresholds on the path that it would use. This takes seconds, on a
+    /// machine that should do nothing else.
     ///
     /// # Errors
     /// [`Error::Cpu`] where the path cannot run.
@@ -59,7 +58,7 @@ impl CpuTuning {
         parse(&read_file(path)?, &path.display().to_string())
     }
 
-    /// What a file of these thresholds holds.
+    /// The text of a file with these thresholds.
     ///
     /// # Errors
     /// [`Error::Tuning`] where they cannot be written down.
@@ -67,7 +66,7 @@ impl CpuTuning {
         toml::to_string_pretty(self).map_err(|error| refused("thresholds", error))
     }
 
-    /// Writes a file, over the one that may be there, and the folders to it.
+    /// Writes a file, in place of one that is there; makes the folders on its path.
     ///
     /// # Errors
     /// [`Error::Tuning`] where that is not possible.
@@ -116,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Thresholds that are nobody's defaults.
+    /// Thresholds that differ from every default.
     fn unusual() -> bigint_cpu::Tuning {
         let mut thresholds = bigint_cpu::Tuning::default();
         for (i, path) in bigint_cpu::Path::ALL.into_iter().enumerate() {

@@ -7,14 +7,14 @@ use bigint_core::{Level, Limb, Operation};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Where one kernel takes over from another.
+/// The thresholds between kernels.
 ///
 /// The table that ships with the crate is `tuning/nvidia-h200.toml`; its form is the
 /// form of a user's own file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
-    /// On which machine, when and how the thresholds were found.
+    /// The origin of the thresholds: machine, date and method.
     pub provenance: Provenance,
     /// Addition and subtraction.
     pub add: AddTuning,
@@ -37,12 +37,12 @@ pub struct Tuning {
     /// Squares modulo Mersenne numbers.
     #[serde(default = "shipped_mersenne")]
     pub mersenne: MersenneTuning,
-    /// The file that they were read from.
+    /// The path of the file that they were read from.
     #[serde(skip)]
     pub(crate) file: String,
 }
 
-/// Where a table of thresholds comes from.
+/// The origin of a table of thresholds.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
@@ -73,8 +73,9 @@ pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
     /// numbers as for a sum; whole warps take neighbouring words of any other.
     pub interleaved_thread_min_width: usize,
-    /// The same where an operand [guides](bigint_core::operation::Property::Guided) all limbs of a
-    /// number: a thread looks at that operand once.
+    /// The narrowest interleaved result that one thread computes where an operand
+    /// [guides](bigint_core::operation::Property::Guided) all limbs of a number: a thread looks at
+    /// that operand once.
     pub interleaved_thread_min_told_width: usize,
 }
 
@@ -93,23 +94,28 @@ pub struct ScanTuning {
 pub struct MulTuning {
     /// The widest operand whose product one thread computes.
     pub thread_max_width: usize,
-    /// The widest operand whose product one thread computes as well, where operands are
-    /// about as wide as each other: a tile of neighbouring numbers then goes by way of
-    /// shared memory ([`placed_width`](bigint_core::kernel::placed_width)).
+    /// The widest operand whose product one thread computes by way of shared memory, where both
+    /// operands are about equally wide ([`placed_width`](bigint_core::kernel::placed_width)).
     pub thread_placed_max_width: usize,
-    /// The widest operand of [many](Self::thread_many_min_count) products that one thread
-    /// computes in the same way, of numbers whose limbs lanes move four at a time.
+    /// The widest operand that one thread multiplies in that way where there are
+    /// [many](Self::thread_many_min_count) products, of numbers whose limbs lanes move four at a
+    /// time.
     pub thread_many_fours_max_width: usize,
-    /// The same of any other numbers.
+    /// The widest operand that one thread multiplies in that way where there are many products, of
+    /// any other numbers.
     pub thread_many_max_width: usize,
-    /// So many products are enough threads, where lanes could share each.
+    /// The number of products that gives a device enough threads, where lanes could share each.
     pub thread_many_min_count: usize,
     /// The widest operand that a thread multiplies by columns.
     pub comba_max_width_thread: usize,
-    /// The widest operand whose high half of a product, or product with a sum, is made by
-    /// columns: where operands are wider, it is made of the whole product.
+    /// The widest operand for which the high half of a product, or a product with a sum, is
+    /// computed by columns; above, it is made of the whole product.
     pub columns_max_width: usize,
-    /// Lanes per number by the wider operand's width, narrowest first.
+    /// The limbs of a product's operands, of all numbers together, from which on its kernel is
+    /// compiled for their widths alone.
+    #[serde(default = "shipped_own_kernel")]
+    pub own_kernel_min_limbs: usize,
+    /// The lanes for each number by the wider operand's width, narrowest first.
     pub lanes: Vec<LanesTuning>,
     /// The narrower operand from which a thread uses Karatsuba.
     pub karatsuba_min_width_thread: usize,
@@ -117,23 +123,24 @@ pub struct MulTuning {
     pub karatsuba_min_width_warp: usize,
     /// The narrowest operand whose product by itself a device computes as a square.
     pub square_min_width: usize,
-    /// The same of [many](Self::thread_many_min_count) products.
+    /// The narrowest operand whose product by itself is a square where there are
+    /// [many](Self::thread_many_min_count) products.
     pub square_many_min_width: usize,
     /// The widest number that lanes square in less time than they multiply two.
     pub square_lanes_max_width: usize,
-    /// What a product by rows takes for each limb of one operand and each of the other, in
-    /// nanoseconds of a batch that fills the device.
+    /// The nanoseconds that a product by rows takes for each limb of one operand and each of the
+    /// other, in a batch that fills the device.
     pub school_nanoseconds: f64,
-    /// What a transform takes, by the lanes of its block, fewest first.
+    /// The times of transforms by blocks, by the lanes of a block, fewest first.
     pub fft: Vec<FftTuning>,
-    /// Products of a step of a tree, at most, that are by one kernel for all such steps: they take
-    /// as long as one does.
+    /// The most products of a step of a tree for which all such steps use one kernel: they take as
+    /// long as one product.
     pub tree_few: usize,
-    /// Threads of a block, at most, that this kernel has.
+    /// The most threads of a block of that kernel.
     pub tree_max_lanes: u32,
-    /// What transforms on the whole device take.
+    /// The times of transforms over the complex numbers on the whole device.
     pub grid: GridTuning,
-    /// What those modulo primes take.
+    /// The times of transforms modulo primes on the whole device.
     pub ntt: NttTuning,
     /// The widest narrower operand for which `auto` uses a device.
     pub device_max_width: usize,
@@ -145,7 +152,7 @@ pub struct MulTuning {
 pub struct DivTuning {
     /// The widest operand of common divisors and inverses for which `auto` uses a device.
     pub gcd_device_max_width: usize,
-    /// The same of square roots.
+    /// The widest operand of square roots for which `auto` uses a device.
     pub root_device_max_width: usize,
     /// The widest number whose square root a thread finds by itself.
     pub root_thread_max_width: usize,
@@ -155,9 +162,10 @@ pub struct DivTuning {
     /// roots, by steps of Newton's.
     #[serde(default = "newton_min_limbs")]
     pub newton_min_limbs: usize,
-    /// Lanes per number by the width of the divisor, narrowest first; 1 for a thread, which
-    /// also has interleaved numbers whose divisor its registers hold, and any divisor that no
-    /// lanes hold. Where registers of so many do not hold it, the next number of lanes that do.
+    /// The lanes for each number by the width of the divisor, narrowest first; 1 for a thread,
+    /// which also takes interleaved numbers whose divisor its registers hold, and any divisor that
+    /// no lanes hold. Where the registers of so many lanes do not hold it, the next number of lanes
+    /// does.
     pub lanes: Vec<LanesTuning>,
 }
 
@@ -166,7 +174,7 @@ fn newton_min_limbs() -> usize {
     1 << 18
 }
 
-/// Thresholds of programs that are one launch, widths in limbs.
+/// Thresholds of programs that one launch computes, widths in limbs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FusedTuning {
@@ -174,25 +182,25 @@ pub struct FusedTuning {
     pub product_max_width: usize,
 }
 
-/// Thresholds of what several devices share, and of what goes to and fro.
+/// Thresholds of work that several devices share, and of transfers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DevicesTuning {
-    /// Nanoseconds that each device costs an operation.
+    /// The nanoseconds that an operation takes longer for each device.
     pub launch_ns: f64,
-    /// Limbs of a list's results from which on a thread of its own fetches them.
+    /// The limbs of a list's results from which on a thread of its own fetches them.
     pub fetched_apart_limbs: usize,
-    /// Limbs of each operand from which on a list's sums are segments.
+    /// The limbs of each operand from which on a list's sums are segments.
     pub segments_limbs: usize,
 }
 
-/// Up to `max_width` limbs, `lanes` lanes share a number.
+/// A row of a table: up to `max_width` limbs, `lanes` lanes share a number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanesTuning {
     /// The widest operand, in limbs.
     pub max_width: usize,
-    /// 4, 8, 16 or 32; or 1, where threads have numbers to themselves.
+    /// The number of lanes: 4, 8, 16 or 32; or 1, where each thread has a number.
     pub lanes: u32,
 }
 
@@ -200,78 +208,81 @@ pub struct LanesTuning {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModularTuning {
-    /// Lanes per number by the width of the modulus, narrowest first; 1 for a thread. Where
-    /// registers of so many do not hold it, the next number of lanes that do.
+    /// The lanes for each number by the width of the modulus, narrowest first; 1 for a thread.
+    /// Where the registers of so many lanes do not hold it, the next number of lanes does.
     pub lanes: Vec<LanesTuning>,
-    /// The same of powers in constant time, which read their whole table again and again:
-    /// more warps wait for it together.
+    /// The lanes for powers in constant time, which read their whole table again and again: more
+    /// warps wait for it together.
     pub scan_lanes: Vec<LanesTuning>,
-    /// The same of powers of a base by its table, in constant time: products alone.
+    /// The lanes for powers of a base by its table in constant time, which are products alone.
     pub table_lanes: Vec<LanesTuning>,
-    /// When numbers have more lanes than that.
+    /// Batches of powers for which each number has more lanes.
     pub few: FewTuning,
 }
 
-/// When batches of powers are too small to fill the device, and each has more lanes.
+/// Batches of powers too small to fill the device, in which each number has more lanes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FewTuning {
-    /// Limbs of the modulus from which on they have.
+    /// The least width of the modulus, in limbs.
     pub min_width: usize,
-    /// Lanes of all numbers together, up to which each may have twice as many.
+    /// The most lanes of all numbers together for which each number may have twice as many.
     pub most_lanes: usize,
-    /// Limbs of the modulus that each lane keeps at least.
+    /// The least limbs of the modulus that a lane keeps.
     pub limbs_of_lane: usize,
 }
 
-/// A transform by a block, of up to `8 lanes` limbs ([`Plan::lanes`](bigint_core::transform::Plan::lanes)), takes so many
-/// `nanoseconds` of a batch that fills the device, and `alone_nanoseconds` where it is alone.
+/// The times of a transform by a block for up to `8 lanes` limbs
+/// ([`Plan::lanes`](bigint_core::transform::Plan::lanes)), in a batch that fills the device and
+/// alone.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
-    /// 16, 32, 64, 128, 256, 512 or 1024.
+    /// The number of lanes: a power of two from 16 to 1024.
     pub lanes: u32,
-    /// For one product.
+    /// The time of one product.
     pub nanoseconds: f64,
-    /// For one square.
+    /// The time of one square.
     pub square_nanoseconds: f64,
-    /// For one product by itself, launch and all.
+    /// The time of a single product, launch included.
     pub alone_nanoseconds: f64,
-    /// For one square by itself.
+    /// The time of a single square, launch included.
     pub square_alone_nanoseconds: f64,
 }
 
-/// A round of launches on the whole device takes `launch_nanoseconds`, and so many
-/// `digit_nanoseconds` more for each digit of a transform's length and each number.
+/// The times of transforms over the complex numbers on the whole device: a round of launches takes
+/// `launch_nanoseconds`, and more for each digit of the transform's length and each number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GridTuning {
-    /// For all launches of a round.
+    /// The time of all launches of a round.
     pub launch_nanoseconds: f64,
-    /// For one digit of a product.
+    /// The time for a digit of a product.
     pub digit_nanoseconds: f64,
-    /// For one digit of a square.
+    /// The time for a digit of a square.
     pub square_digit_nanoseconds: f64,
-    /// For one digit of a product whose points leave the cache between launches.
+    /// The time for a digit of a product whose points leave the cache between launches.
     pub far_digit_nanoseconds: f64,
-    /// The same of a square.
+    /// The time for a digit of a square whose points leave the cache between launches.
     pub far_square_digit_nanoseconds: f64,
 }
 
-/// What transforms modulo primes take in the same way, for each limb of their length.
+/// The times of transforms modulo primes on the whole device, in the same way, for each limb of the
+/// length.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NttTuning {
-    /// For all launches of a round.
+    /// The time of all launches of a round.
     pub launch_nanoseconds: f64,
-    /// For one limb of the length of a product.
+    /// The time for a limb of the length of a product.
     pub limb_nanoseconds: f64,
-    /// For one limb of the length of a square.
+    /// The time for a limb of the length of a square.
     pub square_limb_nanoseconds: f64,
-    /// Limbs of the shortest that is taken where there is one over the complex numbers too.
+    /// The length in limbs of the shortest transform that is used where one over the complex
+    /// numbers would do.
     pub shortest: usize,
-    /// Limbs of the longest: longer products are made of several, of pieces of their operands.
-    /// 512 at least.
+    /// The length in limbs of the longest transform, at least 512; longer products are made of
+    /// several, of pieces of their operands.
     pub longest: usize,
 }
 
@@ -281,58 +292,59 @@ pub struct NttTuning {
 pub struct MersenneTuning {
     /// The exponent from which on the CPU squares by a transform in doubles.
     pub doubles_min_exponent: u32,
-    /// Bits of a word that a device's transforms in two launches hold beyond what the CPU's do.
+    /// The bits of a word that transforms in two launches on a device hold beyond the CPU's.
     pub more_bits: f64,
-    /// Words from which on a longer transform in two launches takes less time than one in three.
+    /// The length in words from which on a longer transform in two launches takes less time than
+    /// one in three.
     pub two_launches_min_words: usize,
-    /// Bits that a word of that longer transform has at least: with fewer a carry is more than a
-    /// word.
+    /// The least bits of a word of that longer transform: with fewer, a carry is more than a word.
     pub min_bits: usize,
 }
 
-/// What it takes to use a device, and the CPU's time for what it would do.
+/// The times of starting and feeding devices, and of computing on the CPU and on devices.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartTuning {
-    /// Milliseconds that the driver takes to start and to open a device. With none, devices are
-    /// opened when first of use, and waited for.
+    /// The milliseconds in which the driver starts and opens a device. With 0, devices are opened
+    /// when first needed, and waited for.
     pub driver_ms: f64,
-    /// Milliseconds that it takes for a kernel that its cache has. With none, kernels are waited
-    /// for.
+    /// The milliseconds in which the driver loads a kernel from its cache. With 0, kernels are
+    /// waited for.
     pub module_ms: f64,
-    /// Gigabytes per second between host and device.
+    /// The rate of the link between host and device, in gigabytes per second.
     pub link_gigabytes_per_second: f64,
-    /// Picoseconds for a limb of an operand that comes from another device, by way of the host.
+    /// The picoseconds for a limb of an operand that comes from another device by way of the host.
     #[serde(default = "shipped_sent")]
     pub sent_limb_ps: f64,
-    /// What one core takes.
+    /// The times of one core.
     pub core: CoreTuning,
-    /// What one device takes, of work that fills it.
+    /// The times of one device, on work that fills it.
     #[serde(default = "shipped_device")]
     pub device: CoreTuning,
 }
 
-/// Picoseconds that one core takes, or one device.
+/// The times of one core or one device, in picoseconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreTuning {
-    /// For a limb that is read or written.
+    /// The time for a limb that is read or written.
     pub limb_ps: f64,
-    /// For a limb times a limb in a product by rows.
+    /// The time for a limb times a limb in a product by rows.
     pub product_ps: f64,
-    /// For a limb of the operands of a product by transforms.
+    /// The time for a limb of the operands of a product by transforms.
     pub transformed_ps: f64,
-    /// For a limb of a divisor times one of the dividend.
+    /// The time for a limb of a divisor times a limb of the dividend.
     pub quotient_ps: f64,
-    /// For a limb squared of operands of common divisors, inverses and roots.
+    /// The time for a squared limb of operands of common divisors, inverses and roots.
     pub euclid_ps: f64,
-    /// For a limb squared of a product modulo a number; of a power for each bit of the exponent.
+    /// The time for a squared limb of a product modulo a number, which a power takes for each bit
+    /// of its exponent.
     pub residue_ps: f64,
-    /// Products modulo a number for each limb of the exponents of a product of two powers.
+    /// The products modulo a number for each limb of the exponents in a product of two powers.
     #[serde(default = "shipped_pair_products")]
     pub pair_products: f64,
-    /// Transforms of a product's length that a division takes at most; infinite where divisions
-    /// use none.
+    /// The most transforms, in those of a product's length, that a division takes; infinite where
+    /// divisions use none.
     #[serde(default = "shipped_quotient_transforms")]
     pub quotient_transforms: f64,
 }
@@ -340,6 +352,10 @@ pub struct CoreTuning {
 // What a user's file does not say, the shipped one does.
 fn shipped_mersenne() -> MersenneTuning {
     Tuning::default().mersenne
+}
+
+fn shipped_own_kernel() -> usize {
+    Tuning::default().mul.own_kernel_min_limbs
 }
 
 fn shipped_sent() -> f64 {

@@ -21,15 +21,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A file of this length is none of thresholds, which take less than 4 KiB.
+/// The length in bytes from which on a file is not read: thresholds take less than 4 KiB.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// A file of thresholds, as text.
+/// The text of a file of thresholds.
 fn read_file(path: &Path) -> Result<String, Error> {
     read_to_string(path).map_err(|error| refused(path.display(), error))
 }
 
-/// Reads a file that may be anything: a pipe would be waited for, a device may never end.
+/// Reads an ordinary file. A pipe would be waited for, and a device may never end.
 fn read_to_string(path: &Path) -> io::Result<String> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not an ordinary file"));
@@ -42,12 +42,12 @@ fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Thresholds from the text of a file; the error names file, line and column.
+/// Reads thresholds from the text of a file; an error names file, line and column.
 fn parse<T: DeserializeOwned>(text: &str, path: &str) -> Result<T, Error> {
     toml::from_str(text).map_err(|error| refused(path, error))
 }
 
-/// What is wrong with a file.
+/// The error for a file.
 fn refused(path: impl Display, message: impl Display) -> Error {
     Error::Tuning {
         path: path.to_string(),

@@ -46,12 +46,12 @@ impl Batch {
         &self.handle.node
     }
 
-    /// Count, width and layout.
+    /// The count, width and layout of the numbers.
     pub fn shape(&self) -> Shape {
         self.node().shape
     }
 
-    /// Numbers in the batch.
+    /// The number of numbers in the batch.
     pub fn len(&self) -> usize {
         self.shape().count
     }
@@ -61,17 +61,18 @@ impl Batch {
         self.len() == 0
     }
 
-    /// Limbs of 32 bits in each number.
+    /// The number of 32-bit limbs in each number.
     pub fn width(&self) -> usize {
         self.shape().width
     }
 
-    /// Whether it is overwritten when it is dropped ([`Engine::for_secrets`](crate::Engine::for_secrets)).
+    /// Whether the batch is overwritten when it is dropped
+    /// ([`Engine::for_secrets`](crate::Engine::for_secrets)).
     pub fn is_secret(&self) -> bool {
         self.node().engine.pool.is_for_secrets()
     }
 
-    /// Where the numbers are now.
+    /// The back end that has the numbers now.
     pub fn location(&self) -> BackEnd {
         let shares = self.node().shares();
         let ordinals = shares.iter().map(|share| share.buffer.ordinal());
@@ -96,8 +97,8 @@ impl Batch {
         Ok(numbers)
     }
 
-    /// The numbers, in place of those that `numbers` holds, whose memory is used again:
-    /// where it suffices, nothing is allocated, which takes longer than a short product.
+    /// Writes the numbers into `numbers`, using the memory of those that are there. Where that
+    /// suffices nothing is allocated, which would take longer than a short product.
     ///
     /// # Errors
     /// As [`Batch::to_biguints`]; `numbers` is as it was then.
@@ -128,7 +129,7 @@ impl Batch {
         })
     }
 
-    /// [`Batch::rows`], not copied where nobody else has a clone of the batch.
+    /// [`Batch::rows`] without a copy, if there is no other clone of the batch.
     ///
     /// # Errors
     /// As [`Batch::rows`].

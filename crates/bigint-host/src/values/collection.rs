@@ -1,5 +1,4 @@
-//! Columns as collections of numbers: one of them, all in turn, equality, and what they are made
-//! of.
+//! Columns as collections of numbers: access to one, iteration, equality, and construction.
 
 use crate::common::limbs;
 use crate::values::column::Column;
@@ -9,7 +8,8 @@ use num_bigint::Sign;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A number by itself, as columns are made of: machine integers, [`BigInt`], [`BigUint`], and references to them.
+/// Single numbers from which columns are made: machine integers, [`BigInt`], [`BigUint`], and
+/// references to them.
 ///
 /// ```
 /// use bigint_host::{BigUint, Engine, Integers};
@@ -27,7 +27,7 @@ impl<N: private::Push> Scalar for N {}
 mod private {
     use super::*;
 
-    /// The column that a number is pushed to.
+    /// The column to which a number is added.
     pub struct Place<'a>(pub(super) &'a mut Column);
 
     pub trait Push {
@@ -72,7 +72,7 @@ impl<N: Push> Push for &N {
     }
 }
 
-/// Takes a number in without memory of its own.
+/// Adds a number, without memory of its own.
 fn push(column: &mut Column, negative: bool, number: &BigUint) -> Result<(), Error> {
     let width = 2 * number.iter_u64_digits().len();
     column.make_room(width)?;
@@ -124,7 +124,7 @@ impl<N: Scalar> From<Vec<N>> for Integers {
 }
 
 impl Engine {
-    /// A contiguous batch of these numbers, as wide as its widest.
+    /// Makes a contiguous batch of numbers, as wide as the widest.
     ///
     /// ```
     /// use bigint_host::Engine;
@@ -142,7 +142,7 @@ impl Engine {
         self.batch_from_integers(&integers(numbers)?)
     }
 
-    /// A contiguous signed batch of these numbers, as wide as its widest.
+    /// Makes a contiguous signed batch of numbers, as wide as the widest.
     ///
     /// # Errors
     /// As [`Engine::batch`], but for negative numbers.
@@ -153,7 +153,7 @@ impl Engine {
         self.signed_from_integers(&integers(numbers)?)
     }
 
-    /// A contiguous batch of integers, as wide as the widest.
+    /// Makes a contiguous batch of integers, as wide as the widest.
     ///
     /// # Errors
     /// As [`Engine::batch`].
@@ -168,7 +168,7 @@ impl Engine {
         self.magnitudes(numbers)
     }
 
-    /// A contiguous signed batch of integers, as wide as the widest.
+    /// Makes a contiguous signed batch of integers, as wide as the widest.
     ///
     /// # Errors
     /// As [`Engine::signed_batch`].
@@ -200,7 +200,7 @@ fn integers<N: Push>(numbers: impl IntoIterator<Item = N>) -> Result<Integers, E
     Ok(column.into())
 }
 
-/// The numbers of a column, one after another, each made when it is asked for.
+/// An iterator over the numbers of a column, each made when it is needed.
 #[derive(Clone, Debug)]
 pub struct Numbers<C, N> {
     column: C,
@@ -271,7 +271,7 @@ iteration! {
 }
 
 impl Integers {
-    /// The numbers one after another, each made when it is asked for.
+    /// The numbers one after another, each made when it is needed.
     pub fn iter(&self) -> Numbers<&Integers, BigInt> {
         self.into_iter()
     }
@@ -290,7 +290,7 @@ impl Batch {
         Ok(self.iter()?.nth(index))
     }
 
-    /// The numbers one after another, each made when it is asked for.
+    /// The numbers one after another, each made when it is needed.
     ///
     /// ```
     /// use bigint_host::{BigUint, Engine};
@@ -313,7 +313,7 @@ impl Batch {
         limbs::number(limbs, self.shape(), index)
     }
 
-    /// The numbers, as those of other columns come.
+    /// The numbers, in the type that other columns have.
     ///
     /// # Errors
     /// As [`Batch::to_biguints`].
@@ -322,7 +322,7 @@ impl Batch {
         Ok(bigint_cpu::collect(numbers.map(BigInt::from))?)
     }
 
-    /// The numbers, each as long as it is.
+    /// The numbers as integers of any lengths.
     ///
     /// # Errors
     /// As [`Batch::to_biguints`].
@@ -343,7 +343,7 @@ impl Batch {
         Ok(bytes)
     }
 
-    /// The limbs, for a comparison.
+    /// The limbs that are compared.
     fn compared(&self) -> Cow<'_, [Limb]> {
         self.rows()
             .unwrap_or_else(|error| panic!("a batch cannot be compared: {error}"))
@@ -359,7 +359,7 @@ impl SignedBatch {
         Ok(self.iter()?.nth(index))
     }
 
-    /// The numbers one after another, each made when it is asked for.
+    /// The numbers one after another, each made when it is needed.
     ///
     /// # Errors
     /// As [`SignedBatch::get`].
@@ -378,7 +378,7 @@ impl SignedBatch {
         BigInt::from_biguint(sign, self.magnitude.at(index))
     }
 
-    /// The numbers, each as long as it is.
+    /// The numbers as integers of any lengths.
     ///
     /// # Errors
     /// As [`SignedBatch::to_bigints`].
@@ -393,8 +393,7 @@ impl SignedBatch {
 /// Batches are equal where their numbers are, whatever their widths and layouts.
 ///
 /// # Panics
-/// Where the numbers are on a device that fails: compare what [`Batch::to_biguints`]
-/// answers to be told of it.
+/// Where the numbers are on a device that fails: [`Batch::to_biguints`] returns an error there.
 impl PartialEq for Batch {
     fn eq(&self, other: &Batch) -> bool {
         if self.len() != other.len() {
@@ -414,7 +413,7 @@ impl PartialEq for Batch {
 
 impl Eq for Batch {}
 
-/// As batches are compared.
+/// A batch equals a slice of the same numbers.
 impl PartialEq<[BigUint]> for Batch {
     fn eq(&self, other: &[BigUint]) -> bool {
         let rows = self.compared();

@@ -1,4 +1,4 @@
-//! Where integers of any lengths stand: limbs, offsets and signs, and how they come there.
+//! The memory of integers of any lengths: limbs, offsets and signs.
 
 use crate::Error;
 use crate::common::limbs;
@@ -8,28 +8,28 @@ use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// Bytes of a limb.
+/// Bytes in a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
 
-/// Numbers whose signs are in a byte.
+/// How many numbers have their signs in one byte.
 pub(crate) const SIGNS_OF_BYTE: usize = 8;
 
-/// What a number costs beside its limbs, in limbs moved.
+/// The cost of a number beside its limbs, in limbs moved.
 const OFFSET_LIMBS: usize = 16;
 
-/// Numbers of a part that a thread makes, at most.
+/// The most numbers of a part that a thread makes.
 const MOST_OF_PART: usize = 1 << 12;
 
-/// Limbs of rows that one thread has put together before others are awake.
+/// The limbs of rows that one thread has put together before others are awake.
 const SHORT: usize = 1 << 19;
 
-/// What [`Integers`](crate::Integers) are made of, as their documentation says.
+/// The parts of [`Integers`](crate::Integers), as their documentation describes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub limbs: Vec<Limb>,
     pub offsets: Vec<i64>,
     pub signs: Vec<u8>,
-    /// Where the limbs' memory goes when nobody needs it.
+    /// The pool that the limbs' memory goes to in the end.
     home: Weak<Pool>,
 }
 
@@ -56,7 +56,7 @@ impl Default for Column {
 }
 
 impl Column {
-    /// The numbers of such parts.
+    /// A column of these parts.
     pub fn of_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Self {
         Column {
             limbs,
@@ -66,7 +66,7 @@ impl Column {
         }
     }
 
-    /// No numbers yet, and room for so many of so many limbs together.
+    /// A column without numbers, with room for `count` numbers of `limbs` limbs together.
     pub fn with_capacity(count: usize, limbs: usize) -> Result<Self, Error> {
         let mut offsets = bigint_cpu::with_capacity(count + 1)?;
         offsets.push(0);
@@ -75,7 +75,7 @@ impl Column {
         Ok(Column::of_parts(limbs, offsets, signs))
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     #[inline]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -88,19 +88,19 @@ impl Column {
         &self.limbs[limb(index)..limb(index + 1)]
     }
 
-    /// Number `index`, which there is: its magnitude, and whether it is negative.
+    /// The magnitude of number `index`, which exists, and whether it is negative.
     #[inline]
     pub fn number(&self, index: usize) -> (&[Limb], bool) {
         (self.magnitude(index), self.is_negative(index))
     }
 
-    /// Whether number `index`, which there is, is negative.
+    /// Whether number `index`, which exists, is negative.
     #[inline]
     pub fn is_negative(&self, index: usize) -> bool {
         self.signs[index / 8] >> (index % 8) & 1 == 1
     }
 
-    /// The numbers of a range of indices, which there are.
+    /// The numbers of a range of indices that exist.
     pub fn slice(&self, range: Range<usize>) -> Result<Self, Error> {
         let ends = &self.offsets[range.start..=range.end];
         let limb = |at: usize| self.offsets[at] as usize / LIMB_BYTES;
@@ -120,7 +120,7 @@ impl Column {
         ))
     }
 
-    /// Takes a number in, zeros on top left out.
+    /// Appends a number, without zeros on top.
     pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
         let magnitude = trimmed(magnitude);
         self.make_room(magnitude.len())?;
@@ -129,14 +129,14 @@ impl Column {
         Ok(())
     }
 
-    /// Room for one more number, of so many limbs.
+    /// Makes room for one more number, of `limbs` limbs.
     pub fn make_room(&mut self, limbs: usize) -> Result<(), Error> {
         room(&mut self.limbs, limbs)?;
         room(&mut self.offsets, 1)?;
         room(&mut self.signs, 1)
     }
 
-    /// Takes a number in for which there is room, and which has no zeros on top.
+    /// Appends a number without zeros on top, for which there is room.
     #[inline]
     pub fn append(&mut self, (magnitude, negative): (&[Limb], bool)) {
         let index = self.len();
@@ -149,8 +149,7 @@ impl Column {
         self.offsets.push((self.limbs.len() * LIMB_BYTES) as i64);
     }
 
-    /// The next number is the limbs that have been put behind the last one's, zeros on top
-    /// left out.
+    /// Ends a number: the limbs that were written after the last one, without zeros on top.
     pub fn end_number(&mut self, negative: bool) {
         let start = self.offsets[self.len()] as usize / LIMB_BYTES;
         let length = trimmed(&self.limbs[start..]).len();
@@ -158,7 +157,7 @@ impl Column {
         self.end_at(start + length, negative && length > 0);
     }
 
-    /// The next number is the limbs behind the last one's, up to `end`.
+    /// Ends a number: the limbs after the last one, up to `end`.
     #[inline]
     pub fn end_at(&mut self, end: usize, negative: bool) {
         let index = self.len();
@@ -169,8 +168,7 @@ impl Column {
         self.offsets.push((end * LIMB_BYTES) as i64);
     }
 
-    /// Makes every number negative that `negative` says, of its index and its sign so far,
-    /// and that is not zero.
+    /// Sets the sign of every number that is not zero, by its index and its sign so far.
     pub fn sign_by(&mut self, negative: impl Fn(usize, bool) -> bool) {
         for index in 0..self.len() {
             let sign = negative(index, self.is_negative(index));
@@ -180,9 +178,9 @@ impl Column {
         }
     }
 
-    /// The numbers of rows of `width` limbs, of which `number` says how many limbs they have at
-    /// most, and which are negative; in the rows' own memory where that is little longer. Memory
-    /// comes from a pool, and goes there.
+    /// A column of rows of `width` limbs; `number` gives for each row an upper bound of its length
+    /// and its sign. The rows' own memory is used where it is little longer; other memory comes
+    /// from a pool, and the rows' goes there.
     pub fn of_rows(
         mut rows: Vec<Limb>,
         width: usize,
@@ -239,9 +237,9 @@ impl Column {
         Ok(column)
     }
 
-    /// `count` numbers, of each of which `number` tells the limbs and whether it is negative;
-    /// about so many limbs each. They are looked at twice, for where they go and to put them
-    /// there. Memory comes from a pool, if there is one, and goes there.
+    /// A column of `count` numbers of about `limbs` limbs each; `number` gives the limbs and the
+    /// sign of each. It is called twice: for the lengths, and for the limbs. Memory comes from a
+    /// pool, if there is one.
     pub fn of_numbers<'n>(
         pool: Option<&Arc<Pool>>,
         count: usize,
@@ -256,8 +254,8 @@ impl Column {
         Column::filled(pool, count, limbs, length, fill)
     }
 
-    /// `count` numbers, of each of which `length` tells how many limbs it has and whether it is
-    /// negative, and `fill` what they are; about so many limbs each.
+    /// A column of `count` numbers of about `limbs` limbs each; `length` gives the length and the
+    /// sign of each, and `fill` writes its limbs.
     pub fn filled(
         pool: Option<&Arc<Pool>>,
         count: usize,
@@ -316,8 +314,8 @@ impl Column {
         Ok(column)
     }
 
-    /// Columns of `count` numbers, which `part` makes range by range, of threads as many as are
-    /// worth it where it reads and writes so many limbs for each.
+    /// Columns of `count` numbers that `part` makes range by range, on as many threads as are worth
+    /// it where each number reads and writes `limbs` limbs.
     pub fn gathered(
         count: usize,
         limbs: usize,
@@ -388,8 +386,8 @@ impl Column {
     }
 }
 
-/// A column that is being made: each number is put where the last one ends, and the next one
-/// overwrites the room that it has not needed.
+/// A column that is being made. Each number is written where the last one ends, into more room than
+/// it may need; the next one begins at its end.
 pub(crate) struct Packer {
     limbs: Vec<Limb>,
     end: usize,
@@ -398,8 +396,8 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// No numbers yet, and room for so many that take so many limbs together before it is known
-    /// how many they need.
+    /// A packer without numbers, with room for `count` numbers that need `limbs` limbs together
+    /// while they are written.
     pub fn new(count: usize, limbs: usize) -> Result<Self, Error> {
         let mut offsets = bigint_cpu::with_capacity(count + 1)?;
         offsets.push(0);
@@ -411,9 +409,8 @@ impl Packer {
         })
     }
 
-    /// Puts as many numbers as have their signs in a byte, or the few that are left: `put` writes
-    /// number `at` of them where its room begins, and returns how many limbs it needs and whether
-    /// it is negative.
+    /// Puts the numbers of one byte of signs, or the few that are left: `put` writes number `at` of
+    /// them into its room, and returns its length and its sign.
     #[inline(always)]
     pub fn put(&mut self, count: usize, put: impl Fn(usize, &mut [Limb]) -> (usize, bool)) {
         let (mut end, mut signs) = (self.end, 0);
@@ -429,14 +426,15 @@ impl Packer {
         self.end = end;
     }
 
-    /// The column of all that has been put.
+    /// The column of all numbers that were put.
     pub fn column(mut self) -> Column {
         self.limbs.truncate(self.end);
         Column::of_parts(self.limbs, self.offsets, self.signs)
     }
 }
 
-/// Calls `put(group, count)` for each byte of the signs of some rows, of as many rows as it is for.
+/// Calls `put(group, count)` for each byte of signs of some rows, with the number of rows that it
+/// is for.
 #[inline(always)]
 pub(crate) fn each_group(rows: Range<usize>, mut put: impl FnMut(usize, usize)) {
     for first in rows.clone().step_by(SIGNS_OF_BYTE) {
@@ -455,7 +453,7 @@ pub(crate) fn trimmed(magnitude: &[Limb]) -> &[Limb] {
     &magnitude[..top.map_or(0, |top| top + 1)]
 }
 
-/// Room for `more` elements, and for as many again.
+/// Makes room for `more` elements, and for as many again.
 fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
     let bytes = more.saturating_mul(size_of::<T>());
     let reserved = bigint_cpu::program::fallible(|| vector.try_reserve(more));

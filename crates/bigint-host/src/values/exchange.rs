@@ -1,7 +1,7 @@
-//! Integers in other libraries' terms, each behind the feature of its name: `serde`, `num-traits`.
+//! Conversions for other libraries, each behind the feature of its name: `serde`, `num-traits`.
 
-/// As a sequence of decimal texts where the format is for people, as JSON; else as limbs, offsets
-/// and signs, which are checked when they are read.
+/// Integers are a sequence of decimal texts in formats for people, such as JSON; otherwise they are
+/// limbs, offsets and signs, which are checked when they are read.
 #[cfg(feature = "serde")]
 mod with_serde {
     use crate::Integers;
@@ -55,7 +55,7 @@ mod with_num_traits {
     use num_traits::NumCast;
 
     impl Integers {
-        /// The numbers as machine integers, or as whatever casts from integers.
+        /// The numbers as machine integers, or as any type that is cast from integers.
         ///
         /// ```
         /// use bigint_host::{Error, Integers};

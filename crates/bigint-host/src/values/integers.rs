@@ -11,7 +11,7 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a limb.
+/// Bytes in a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
 
 /// Signed integers, each as long as it is.
@@ -50,12 +50,12 @@ impl From<Column> for Integers {
 }
 
 impl Integers {
-    /// No integers.
+    /// A column without integers.
     pub fn new() -> Self {
         Integers::default()
     }
 
-    /// No integers yet, and room for so many of so many limbs together.
+    /// A column without integers, with room for `count` numbers of `limbs` limbs together.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -63,27 +63,27 @@ impl Integers {
         Ok(Column::with_capacity(count, limbs)?.into())
     }
 
-    /// What they are made of, which no two clones share then.
+    /// The parts of the column, which no other clone shares after this.
     pub(crate) fn column_mut(&mut self) -> &mut Column {
         Arc::make_mut(&mut self.column)
     }
 
-    /// What they are made of.
+    /// The parts of the column.
     pub(crate) fn column(&self) -> &Column {
         &self.column
     }
 
-    /// Whose numbers they are: the same for clones.
+    /// The identity of the numbers, which clones share.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.column) as usize
     }
 
-    /// How many there are.
+    /// The number of integers.
     pub fn len(&self) -> usize {
         self.column.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no integers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -116,7 +116,7 @@ impl Integers {
         )
     }
 
-    /// The integers of such parts, which are not copied.
+    /// Makes integers of such parts, without a copy.
     ///
     /// ```
     /// use bigint_host::{Error, Integers};
@@ -166,9 +166,9 @@ impl Integers {
         Ok(Column::of_parts(limbs, offsets, signs).into())
     }
 
-    /// `count` integers, of each of which `length` says how many limbs it has and whether it is
-    /// negative, and `fill` writes the limbs, from which any zeros on top are missing; about
-    /// `limbs` limbs each. Made on as many threads as that is worth.
+    /// Makes `count` integers of about `limbs` limbs each: `length` gives the length and the sign
+    /// of each, and `fill` writes the limbs, without zeros on top. Several threads share the work
+    /// where that is worth it.
     ///
     /// ```
     /// use bigint_host::{Error, Integers};
@@ -228,7 +228,7 @@ impl Integers {
         })
     }
 
-    /// The numbers of these indices, in this order; an index may come again.
+    /// The numbers of these indices, in this order; an index may be repeated.
     ///
     /// ```
     /// use bigint_host::Integers;
@@ -266,7 +266,7 @@ impl Integers {
         Ok(self.column.slice(range)?.into())
     }
 
-    /// The numbers of all of these, one column after another.
+    /// The numbers of all columns, one column after another.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -275,8 +275,7 @@ impl Integers {
         Ok(Column::joined(&columns)?.into())
     }
 
-    /// Takes the number of these limbs in, least significant first; zeros on top are left
-    /// out.
+    /// Appends the number of these limbs, least significant first; zeros on top are left out.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; nothing has changed then.
@@ -284,7 +283,7 @@ impl Integers {
         self.column_mut().push(negative, magnitude)
     }
 
-    /// Takes numbers of a batch in. Waits for the device.
+    /// Appends numbers of a batch. Waits for the device.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
@@ -301,7 +300,7 @@ impl Integers {
         Ok(())
     }
 
-    /// Takes the number of these little-endian bytes in.
+    /// Appends the number of these little-endian bytes.
     ///
     /// # Errors
     /// As [`Integers::push`].
@@ -323,9 +322,9 @@ impl Integers {
         limbs.flat_map(|limb| limb.to_le_bytes()).collect()
     }
 
-    /// Takes a number in as the `bigint` command reads it: decimal digits, or hexadecimal, octal or
-    /// binary ones after `0x`, `0o` or `0b`; with `-` or `+` before them or not, and with `_`
-    /// between two of them or not.
+    /// Appends a number from text, as the `bigint` command reads it: decimal digits, or
+    /// hexadecimal, octal or binary ones after `0x`, `0o` or `0b`; a `-` or `+` may stand in front,
+    /// and `_` between two digits.
     ///
     /// ```
     /// use bigint_host::{Error, Integers};
@@ -367,11 +366,11 @@ impl Integers {
         Ok(())
     }
 
-    /// `count` numbers, of each of which `width` says how many limbs hold it; `write` writes all of
-    /// those, zeros on top or not, and answers whether the number is negative.
+    /// Makes `count` integers: `width` gives an upper bound of the length of each; `write` writes
+    /// all those limbs, zeros on top included, and answers whether the number is negative.
     ///
     /// # Errors
-    /// What `write` answers, and [`Error::OutOfMemory`].
+    /// Those of `write`, and [`Error::OutOfMemory`].
     pub fn try_from_fn<E: From<Error>>(
         count: usize,
         width: impl Fn(usize) -> usize,
@@ -392,7 +391,7 @@ impl Integers {
         Ok(column.into())
     }
 
-    /// The numbers of these texts, each as [`Integers::push_text`] takes it.
+    /// Makes integers of texts, each as [`Integers::push_text`] reads it.
     ///
     /// # Errors
     /// As [`Integers::push_text`].
@@ -472,7 +471,7 @@ impl Integers {
         })
     }
 
-    /// These numbers.
+    /// Makes integers of these numbers.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -483,7 +482,7 @@ impl Integers {
         })
     }
 
-    /// These numbers.
+    /// Makes integers of these numbers.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -519,7 +518,7 @@ impl Integers {
     }
 }
 
-/// Makes `number` that of a magnitude and a sign.
+/// Sets `number` to a magnitude and a sign.
 #[inline(always)]
 fn assign(number: &mut BigInt, negative: bool, magnitude: &[Limb]) {
     let sign = if negative { Sign::Minus } else { Sign::Plus };
@@ -537,7 +536,7 @@ fn assign(number: &mut BigInt, negative: bool, magnitude: &[Limb]) {
     *number = BigInt::from_biguint(sign, magnitude);
 }
 
-/// Numbers and whether they are negative.
+/// Numbers and their signs.
 fn of_numbers<'a>(
     count: usize,
     number: impl Fn(usize) -> (bool, &'a BigUint) + Sync,

@@ -1,27 +1,27 @@
-//! What a task made: batches, or some numbers of them on one device.
+//! The results of a task: batches, or some numbers of them on one device.
 
 use crate::common::device::Buffer;
 use crate::values::node::Node;
 use bigint_core::Shape;
 
-/// What was made of all numbers.
+/// The results for all numbers of a task.
 pub(crate) struct Computed {
     pub results: Vec<Node>,
-    /// One limb for each number, where flags were wanted.
+    /// The flags, one limb for each number, where they were wanted.
     pub flags: Option<Node>,
     pub first: Option<usize>,
 }
 
-/// What a device made of some numbers.
+/// The results that a device made for some numbers.
 pub(crate) struct Made {
-    /// The results in declared order, and flags where they were wanted.
+    /// The results in declared order, and the flags where they were wanted.
     pub buffers: Vec<(Shape, Buffer)>,
-    /// The first number whose flag is 1, counted from the task's first.
+    /// The index, from the task's first number, of the first one whose flag is 1.
     pub first: Option<usize>,
 }
 
 impl Computed {
-    /// One result.
+    /// A single result.
     pub fn of(result: Node) -> Self {
         Computed {
             results: vec![result],
@@ -30,19 +30,19 @@ impl Computed {
         }
     }
 
-    /// Everything that was made, flags last.
+    /// All results, and then the flags.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.results.iter().chain(&self.flags)
     }
 
-    /// The same, one by one.
+    /// All results, and then the flags, one by one.
     pub fn into_nodes(self) -> impl Iterator<Item = Node> {
         self.results.into_iter().chain(self.flags)
     }
 }
 
 impl Made {
-    /// One batch.
+    /// A single batch.
     pub fn of(shape: Shape, buffer: Buffer) -> Self {
         Made {
             buffers: vec![(shape, buffer)],

@@ -1,4 +1,4 @@
-//! How batches come to be: from limbs, integers and bytes, in the layout that is wanted.
+//! The construction of batches from limbs, integers and bytes, in any layout.
 
 use crate::common::limbs;
 use crate::common::threads::each;
@@ -11,8 +11,8 @@ use num_bigint::BigUint;
 use std::sync::Arc;
 
 impl Inner {
-    /// Takes a user's limbs in: onto the devices where there are any. An engine that
-    /// falls back keeps them on the host as well.
+    /// Takes a user's limbs: onto the devices where there are any. An engine that falls back to the
+    /// CPU keeps them on the host as well.
     pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
         self.open_if_that_is_free();
         // A sum with as many is the least that they are for.
@@ -161,7 +161,7 @@ impl Engine {
         self.inner.admit(shape, limbs)
     }
 
-    /// The same numbers in another layout. Goes through the host.
+    /// The numbers in another layout. They go through the host.
     ///
     /// # Errors
     /// [`Error::Device`] on a device.
@@ -206,9 +206,9 @@ impl Engine {
         self.batch_from_bytes_le(&bytes, bytes_per_number, layout)
     }
 
-    /// Has products by `b` keep its transform, so that of many by the same numbers each costs
-    /// one transform less: on a device, of numbers that one transform modulo primes multiplies.
-    /// Bits are the same.
+    /// Keeps the transform of `b` for later products by it, so that each of many products by the
+    /// same numbers takes one transform less: on a device, for numbers that one transform modulo
+    /// primes multiplies. Results are the same.
     ///
     /// It takes 12 bytes of device memory for each limb of a product, and for each length of
     /// products there are, until the batch is dropped.

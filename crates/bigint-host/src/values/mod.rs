@@ -1,4 +1,4 @@
-//! What users hold, and where its limbs are.
+//! The columns that users hold, and the places of their limbs.
 //!
 //! A [`Batch`](batch::Batch) is many numbers of one width: a handle on a [`Node`](node::Node), which
 //! knows whether the host, a device or several devices have the limbs, and how to make them again.

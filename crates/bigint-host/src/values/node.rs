@@ -1,4 +1,4 @@
-//! Where the numbers of a batch are, and how to make them again.
+//! The place of a batch's numbers, and the recipe by which they can be made again.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
@@ -10,11 +10,11 @@ use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Operations that may follow one another on a device before `auto` brings a
-/// result to the host as well, so that no failure has to redo more than these.
+/// The most operations that follow one another on a device before `auto` brings a result to the
+/// host as well: a failure repeats no more than these.
 const MOST_UNSAVED_OPERATIONS: u32 = 16;
 
-/// Where the numbers are.
+/// The numbers of a batch, on the host or on devices.
 ///
 /// The engine `auto` promises that no device error loses a result. Each node
 /// therefore remembers how it was made, from nodes that do the same, down to
@@ -23,45 +23,46 @@ pub(crate) struct Node {
     pub shape: Shape,
     /// The limbs on the host, once they are there.
     pub host: OnceLock<Vec<Limb>>,
-    /// What devices have of them, in the order of the numbers: each number once; or, where
-    /// the host has all, what was brought to a device last.
+    /// The parts that devices have, in the order of the numbers: each number once; or, where the
+    /// host has all, the part that was brought to a device last.
     shares: Mutex<Vec<Share>>,
-    /// How to make it again; `None` where the host has it or nobody promised.
+    /// The recipe; `None` where the host has the numbers, or where none is kept.
     recipe: Mutex<Option<Recipe>>,
-    /// What checks have found of the numbers.
+    /// Facts about the numbers that checks have found.
     pub known: Known,
-    /// Its transforms, where products are to keep them.
+    /// The transforms of the numbers, where products should keep them.
     kept: OnceLock<Mutex<Vec<Kept>>>,
     pub engine: Arc<Inner>,
 }
 
-/// What is known of a batch's numbers.
+/// Facts about a batch's numbers.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// All are odd.
+    /// Set where all numbers are odd.
     pub odd: OnceLock<()>,
-    /// None is zero; and what stands for these numbers where others are known to be below them.
+    /// Set where no number is zero; a token of these numbers, for others that are known to be below
+    /// them.
     pub bound: OnceLock<Arc<()>>,
-    /// Each is below its number of the batch of which this is the `bound`.
+    /// Set where each number is below its number of the batch whose `bound` this is.
     pub below: OnceLock<Arc<()>>,
 }
 
 /// The operands of a task, in declared order.
 pub(crate) type Operands<'a> = &'a [Arc<Node>];
 
-/// Makes some of a batch's numbers again, on the CPU.
+/// A function that makes some of a batch's numbers again, on the CPU.
 type Again = dyn Fn(&Arc<Inner>, Range<usize>) -> Result<Node, Error> + Send + Sync;
 
-/// How a batch was made.
+/// A recipe: how a batch was made.
 #[derive(Clone)]
 pub(crate) struct Recipe {
     again: Arc<Again>,
-    /// Operations between the batch and limbs on the host.
+    /// The number of operations between the batch and limbs on the host.
     depth: u32,
 }
 
 impl Recipe {
-    /// What was made of these operands is made by `again`, which has them.
+    /// The recipe of what was made of these operands; `again` makes it, and owns them.
     pub fn new(
         operands: Operands<'_>,
         again: impl Fn(&Arc<Inner>, Range<usize>) -> Result<Node, Error> + Send + Sync + 'static,
@@ -131,18 +132,18 @@ impl Node {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What devices have of it.
+    /// The parts that devices have.
     pub fn shares(&self) -> Vec<Share> {
         self.lock_shares().clone()
     }
 
-    /// Gives the device memory up.
+    /// Takes the parts that devices have.
     pub fn take_shares(&self) -> Vec<Share> {
         std::mem::take(&mut *self.lock_shares())
     }
 
-    /// The limbs of these numbers, or of the one that stands for all, in a device's memory,
-    /// if they are there.
+    /// The part with these numbers, or with the one that stands for all, if it is in the device's
+    /// memory.
     pub fn resident_on(
         &self,
         device: &Arc<dyn Device>,
@@ -156,8 +157,8 @@ impl Node {
         share.map(|share| Arc::clone(&share.buffer))
     }
 
-    /// The same, brought there from the host if they are not, in the place of what the device
-    /// had of this batch.
+    /// The part with these numbers in the device's memory. If it is not there, it is brought from
+    /// the host, in place of what devices had of this batch.
     pub fn resident(
         &self,
         device: &Arc<dyn Device>,
@@ -191,12 +192,12 @@ impl Node {
         Ok(buffer)
     }
 
-    /// Has products keep what they transform it to.
+    /// Has products keep their transforms of the numbers.
     pub fn keep(&self) {
         self.kept.get_or_init(Mutex::default);
     }
 
-    /// What products have kept, if they are to.
+    /// The transforms that products have kept, if they should keep them.
     pub fn kept(&self) -> Option<MutexGuard<'_, Vec<Kept>>> {
         let kept = self.kept.get()?;
         Some(kept.lock().unwrap_or_else(PoisonError::into_inner))
@@ -206,12 +207,12 @@ impl Node {
         self.recipe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How to make it again, if that is known and still needed.
+    /// The recipe, if there is one and it is still needed.
     pub fn recipe(&self) -> Option<Recipe> {
         self.lock_recipe().clone()
     }
 
-    /// The limbs, brought to the host if they are not there.
+    /// The limbs, which are brought to the host if they are not there.
     pub fn limbs(&self) -> Result<&[Limb], Error> {
         if let Some(limbs) = self.host.get() {
             return Ok(limbs);
@@ -232,7 +233,7 @@ impl Node {
         Ok(limbs)
     }
 
-    /// Operations between this node and limbs on the host.
+    /// The number of operations between this node and limbs on the host.
     pub fn depth(&self) -> u32 {
         match &*self.lock_recipe() {
             Some(recipe) if self.host.get().is_none() => recipe.depth,
@@ -240,7 +241,7 @@ impl Node {
         }
     }
 
-    /// Brings the limbs to the host where too much would have to be done again for them.
+    /// Brings the limbs to the host if making them again would take too much.
     pub fn save(&self) -> Result<(), Error> {
         if self.depth() >= MOST_UNSAVED_OPERATIONS {
             self.limbs()?;
@@ -248,8 +249,8 @@ impl Node {
         Ok(())
     }
 
-    /// Brings a node's limbs to the host: from the devices that have them, and what one of them
-    /// cannot give is computed again on the CPU, where it is known how.
+    /// Brings the limbs to the host from the devices that have them. Those that a device cannot
+    /// give are made again on the CPU by the recipe, if there is one.
     fn fetch(&self) -> Result<Vec<Limb>, Error> {
         let Node { shape, engine, .. } = self;
         let shape = *shape;

@@ -9,7 +9,7 @@ use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
 use bigint_cpu::radix::{self, Decimals};
 use std::fmt;
 
-/// The base an integer is written in.
+/// The base in which an integer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
     Binary,
@@ -19,7 +19,7 @@ enum Base {
 }
 
 impl Base {
-    /// The base that a number without its sign names by its prefix.
+    /// The base that the prefix of a number without its sign names.
     fn of(text: &[u8]) -> Self {
         match text {
             [b'0', b'x' | b'X', ..] => Base::Hex,
@@ -55,18 +55,18 @@ impl fmt::Display for Base {
 /// An integer's text, split into its parts. The digits are not yet checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Number<'a> {
-    /// Whether a `-` stood in front. True for `-0` as well.
+    /// Whether a `-` stands in front, even of a zero.
     pub negative: bool,
     digits: &'a [u8],
     base: Base,
-    /// Where in the text the first digit stood.
+    /// The offset of the first digit in the text.
     offset: usize,
 }
 
-/// What is wrong with an integer's text, and where.
+/// An error in an integer's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadNumber {
-    /// The offending byte's offset in the text.
+    /// The offset of the wrong byte in the text.
     pub offset: usize,
     what: Wrong,
 }
@@ -81,7 +81,7 @@ enum Wrong {
 /// Why an integer could not be read.
 #[derive(Debug)]
 pub enum Unread {
-    /// It is none.
+    /// The text is not an integer.
     Bad(BadNumber),
     /// Memory ran out.
     Memory(Error),
@@ -240,7 +240,7 @@ fn parse_decimal(
     }
 }
 
-/// Puts digits of so many bits together, the least significant first.
+/// Joins digits of `bits` bits each, the least significant first.
 fn pack(digits: impl Iterator<Item = u8>, bits: usize, limbs: &mut [Limb]) {
     limbs.fill(0);
     for (index, digit) in digits.enumerate() {

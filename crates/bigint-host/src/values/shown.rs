@@ -1,17 +1,17 @@
-//! Columns as text for people: a few numbers, then how many there are.
+//! Columns as text for people: a few numbers, and how many there are.
 
 use crate::{Batch, BigInt, Error, Integers, SignedBatch};
 use std::fmt;
 
-/// Numbers that are shown.
+/// How many numbers are shown.
 const FEW: usize = 8;
 
-/// Digits of a number that are shown; of longer ones the first and last.
+/// How many digits of a number are shown; of longer ones the first and the last.
 const MOST_DIGITS: usize = 50;
 const DIGITS_OF_END: usize = 15;
 
-/// Bits of the longest number whose decimal digits are worth their time; of longer ones the
-/// hexadecimal ones are shown.
+/// The length in bits up to which a number is shown in decimal; longer ones would take too long,
+/// and are shown in hexadecimal.
 const MOST_BITS: u64 = 1 << 17;
 
 /// Writes `[1, 2, 3]`, or of many `[1, 2, 3, ...] (1000 numbers)`.
@@ -48,7 +48,7 @@ fn show_number(f: &mut fmt::Formatter<'_>, number: &BigInt) -> fmt::Result {
     write!(f, "{start}...{end} ({digits} {unit})")
 }
 
-/// What is secret is not shown.
+/// Writes the numbers, or says that they are secret.
 fn show_unless_secret(
     f: &mut fmt::Formatter<'_>,
     batch: &Batch,
@@ -60,7 +60,7 @@ fn show_unless_secret(
     }
 }
 
-/// A few numbers, then how many there are.
+/// Writes a few numbers, and how many there are.
 impl fmt::Display for Integers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(f, self.len(), |index| Ok(self.get(index)))
@@ -73,7 +73,7 @@ impl fmt::Debug for Integers {
     }
 }
 
-/// A few numbers, then how many there are; secrets are not shown. Waits for the device.
+/// Writes a few numbers, and how many there are, but no secrets. Waits for the device.
 impl fmt::Display for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show_unless_secret(f, self, |index| Ok(self.get(index)?.map(BigInt::from)))
@@ -87,7 +87,7 @@ impl fmt::Debug for Batch {
     }
 }
 
-/// A few numbers, then how many there are; secrets are not shown. Waits for the device.
+/// Writes a few numbers, and how many there are, but no secrets. Waits for the device.
 impl fmt::Display for SignedBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show_unless_secret(f, self.magnitude(), |index| self.get(index))

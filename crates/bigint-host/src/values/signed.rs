@@ -22,13 +22,13 @@ use num_bigint::Sign;
 #[derive(Clone)]
 pub struct SignedBatch {
     pub(crate) magnitude: Batch,
-    /// One limb for each number, or one for all: 1 where it is negative, else 0. None where
-    /// no number is.
+    /// One limb for each number, or one for all: 1 where it is negative, otherwise 0. None where no
+    /// number is negative.
     pub(crate) signs: Option<Batch>,
 }
 
 impl SignedBatch {
-    /// Signs put before magnitudes.
+    /// Puts signs before magnitudes.
     ///
     /// # Errors
     /// [`Error::CountMismatch`] where there are not as many signs as numbers;
@@ -49,7 +49,7 @@ impl SignedBatch {
         Ok(SignedBatch::of(magnitude, Some(signs)))
     }
 
-    /// Numbers none of which is negative.
+    /// Takes the numbers of a batch, of which none is negative.
     pub fn natural(magnitude: Batch) -> Self {
         SignedBatch {
             magnitude,
@@ -57,8 +57,7 @@ impl SignedBatch {
         }
     }
 
-    /// Magnitudes and their signs; signs that are on the host, and of which none is set, are
-    /// as good as none.
+    /// Combines magnitudes and signs. Signs on the host of which none is set are left out.
     pub(crate) fn of(magnitude: Batch, signs: Option<Batch>) -> Self {
         let may_be_set = |signs: &Batch| {
             let known = signs.node().host.get();
@@ -70,7 +69,7 @@ impl SignedBatch {
         }
     }
 
-    /// Numbers in the batch.
+    /// The number of numbers in the batch.
     pub fn len(&self) -> usize {
         self.magnitude.len()
     }
@@ -89,7 +88,7 @@ impl SignedBatch {
         self.magnitude
     }
 
-    /// Which numbers are negative; for zeros it means nothing. Waits for the device.
+    /// Whether each number is negative; without meaning for zeros. Waits for the device.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
@@ -116,12 +115,12 @@ impl SignedBatch {
         Ok(collect(signed)?)
     }
 
-    /// The signs, one limb for each number or for all, where numbers may be negative.
+    /// The signs, one limb for each number or for all, if some may be negative.
     pub(crate) fn signs(&self) -> Option<&Batch> {
         self.signs.as_ref()
     }
 
-    /// The first negative number, if there is one. Waits for the device where there are
+    /// The index of the first negative number, if there is one. Waits for the device if there are
     /// signs.
     pub(crate) fn first_negative(&self) -> Result<Option<usize>, Error> {
         if self.signs.is_none() {

@@ -46,6 +46,9 @@ pub fn follow(work: impl FnOnce(), log: &mut [u64]) -> usize {
     let log = log.start as u64..log.end as u64;
     let stack = mapped(FAR / 2, SLACK) + SLACK;
     APART_FREE.store(mapped(FAR / 2, APART) as usize, Ordering::Relaxed);
+    // Two runs differ in what is mapped when they begin: the system's allocator is not to see how long
+    // the list of it is.
+    IS_APART.store(true, Ordering::Relaxed);
     let own = Own {
         target: 0,
         log: log.start,
@@ -64,6 +67,7 @@ pub fn follow(work: impl FnOnce(), log: &mut [u64]) -> usize {
     }));
     let start = follower.log.start;
     FOLLOWER.store(follower, Ordering::Relaxed);
+    IS_APART.store(false, Ordering::Relaxed);
     const SET_GS: i32 = 0x1001;
     // SAFETY: nothing else uses gs; the follower lives for ever, and is seen by `next_block` alone
     // while the code is followed, which no other thread is.

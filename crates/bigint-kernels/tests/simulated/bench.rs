@@ -1,6 +1,5 @@
 //! A simulated GPU with the kernels of one module, launches of them, and numbers to try them with.
 
-use bigint_core::specialization::MANY;
 use bigint_core::{Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
@@ -230,13 +229,9 @@ impl Bench {
         &self.module
     }
 
-    /// The kernel, specialised to what is known of such a launch, as if it were of many numbers.
+    /// The kernel, specialised to all that is known of such a launch.
     fn specialized(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
-        let many = Arguments {
-            count: MANY,
-            ..*arguments
-        };
-        let known = kernel.specialization(&many);
+        let known = kernel.specialization(arguments);
         let text = bigint_host::specialize(&self.ptx, kernel.entry_point(), &known);
         self.device.load(&Module::parse(&text).unwrap()).unwrap()
     }

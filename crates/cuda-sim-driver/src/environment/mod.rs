@@ -18,20 +18,20 @@ use version::DriverVersion;
 /// One simulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceSpec {
-    /// Its architecture.
+    /// The device's architecture.
     pub arch: Arch,
-    /// Its memory, in bytes.
+    /// The size of the device's memory, in bytes.
     pub memory: u64,
 }
 
-/// In which order the work of different streams runs.
+/// The order in which the work of different streams runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// As submitted, as soon as possible.
+    /// The order of submission, as soon as possible.
     #[default]
     Submission,
-    /// As late as possible, and the youngest first of what CUDA leaves open:
-    /// whatever the program forgot to order, runs in the wrong order.
+    /// As late as possible, and the youngest first where CUDA leaves the order open: work that the
+    /// program forgot to order runs in the wrong order.
     Adversarial,
 }
 

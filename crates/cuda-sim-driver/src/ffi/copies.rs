@@ -91,13 +91,12 @@ entries! {
     }
 }
 
-/// Where a device pointer's range lies.
+/// The location of a device pointer's range.
 pub(super) fn on_device(context: &Context, address: u64, bytes: usize) -> Result<Location> {
     context.driver.memory.locate(address, bytes as u64)
 }
 
-/// Where a host pointer's range lies; an error unless the program has it to read or
-/// write.
+/// The location of a host pointer's range; an error unless the program may read or write it.
 fn on_host(
     context: &Context,
     pointer: HostPointer,
@@ -132,7 +131,7 @@ fn on_host(
     Ok(Location::Host(span))
 }
 
-/// Where the ranges of two pointers lie that may be either: unified addressing.
+/// The locations of the ranges of two pointers that may be either: unified addressing.
 fn anywhere(context: &Context, to: u64, from: u64, bytes: usize) -> Result<(Location, Location)> {
     let located = |address, access| either(context, address, bytes, access);
     Ok((located(to, Access::Write)?, located(from, Access::Read)?))
@@ -246,7 +245,7 @@ struct Side {
 }
 
 impl Side {
-    /// Where row `row` of the rectangle lies.
+    /// The location of row `row` of the rectangle.
     fn row(&self, context: &Context, row: usize, width: usize, access: Access) -> Result<Location> {
         // Zero: the rows lie close.
         let pitch = if self.pitch == 0 { width } else { self.pitch };

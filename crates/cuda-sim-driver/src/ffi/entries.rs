@@ -2,9 +2,9 @@
 
 /// An entry point.
 pub struct Symbol {
-    /// Its exported name.
+    /// The exported name of the function.
     pub name: &'static str,
-    /// Its address.
+    /// The address of the function.
     pub address: *const (),
     /// The address of its form for programs whose default stream is each thread's own.
     pub per_thread: Option<*const ()>,

@@ -12,8 +12,8 @@ use std::sync::{Mutex, Once};
 /// The exit code of a process that leaked, where `CUDA_SIM_LEAKS=fail`.
 const EXIT_CODE: i32 = 86;
 
-/// Has `f` called when the process exits, before everything that was put here earlier; not
-/// where a process exits that was forked from this one.
+/// Has `f` called when the process exits, before functions that were given earlier; not in a
+/// process forked from this one.
 pub fn at_exit(f: fn()) {
     /// A process, and what is to be called at its end.
     type Ending = (u32, fn());

@@ -34,9 +34,9 @@ pub struct KernelParams {
 #[derive(Clone, Copy)]
 pub struct KernelParams2 {
     first: KernelParams,
-    /// In place of the function.
+    /// The kernel, which may stand in place of the function.
     kernel: Handle,
-    /// In place of the current one.
+    /// The context, which may stand in place of the current one.
     context: Handle,
 }
 

@@ -174,7 +174,7 @@ pub(super) fn set_attribute(
     Ok(())
 }
 
-/// Where a parameter lies and how long it is.
+/// The offset and the length of a parameter.
 pub(super) fn parameter(
     kernel: &Kernel,
     index: usize,

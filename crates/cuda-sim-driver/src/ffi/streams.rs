@@ -250,8 +250,8 @@ fn outside_captures(context: &Context, handle: Handle) -> Result<Arc<Event>> {
     Ok(event)
 }
 
-/// Has a stream wait for an event where one of the two captures: the stream then
-/// takes part in the event's capture. Whether that was so.
+/// Makes a stream wait for an event, if one of the two captures: the stream then takes part in the
+/// event's capture. Answers whether that was so.
 fn wait_in_capture(context: &Context, target: Target, event: &Event) -> Result<bool> {
     let own = context.capture_of(target);
     let captured = event.captured().clone();

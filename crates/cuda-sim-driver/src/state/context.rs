@@ -33,14 +33,14 @@ pub struct Context {
     destroyed: AtomicBool,
     failure: AtomicU32,
     lanes: Mutex<Lanes>,
-    /// By stream.
+    /// The captures, by stream.
     captures: Mutex<HashMap<Target, Arc<Capture>>>,
 }
 
 /// The settings of a context that a program may change, and that the simulator keeps and answers.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// By `CUlimit`; zero where a limit has no default here.
+    /// The limits, by `CUlimit`; zero for a limit without a default here.
     pub limits: [usize; 6],
     /// `CUfunc_cache`.
     pub cache: u32,

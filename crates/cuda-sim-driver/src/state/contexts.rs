@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// Created contexts and primary contexts that are retained.
 static ALL: LazyLock<Table<Context>> = LazyLock::new(Table::default);
-/// By the device's ordinal.
+/// The primary contexts, by the device's ordinal.
 static PRIMARY: [Mutex<Primary>; MAX_DEVICES] = [const { Mutex::new(Primary::NONE) }; MAX_DEVICES];
 
 /// A device's primary context: made at the first retain, with the same handle

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::state::memory::Location;
 
-/// Where bytes come from.
+/// The source of bytes.
 pub enum Source {
     /// Memory that is read when the copy runs.
     Memory(Location),

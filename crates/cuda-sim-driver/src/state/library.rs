@@ -16,7 +16,7 @@ pub struct Library {
     source: String,
     /// The names of its kernels, ascending.
     pub kernels: Vec<String>,
-    /// By context.
+    /// The library's modules, by context.
     modules: Mutex<HashMap<Handle, Arc<Module>>>,
 }
 
@@ -26,7 +26,7 @@ pub struct Kernel {
     pub library: Arc<Library>,
     /// The kernel's name.
     pub name: String,
-    /// By context.
+    /// The kernel's functions, by context.
     functions: Mutex<HashMap<Handle, Arc<Function>>>,
 }
 

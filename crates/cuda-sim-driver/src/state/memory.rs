@@ -56,7 +56,7 @@ pub struct HostBlock {
     pub made_by: (&'static str, u64),
 }
 
-/// Where a range of addresses lies.
+/// The location of a range of addresses.
 #[derive(Clone, Copy)]
 pub enum Location {
     /// On a device.
@@ -193,8 +193,7 @@ impl Memory {
             .collect()
     }
 
-    /// Where the range of a device pointer lies; an error unless all of it is within one
-    /// block.
+    /// The location of a device pointer's range; an error unless all of it is within one block.
     pub fn locate(&self, address: u64, bytes: u64) -> Result<Location> {
         let Some(block) = self.block(address) else {
             return self.locate_on_host(address, bytes).ok_or_else(|| {
@@ -220,8 +219,8 @@ impl Memory {
         })
     }
 
-    /// Where a range of page-locked memory lies: unified addressing lets a program
-    /// pass it as a device pointer.
+    /// The location of a range of page-locked memory, which a program may pass as a device pointer:
+    /// unified addressing.
     fn locate_on_host(&self, address: u64, bytes: u64) -> Option<Location> {
         let block = self.host_block(address)?;
         let memory = block.owned.as_ref()?;

@@ -152,7 +152,7 @@ impl<'m, 's> Decoder<'m, 's> {
         self.complete(barrier, bytes)
     }
 
-    /// Has a barrier in a cluster's shared memory count bytes that have come.
+    /// Makes a barrier in a cluster's shared memory count bytes that have arrived.
     fn complete(&mut self, barrier: &'m Operand<'s>, bytes: u32) -> Result<()> {
         let bytes = self.constant_long(u64::from(bytes));
         self.barrier_step_in(Space::Cluster, AtomicOp::Landed, None, barrier, bytes)

@@ -359,7 +359,7 @@ impl<'m, 's> Decoder<'m, 's> {
         Ok(double)
     }
 
-    /// From a 16-bit format to another kind of number.
+    /// Converts a 16-bit format to another kind of number.
     fn half_cvt_from(
         &mut self,
         opcode: &mut Opcode<'s>,

@@ -6,7 +6,7 @@ use crate::ir::Longs;
 /// Which words an access touches.
 #[derive(Default)]
 pub(super) struct Banks {
-    /// Of each row of 32 words, a bit for each word; all zero between accesses.
+    /// For each row of 32 words, a bit for each word; all zero between accesses.
     rows: Vec<u32>,
 }
 

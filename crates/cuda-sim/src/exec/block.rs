@@ -26,7 +26,7 @@ struct Barrier {
 pub(crate) struct Block<'l> {
     launch: &'l Launch<'l>,
     pub number: u64,
-    /// As `%ctaid`.
+    /// The block's index in the grid, `%ctaid`.
     pub at: [u32; 3],
     pub warps: Vec<Warp>,
     pub shared: Shared,

@@ -16,13 +16,13 @@ pub(crate) struct Clocks {
     pub now: u32,
     /// When this block began.
     pub begun: u32,
-    /// Of each warp, its last barrier of the block.
+    /// For each warp, its last barrier of the block.
     barriers: Vec<u32>,
     /// The earliest of these: what was done before is ordered before all that is done now.
     pub floor: u32,
-    /// Of each thread, its last `bar.warp.sync`.
+    /// For each thread, its last `bar.warp.sync`.
     syncs: Vec<u32>,
-    /// Of each thread, up to when it has seen what others released.
+    /// For each thread, the time up to which it has seen what others released.
     seen: Vec<u32>,
 }
 

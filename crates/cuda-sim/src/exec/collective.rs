@@ -73,7 +73,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Has lanes arrive at a barrier of the block; where they wait, if they do.
+    /// Makes lanes arrive at a barrier of the block; answers where they wait, if they do.
     fn arrive(
         &mut self,
         warp: &mut Warp,

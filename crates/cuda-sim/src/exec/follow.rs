@@ -164,7 +164,7 @@ impl Frame {
         self.undefined.lanes |= self.undefined.carry;
     }
 
-    /// Of each lane, where the first undefined value comes from.
+    /// For each lane, the origin of its first undefined value.
     fn origins_of(&self, sources: &[Reg], bits: &[Longs]) -> Origins {
         std::array::from_fn(|lane| {
             let mut sources = sources.iter().zip(bits).filter(|(_, bits)| bits[lane] != 0);

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
-/// Epochs of launches that a shadow can tell apart; zero is none.
+/// The number of epochs of launches that a shadow distinguishes; zero stands for none.
 pub(crate) const EPOCHS: u32 = 1 << 20;
 
 // Layout of a shadow word above the initialised bits.
@@ -79,7 +79,7 @@ pub(crate) struct Global<'l> {
     last: usize,
     log: bool,
     undo: Vec<Undo>,
-    /// Of each block, its clock since it began at its last release to other blocks.
+    /// For each block, its clock since it began at its last release to other blocks.
     releases: HashMap<u64, u32>,
     caches: Caches,
     pub counts: Counts,
@@ -604,7 +604,7 @@ struct TouchedWord<'a> {
 }
 
 impl TouchedWord<'_> {
-    /// Its address.
+    /// The address of the access.
     fn address(&self) -> u64 {
         self.allocation.start + 4 * self.word as u64
     }

@@ -17,7 +17,7 @@ pub(super) struct InFlight {
 #[derive(Default)]
 pub(crate) struct Copies {
     pub(super) open: Vec<InFlight>,
-    /// Of each thread, the groups it has committed.
+    /// For each thread, the number of groups it has committed.
     pub groups: [u32; 32],
 }
 

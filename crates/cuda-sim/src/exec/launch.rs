@@ -30,13 +30,14 @@ pub(crate) struct Launch<'l> {
     /// Differs from that of every launch before it that shadows remember.
     pub epoch: u32,
     pub schedule: Schedule,
-    /// Where shared variables lie.
+    /// The places of shared variables.
     pub shared: Layout,
     /// Blocks that the device holds at once.
     pub resident: u64,
     /// Whether all blocks must be resident together.
     pub cooperative: bool,
-    /// Where blocks of a cooperative launch count who waits for the others; zero without.
+    /// The address at which blocks of a cooperative launch count who waits for the others; zero for
+    /// other launches.
     pub workspace: u64,
     pub clusters: Clusters,
     /// What the kernel prints.

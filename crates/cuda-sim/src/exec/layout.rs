@@ -1,6 +1,6 @@
-//! Where the shared variables of a launch lie. On a GPU they lie side by side; where
-//! bounds are checked they lie apart, so that a step from one into the next is seen.
-//! The distance is a multiple of the banks' width: conflicts stay what they are.
+//! The places of a launch's shared variables. On a GPU they lie side by side; where bounds are
+//! checked they lie apart, so that a step from one into the next is noticed. The distance is a
+//! multiple of the banks' width: conflicts stay what they are.
 
 use crate::ir::Entry;
 
@@ -8,7 +8,7 @@ use crate::ir::Entry;
 const GAP: u32 = 1 << 10;
 
 pub(crate) struct Layout {
-    /// Of each shared variable of the program; unreached ones have none.
+    /// For each shared variable of the program, its offset; unreached variables have none.
     pub offsets: Vec<u32>,
     /// First byte and end of each range that may be touched, ascending.
     pub ranges: Vec<(u32, u32)>,
@@ -17,7 +17,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// With so many bytes of dynamic memory; `apart` to have gaps.
+    /// Lays the variables out, with `dynamic` bytes of dynamic memory; `apart` leaves gaps.
     pub fn new(entry: &Entry, dynamic: u32, apart: bool) -> Self {
         let start = dynamic_start(entry.shared_bytes, dynamic);
         let mut offsets = entry.shared.clone();
@@ -54,7 +54,7 @@ impl Layout {
     }
 }
 
-/// Where dynamic shared memory begins: behind what is static, if there is any of it.
+/// The offset of dynamic shared memory: after what is static, if there is any dynamic memory.
 fn dynamic_start(fixed: u32, dynamic: u32) -> u32 {
     if dynamic == 0 {
         fixed

@@ -15,7 +15,7 @@ pub(crate) const BASE: u32 = 16;
 #[derive(Default)]
 pub(crate) struct Local {
     words: Vec<Words>,
-    /// Of each byte of each word, the lanes that have written it.
+    /// For each byte of each word, the lanes that have written it.
     written: Vec<[u32; 4]>,
     top: u32,
     watched: bool,
@@ -29,7 +29,7 @@ impl Local {
         self.written.fill([0; 4]);
     }
 
-    /// Where the memory of the topmost frame ends.
+    /// The end of the topmost frame's memory.
     pub fn top(&self) -> u32 {
         self.top
     }

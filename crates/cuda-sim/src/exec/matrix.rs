@@ -155,14 +155,14 @@ fn longs(frame: &Frame, regs: &[Reg]) -> Vec<Longs> {
         .collect()
 }
 
-/// Where the value at a row and a column of A lies: register, lane, place in it.
+/// The place of the value at a row and a column of A: register, lane, and place in the register.
 fn place_in_a(rows: usize, width: usize, row: usize, k: usize) -> (usize, usize, usize) {
     let (half, block) = (row / 8, k / (4 * width));
     let lane = 4 * (row % 8) + k % (4 * width) / width;
     (half + block * (rows / 8), lane, k % width)
 }
 
-/// The same of B.
+/// The place of the value at a row and a column of B.
 fn place_in_b(width: usize, k: usize, column: usize) -> (usize, usize, usize) {
     let lane = 4 * column + k % (4 * width) / width;
     (k / (4 * width), lane, k % width)

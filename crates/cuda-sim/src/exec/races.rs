@@ -24,7 +24,7 @@ struct Seen {
     clock: u32,
     line: u32,
     thread: u16,
-    /// Of the word; a bit each.
+    /// The bytes of the word that the access touches, a bit each.
     bytes: u8,
     /// Atomic, volatile, relaxed, acquiring or releasing.
     strong: bool,
@@ -47,7 +47,7 @@ impl Seen {
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub thread: usize,
-    /// Of the word; a bit each.
+    /// The bytes of the word that the access touches, a bit each.
     pub bytes: u8,
     pub line: u32,
     pub strong: bool,

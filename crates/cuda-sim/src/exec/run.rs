@@ -44,7 +44,7 @@ pub(crate) struct Worker<'l> {
     pub cursor: usize,
 }
 
-/// Where memory was looked at.
+/// The places of memory that a warp looked at.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Looked {
     pub warp: usize,
@@ -56,9 +56,9 @@ pub(super) struct Looked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
-    /// It did something that others may wait for.
+    /// The warp did something that others may wait for.
     Acted,
-    /// It looked for what others do, or tried in vain.
+    /// The warp looked for what others do, or tried in vain.
     Polled,
 }
 

@@ -1,15 +1,15 @@
-//! In which order blocks and the warps of a block have their turns.
+//! The order in which blocks, and the warps of a block, take turns.
 
 use std::str::FromStr;
 
-/// In which order the blocks and warps of a launch have their turns. Each is one of
-/// those that a GPU may choose, and the same every time.
+/// The order in which the blocks and warps of a launch take turns. Each is one that a GPU may
+/// choose, and the same every time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// In ascending order, each until it has done what others can see.
+    /// Ascending: each runs until it has done something that others can see.
     #[default]
     Rotating,
-    /// By chance, from this seed.
+    /// Random, from this seed.
     Random(u64),
     /// All that have room begin, then the youngest goes first, each until it
     /// waits for another: what the kernel forgot to order goes wrong.

@@ -92,12 +92,12 @@ struct Cache {
     lines: usize,
     /// The part of each warp.
     parts: Vec<Vec<Line>>,
-    /// Of random numbers, the same for each block.
+    /// The state of a generator of random numbers, the same for each block.
     state: u64,
 }
 
 impl Cache {
-    /// Of so many bytes, which `blocks` of so many warps share.
+    /// A cache of `bytes` bytes, which `blocks` blocks of `warps` warps share.
     fn new(bytes: u64, blocks: u64, warps: usize) -> Self {
         Cache {
             lines: (bytes / (blocks * warps as u64 * LINE * SECTOR)) as usize,

@@ -14,9 +14,9 @@ pub(crate) struct Shared {
     pub(super) words: Vec<u32>,
     /// First byte and end of each range that may be touched, ascending.
     ranges: Vec<(u32, u32)>,
-    /// Where that is checked.
+    /// The bytes that were written, where that is checked.
     pub(super) written: Option<Written>,
-    /// Where they are looked for.
+    /// The accesses of each word, where races are looked for.
     pub races: Option<Races>,
 }
 

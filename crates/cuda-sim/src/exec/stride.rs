@@ -12,7 +12,8 @@ use crate::ir::Reg;
 use crate::memory::SHARED_WINDOW;
 use crate::syntax::types::Space;
 
-/// Where the lanes go: lane `i` to so many words at `at + i * step` bytes.
+/// The addresses of an access at equal distances: lane `i` goes to so many words at `at + i * step`
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stride<const WORDS: usize> {
     pub at: u64,
@@ -52,7 +53,7 @@ const EVERY: [u32; 6] = [
 ];
 
 impl<const WORDS: usize> Stride<WORDS> {
-    /// Where the lanes of an access go, if that is so, aligned and upwards.
+    /// The stride of an access, if its lanes go upwards, aligned and at equal distances.
     #[inline(always)]
     pub fn of(frame: &Frame, space: Space, address: &Address) -> Option<Self> {
         let (at, step) = match address.base {

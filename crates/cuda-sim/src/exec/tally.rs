@@ -7,9 +7,9 @@ use crate::count::{Class, Counts};
 
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// Of each function, each block: times run, and lanes over all of them.
+    /// For each function and each block: the times run, and the lanes over all of them.
     blocks: Vec<Vec<(u64, u64)>>,
-    /// Of each function, each instruction: lanes that its guard let through.
+    /// For each function and each instruction: the lanes that its guard let through.
     guarded: Vec<Vec<u64>>,
     /// What is not counted by instruction.
     pub counts: Counts,

@@ -16,7 +16,7 @@ pub(super) fn is_of_many(state: u64) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Touch {
     Read,
-    /// Of memory that the launch promises not to change.
+    /// A read of memory that the launch promises not to change.
     ReadOnly,
     Write,
     Atomic,

@@ -13,7 +13,7 @@ use crate::ir::{Longs, Reg, Slot, Words};
 use crate::syntax::types::Space;
 use std::collections::HashMap;
 
-/// Where an undefined value comes from.
+/// The origin of an undefined value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin {
     /// A register of a function, by its place in `Function::undefined`.
@@ -25,7 +25,7 @@ pub(crate) enum Origin {
     },
 }
 
-/// Of each lane.
+/// The origins of each lane's value.
 pub(super) type Origins = [Option<Origin>; 32];
 
 /// What nobody defined of a frame.
@@ -35,16 +35,16 @@ pub(crate) struct Undefined {
     pub lanes: u32,
     pub words: Vec<Words>,
     pub longs: Vec<Longs>,
-    /// Of each word, the lanes in which it has undefined bits.
+    /// For each word, the lanes in which it has undefined bits.
     words_lanes: Vec<u32>,
-    /// Of each long.
+    /// For each long, the lanes in which it has undefined bits.
     longs_lanes: Vec<u32>,
     preds: Vec<u32>,
     /// Lanes whose carry flag is undefined.
     pub carry: u32,
     pub carry_origins: Origins,
     pub origins: HashMap<Reg, Origins>,
-    /// Of the parameter area; empty where all of it is defined.
+    /// The undefined bits of the parameter area; empty where all of it is defined.
     pub params: Vec<Words>,
 }
 

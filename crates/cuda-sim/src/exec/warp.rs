@@ -24,7 +24,7 @@ pub(crate) enum State {
     Meeting,
     /// Waits at a barrier of the block.
     Barrier(u32),
-    /// Has passed the barrier that its block begins with.
+    /// The warp has passed the barrier that its block begins with.
     Released(Reduced),
     /// Goes on without the lanes that it should have met.
     Alone,
@@ -56,7 +56,7 @@ pub(crate) struct Warp {
     pub trace: u64,
     /// Accesses in a row that looked at memory which nobody changed.
     pub polls: u32,
-    /// Where it looked at memory lately.
+    /// The addresses that the warp looked at last.
     pub looked_at: [u64; 4],
     /// Lanes that have arrived at the barrier of their cluster and not waited yet, and
     /// those of them whose cluster has not arrived.

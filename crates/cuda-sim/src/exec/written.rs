@@ -4,9 +4,9 @@
 /// time.
 #[derive(Default)]
 pub(super) struct Written {
-    /// Of each row of 32 words, a bit for each word of which every byte is written.
+    /// For each row of 32 words, a bit for each word of which every byte is written.
     whole: Vec<u32>,
-    /// Of each other word, a bit for each byte.
+    /// For each other word, a bit for each byte.
     part: Vec<u8>,
 }
 

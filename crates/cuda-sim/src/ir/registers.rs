@@ -283,7 +283,7 @@ impl Op {
     }
 }
 
-/// Those of a call's arguments or results that are registers.
+/// Visits those of a call's arguments or results that are registers.
 fn slots(visit: &mut dyn FnMut(&mut Reg, Use), slots: &mut [Slot], how: Use) {
     for slot in slots {
         if let Slot::Register(reg) = slot {

@@ -271,7 +271,7 @@ pub(crate) fn widen(brain: bool) -> W1 {
     }
 }
 
-/// From a double.
+/// The conversion from a double.
 pub(crate) fn narrowing(brain: bool, mode: Rounding) -> Narrow1 {
     macro_rules! f {
         ($mode:expr) => {

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-/// Where to round.
+/// The directions of rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     Nearest,

@@ -1,6 +1,6 @@
 //! Places in a PTX source, and what is wrong there.
 
-/// Where a token stands, counted from 1.
+/// The position of a token, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Position {
     pub line: u32,

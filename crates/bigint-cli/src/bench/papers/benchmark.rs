@@ -1,4 +1,5 @@
-//! What a paper's benchmark is: its figures, and the cases that are measured beside them.
+//! The form of a paper's benchmark: its published figures, and the cases that are measured beside
+//! them.
 
 use bigint_core::{Algorithm, Layout, Level, Operation};
 use bigint_host::{Form, Options};
@@ -9,36 +10,36 @@ use super::lists::List;
 pub struct Benchmark {
     pub name: &'static str,
     pub authors: &'static str,
-    /// What the paper is called.
+    /// The paper's title.
     pub title: &'static str,
-    /// On what.
+    /// The machine that the paper measured on.
     pub published_on: &'static str,
-    /// In bits.
+    /// The widths of operands, in bits.
     pub widths: &'static [usize],
-    /// Numbers in a batch of this width.
+    /// The number of numbers in a batch, by width.
     pub count: fn(usize) -> usize,
-    /// What the paper's figures are.
+    /// The unit of the paper's figures.
     pub unit: &'static str,
-    /// The same of a width in bits and the nanoseconds that one number takes.
+    /// Converts a measurement into that unit, from a width in bits and nanoseconds for one number.
     pub figure: fn(usize, f64) -> f64,
-    /// Samples behind each figure.
+    /// The number of samples behind each figure.
     pub samples: u32,
-    /// Whether its figures are means, and ours beside them; else they are medians.
+    /// Whether figures are means of the samples; otherwise they are medians.
     pub is_mean: bool,
-    /// What is measured of a width, on a device or on the CPU.
+    /// The cases to measure at a width; the second argument says whether a device computes.
     pub cases: fn(usize, bool) -> Vec<Case>,
-    /// What is drawn: of each table, which its name begins with, lines by methods. A line is
-    /// named as its [`Case::method`] or, published, as [`published_line`] says. A reader follows
-    /// seven at most, so that these are the most telling ones.
+    /// The lines that are drawn: for each table, by the beginning of its name, groups of methods. A
+    /// line is named by its [`Case::method`] or, if published, by [`published_line`]. A reader can
+    /// follow seven lines at most, so these are the most telling ones.
     pub drawn: &'static [(&'static str, &'static [&'static [&'static str]])],
 }
 
-/// How a drawing names what a paper published beside a method.
+/// The name in a drawing of a line that a paper published beside a method.
 pub fn published_line(method: &str, published: &str) -> String {
     format!("{method}, {published}")
 }
 
-/// One figure.
+/// One case: a cell of the paper's table.
 pub struct Case {
     pub table: String,
     pub method: String,
@@ -46,11 +47,11 @@ pub struct Case {
     pub who: Who,
     pub options: Options,
     pub layout: Layout,
-    /// What the paper has for it, by the paper's name of who or what it is of.
+    /// The paper's figures for this case, each with the paper's name for the method or machine.
     pub published: Vec<(&'static str, f64)>,
 }
 
-/// What is computed.
+/// The work that a case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// An operation, once.
@@ -61,21 +62,21 @@ pub enum Work {
     TenSums,
     /// A list of computations.
     List(List),
-    /// What the paper has and nothing here is like.
+    /// Nothing: the paper has figures for something that has no counterpart here.
     Nothing,
 }
 
-/// Who computes.
+/// The back end of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// The engine of `--backend`.
     Engine,
-    /// So many threads of the CPU, or all.
+    /// So many threads of the CPU, or all of them.
     Cpu(Option<u16>),
 }
 
 impl Case {
-    /// A case of the engine's own choice, of contiguous batches.
+    /// Makes a case on contiguous batches in which the engine chooses everything.
     pub fn new(table: impl Into<String>, method: &str, work: Work) -> Self {
         Case {
             table: table.into(),
@@ -88,7 +89,7 @@ impl Case {
         }
     }
 
-    /// By this algorithm, and on a device so many threads for each number.
+    /// Forces an algorithm and, on a device, the number of threads for each number.
     pub fn by(mut self, algorithm: Algorithm, lanes: Option<(Level, u32)>) -> Self {
         self.options = Options {
             algorithm,
@@ -98,7 +99,7 @@ impl Case {
         self
     }
 
-    /// Beside what the paper has of that width; where it has none there is nothing.
+    /// Adds the paper's figure at this width, where it has one.
     pub fn beside(mut self, name: &'static str, published: Option<f64>) -> Self {
         self.published
             .extend(published.map(|figure| (name, figure)));
@@ -106,8 +107,8 @@ impl Case {
     }
 }
 
-/// What a paper has in a table's column for this width: the columns' figures are as many as
-/// the `widths`, and NaN where there is none.
+/// The entry of a table's column at this width. A column has one figure for each of the `widths`,
+/// and NaN where the paper has none.
 pub fn published(widths: &[usize], column: &[f64], bits: usize) -> Option<f64> {
     let at = widths.iter().position(|&width| width == bits)?;
     column.get(at).copied().filter(|figure| figure.is_finite())

@@ -60,16 +60,17 @@ const WIDTHS: [usize; 10] = [
 ];
 const NONE: f64 = f64::NAN;
 
-/// What was published of each size.
+/// The published figures of one column, by width.
 type Published = [f64; WIDTHS.len()];
 
-/// The columns of the tables; those that end in `-V`n are his in CUDA (C) and Futhark (F).
+/// The names of the tables' columns. Those that end in `-V`n are Bringgaard's own versions, in CUDA
+/// (C) and Futhark (F).
 const COLUMNS: [&str; 16] = [
     "u64 CGBN", "u64 C-V1", "u64 C-V2", "u64 C-V3", "u64 F-V0", "u64 F-V1", "u64 F-V2", "u64 F-V3",
     "u32 CGBN", "u32 C-V1", "u32 C-V2", "u32 C-V3", "u32 F-V0", "u32 F-V1", "u32 F-V2", "u32 F-V3",
 ];
 
-/// Tables 1 and 2, a row for each of their columns.
+/// The figures of tables 1 and 2, a row for each of their columns.
 const ONE: [Published; COLUMNS.len()] = [
     [118., 156., 164., 165., 164., 84., 19., 19., 67., 62.],
     [55., 107., 169., 168., 168., 168., 168., 168., NONE, NONE],
@@ -89,7 +90,7 @@ const ONE: [Published; COLUMNS.len()] = [
     [158., 158., 157., 157., 158., 157., 153., 115., NONE, NONE],
 ];
 
-/// Tables 3 and 4, a row for each of their columns.
+/// The figures of tables 3 and 4, a row for each of their columns.
 const TEN: [Published; COLUMNS.len()] = [
     [113., 152., 161., 164., 162., 97., 45., 73., 60., 25.],
     [6., 12., 24., 35., 45., 50., 47., 40., NONE, NONE],

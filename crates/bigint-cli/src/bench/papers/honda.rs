@@ -58,7 +58,7 @@ const TABLE_III: &str = "III";
 
 type Column = [f64; WIDTHS.len()];
 
-/// Comba, Karatsuba, Karatsuba twice.
+/// The figures of one thread: by Comba, Karatsuba, and Karatsuba twice.
 const THREAD: [Column; 3] = [
     [5.06, 38.96, 165.56, 684.61, 2806.77, 11411.26],
     [6.59, 21.62, 80.22, 320.46, 1288.00, 5333.75],

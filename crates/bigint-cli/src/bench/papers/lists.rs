@@ -9,17 +9,17 @@ use bigint_host::{Batch, Computation, Engine, Error, Form, Integers};
 
 use crate::bench::sample::{Times, random, time};
 
-/// Numbers that the computations of a list are of.
+/// How many numbers the computations of a list take their operands from.
 const POOL: usize = 1024;
 
-/// Bits of a number among short ones.
+/// The length in bits of a giant number among short ones.
 const GIANT: usize = 1 << 20;
 
-/// What is measured.
+/// A list of computations to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
     pub operation: Operation,
-    /// Computations, of short numbers where there is a giant beside them.
+    /// The number of computations; of short numbers only, where there is a giant beside them.
     pub count: usize,
     pub lengths: Lengths,
     pub way: Way,
@@ -28,14 +28,14 @@ pub struct List {
 /// How long the numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// Normally distributed, with so many hundredths of the mean as deviation; at least a
-    /// limb.
+    /// Lengths are normally distributed, with so many hundredths of the mean as deviation, and at
+    /// least a limb.
     Normal { deviation: usize },
-    /// All of the mean, each in one computation with the next.
+    /// All numbers have the mean length; each is multiplied by the next.
     Short,
-    /// A giant alone, with itself.
+    /// One giant number is squared.
     Giant,
-    /// Both.
+    /// The short numbers and the giant are in one list.
     Both,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Lengths {
     }
 }
 
-/// From where to where.
+/// Where operands come from and where results go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From integers on the host to integers on the host.
@@ -72,7 +72,7 @@ impl Way {
 }
 
 impl List {
-    /// The integers, about `bits` long, and the computations.
+    /// Makes the integers, about `bits` bits long, and the computations.
     fn made(self, bits: usize) -> Result<(Integers, Vec<Computation>), Error> {
         let List {
             operation,
@@ -124,7 +124,7 @@ impl List {
         Ok((integers, (0..computations).map(computation).collect()))
     }
 
-    /// What the list takes, and the bytes of its operands and results.
+    /// Measures the list; answers the times, and the size in bytes of its operands and results.
     ///
     /// # Errors
     /// The engine's.

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::team::Team;
 
-/// One figure. Times are for one number of the batch, or for all of a list, in nanoseconds;
-/// `ours` and what was `published` are in the benchmark's unit. What is not measured here has
+/// One figure. Times are in nanoseconds for one number of the batch, or for the whole of a list;
+/// `ours` and what was `published` are in the benchmark's unit. A row that is not measured here has
 /// no times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
@@ -25,13 +25,13 @@ pub struct Row {
     pub method: String,
     pub bits: usize,
     pub count: usize,
-    /// Bytes of operands and results, of a list.
+    /// The size in bytes of a list's operands and results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     pub layout: String,
-    /// The operation, or `fused`: the module of its kernels.
+    /// The name of the operation, or `fused`: the module of its kernels.
     pub operation: Option<String>,
-    /// Operation, algorithm, level and lanes, as far as they were forced.
+    /// The operation, algorithm, level and lanes, as far as they were forced.
     pub by: Option<String>,
     pub back_end: Option<String>,
     pub samples: usize,
@@ -47,7 +47,7 @@ pub struct Row {
     pub published: BTreeMap<String, f64>,
 }
 
-/// Measures every case of these widths.
+/// Measures every case at these widths.
 ///
 /// # Errors
 /// [`Failure::Running`] where the engine fails.
@@ -144,7 +144,7 @@ fn row(
     }
 }
 
-/// Operands of one width on one engine: the first the greatest.
+/// Operands of one width on one engine; the first is the greatest.
 struct Operands {
     back_end: BackEnd,
     layout: Layout,
@@ -179,7 +179,7 @@ impl Case {
         }
     }
 
-    /// What was forced, or `auto`.
+    /// The algorithm, level and lanes that were forced, or `auto`.
     fn choice(&self) -> String {
         let options = self.options;
         let threads = match self.who {
@@ -207,7 +207,7 @@ impl Case {
         })
     }
 
-    /// What `measure` answers on the threads that the case is for.
+    /// Runs `measure` on the threads that the case is for.
     fn on_its_threads<T: Send>(
         &self,
         measure: impl FnOnce() -> Result<T, Error> + Send,
@@ -221,7 +221,7 @@ impl Case {
 }
 
 impl Work {
-    /// The module of its kernels.
+    /// The module that the kernels of this work are in.
     fn module(self) -> Option<&'static str> {
         match self {
             Work::Of(operation, _) => Some(operation.name()),
@@ -232,7 +232,7 @@ impl Work {
         }
     }
 
-    /// What there is to do, once; operands as [`Operands`] has them.
+    /// Does the work once, on operands as [`Operands`] has them.
     fn once(self, engine: &Engine, batches: &[Batch]) -> Result<Batch, Error> {
         let (a, b) = (&batches[0], &batches[1]);
         match self {

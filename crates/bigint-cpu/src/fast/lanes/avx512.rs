@@ -171,7 +171,7 @@ impl Avx512 {
         unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, self.splat_double(0.0)) }
     }
 
-    /// In each lane the word of its index, below 64: no address depends on it.
+    /// The word at each lane's index, which is below 64; no address depends on it.
     #[inline(always)]
     pub(super) fn chosen(self, words: &[__m512i; 8], index: __m512i) -> __m512i {
         let of_16 = |k: usize| {

@@ -230,7 +230,8 @@ impl Factors {
     }
 }
 
-/// Both numbers, of `n` digits, `b` odd, and the lanes that are right so far.
+/// A run of the algorithm: both numbers, of `n` digits, `b` odd, and the lanes that are right so
+/// far.
 struct Run<'a> {
     isa: Avx512,
     a: &'a mut [__m512i],
@@ -405,7 +406,7 @@ fn word(
     isa.select(is_long, isa.or(top, low), whole)
 }
 
-/// Both factors that a word holds, 22 bits up.
+/// The two factors in a word, 22 bits up.
 #[inline(always)]
 fn halves(isa: Avx512, both: __m512i) -> [__m512i; 2] {
     let f = isa.shift_arithmetic::<32>(isa.shift_left(both, 32));

@@ -98,11 +98,11 @@ impl Bound {
 
 /// How a product of `n >= m` digits is split, at `h = ceil(n / 2)`.
 enum Split {
-    /// Neither: the operands are too short.
+    /// Neither operand is split: they are too short.
     Base,
     /// The shorter operand has little beyond `X`: only the longer one is split.
     Two,
-    /// Both are split. `m >= h + 2`, so that `h + (2 h + 1) <= n + m`: all columns of `zm
+    /// Both operands are split. `m >= h + 2`, so that `h + (2 h + 1) <= n + m`: all columns of `zm
     /// X` that are not zero are columns of the result.
     Three,
 }

@@ -82,7 +82,7 @@ pub(super) fn have_multipliers(path: Path) -> bool {
     cfg!(target_arch = "x86_64") && path == Path::Avx512Ifma
 }
 
-/// As many numbers of a batch as lanes take at once, or the last ones.
+/// The numbers of a batch that lanes take at once: as many as there are lanes, or the last ones.
 pub(super) struct Group<'g, 'p> {
     pub r: &'g mut Piece<'p>,
     /// The second result, of operations that have two.
@@ -182,7 +182,7 @@ struct Operand<'a, V> {
     width: usize,
     /// The first number of the piece.
     first: usize,
-    /// Those of whole blocks, of which the first `count` can be other than zero.
+    /// The digits of whole blocks, of which the first `count` can be other than zero.
     digits: &'a mut [V],
     count: usize,
 }

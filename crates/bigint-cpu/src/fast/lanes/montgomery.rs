@@ -186,7 +186,7 @@ fn length(number: &[Limb]) -> usize {
     })
 }
 
-/// In each lane the entry of its index, by reading them all.
+/// The entry of each lane's index; all entries are read.
 #[inline(always)]
 fn entry<I: Vector>(isa: I, chosen: &mut [I::V], table: &[I::V], long: usize, indices: I::V) {
     chosen.fill(isa.splat(0));

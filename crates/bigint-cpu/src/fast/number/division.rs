@@ -155,7 +155,7 @@ fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
 /// ([Möller and Granlund 2011], algorithms 4 and 6).
 #[derive(Clone, Copy)]
 struct Top {
-    /// Its two highest limbs.
+    /// The two highest limbs of the divisor.
     limbs: u128,
     /// `floor((B^3 - 1) / limbs) - B`.
     reciprocal: u64,

@@ -377,8 +377,8 @@ mod tests {
         x.to_u64_digits()
     }
 
-    /// The same by halves of numbers of so many words on, compared with Euclid's algorithm as it
-    /// stands in books.
+    /// Compares both algorithms, with halves used from so many words on, with Euclid's as it stands
+    /// in books.
     fn check(a: &[u64], b: &[u64], halves: usize) {
         let (a, b) = (trim(a.to_vec()), trim(b.to_vec()));
         let (a, b) = if is_less_trimmed(&a, &b) {

@@ -343,7 +343,7 @@ pub(crate) const fn inverse(m: u64) -> u64 {
     x
 }
 
-/// As many 64-bit words of a number of 32-bit limbs as there is room for; what it lacks is zero.
+/// Packs 32-bit limbs into all of `words`, with zeros where there are no more limbs.
 #[inline]
 pub(crate) fn pack(words: &mut [u64], limbs: &[Limb]) {
     let (pairs, odd) = limbs.as_chunks::<2>();

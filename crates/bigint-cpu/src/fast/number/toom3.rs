@@ -31,7 +31,7 @@ use super::limbs::{
 /// Shortest operands that can be cut into three.
 pub(super) const MIN_LIMBS: usize = 16;
 
-/// As [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+/// The lengths of scratch, as for [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
 pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
     let k = n.div_ceil(3);
     (8 * (k + 1), k + 1)

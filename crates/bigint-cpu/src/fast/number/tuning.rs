@@ -1,4 +1,4 @@
-//! Where one algorithm takes over from another for one number, as data.
+//! The lengths at which one algorithm takes over from another for one number, as data.
 
 use serde::de::{Deserializer, Error, Unexpected};
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ use crate::fast::{NEVER, Path};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// From here on Karatsuba splits what schoolbook multiplied; at least 2.
+    /// The length from which on Karatsuba's method splits what schoolbook multiplied; at least 2.
     #[serde(deserialize_with = "at_least_two")]
     pub karatsuba: usize,
-    /// From here on Toom and Cook's three parts replace Karatsuba's two.
+    /// The length from which on Toom and Cook's three parts replace Karatsuba's two.
     pub toom3: usize,
-    /// From here on four parts replace three.
+    /// The length from which on four parts replace three.
     pub toom4: usize,
-    /// From here on the number-theoretic transform multiplies; from five eighths
-    /// of it where the other operand is four times as long.
+    /// The length from which on the number-theoretic transform multiplies; five eighths of it where
+    /// the other operand is four times as long.
     pub transform: usize,
 }
 

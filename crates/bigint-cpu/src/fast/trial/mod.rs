@@ -93,9 +93,9 @@ impl Trial {
         self.candidates.segment(class, segment / classes)
     }
 
-    /// Those candidates of the segments that divide `2^p - 1`, ascending, but for `2^p - 1`
-    /// itself; on all threads. The primes among them are all that there are in the range;
-    /// products of some are there where no prime of the sieve divides them.
+    /// The candidates of the segments that divide `2^p - 1`, ascending, without `2^p - 1` itself;
+    /// on all threads. They include every prime factor in the range, and those products of factors
+    /// that no prime of the sieve divides.
     pub fn divisors(&self, segments: Range<u64>) -> Vec<u128> {
         let found = crate::map(segments, usize::MAX, |segment| self.of_segment(segment));
         let mut divisors: Vec<u128> = found.into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! Any length, in the three launches of [`bigint_core::weighted`].
+//! Squares by a transform of any length, in the three launches of [`bigint_core::weighted`].
 
 use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
@@ -20,7 +20,7 @@ pub(super) struct General {
     tables: [Buffer; 6],
 }
 
-/// Rows and points of a row, as near to a square as it gets.
+/// The number of rows and of points in a row, as near to each other as possible.
 pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<(usize, usize)> {
     let points = words / 2;
     let fits = |n: usize| {

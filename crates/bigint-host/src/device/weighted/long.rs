@@ -1,4 +1,4 @@
-//! Long transforms, in the two launches of [`bigint_core::weighted::long`].
+//! Squares by a long transform, in the two launches of [`bigint_core::weighted::long`].
 
 use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
 use crate::Error;
@@ -24,12 +24,12 @@ pub(super) struct Long {
     flag: Buffer,
     errors: Buffer,
     tables: [Buffer; 4],
-    /// Launches so far.
+    /// The number of launches so far.
     launches: AtomicU32,
 }
 
-/// Warps of all the blocks of columns that a multiprocessor has at a time: what they leave of
-/// its registers is each other's.
+/// The number of warps in all blocks of columns that a multiprocessor runs at once: they share its
+/// registers.
 fn resident_warps(factor: u32) -> u32 {
     let of_block = ((16 * factor) << log_width(factor)) / 32;
     // Two blocks of nine warps, with 96 registers a thread, take less time than one with 168.
@@ -37,7 +37,7 @@ fn resident_warps(factor: u32) -> u32 {
     (THREADS / 32 / of_block).max(least) * of_block
 }
 
-/// How so many words are transformed, where the device has room for its blocks.
+/// The radices by which so many words are transformed, if the device has room for the blocks.
 pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     Radices::of(words).filter(|&Radices { factor, row, .. }| {
         long_rows_bytes(row).max(long_columns_bytes(factor)) <= device.shared_bytes()
@@ -50,7 +50,7 @@ fn turn(k: u64, n: u64) -> [f64; 2] {
     [re, -im]
 }
 
-/// Node root `j` of `k / n`: see [`Tables`].
+/// Node root `j` of `k / n`, as [`Tables`] has it.
 fn node_root(k: u64, n: u64, j: u64) -> [f64; 2] {
     match j {
         0 => turn(k, 2 * n),

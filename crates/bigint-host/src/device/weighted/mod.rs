@@ -63,12 +63,12 @@ impl Engine {
     }
 }
 
-/// A residue of [`MersenneSquares`] as it was at one time, on the device.
+/// A residue of [`MersenneSquares`] on the device, as it was when [`MersenneSquares::residue_now`]
+/// was called.
 pub struct MersenneResidue(Digits);
 
 impl MersenneResidue {
-    /// The residue's limbs. Any thread may ask for them: the device meanwhile goes on with its
-    /// squares.
+    /// The residue's limbs. Any thread may fetch them while the device goes on squaring.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -78,12 +78,12 @@ impl MersenneResidue {
 }
 
 impl MersenneSquares {
-    /// Words of the transform.
+    /// The number of words of the transform.
     pub fn words(&self) -> usize {
         self.0.words()
     }
 
-    /// Takes the number with these limbs for the residue.
+    /// Sets the residue to the number with these limbs.
     ///
     /// # Errors
     /// [`Error::Device`].

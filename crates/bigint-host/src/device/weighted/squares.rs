@@ -1,11 +1,11 @@
-//! What transforms have in common that square residues modulo `2^p - 1` on a device.
+//! What both kinds of transforms that square modulo `2^p - 1` on a device share.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_cpu::fast::number::weighted::limbs;
 use std::sync::Arc;
 
-/// What a transform of either kind does: see the methods of
+/// A transform that squares, of either kind: see the methods of
 /// [`MersenneSquares`](super::MersenneSquares).
 pub(super) trait Squares {
     fn words(&self) -> usize;
@@ -15,17 +15,18 @@ pub(super) trait Squares {
     fn error(&self) -> Result<f64, Error>;
 }
 
-/// A residue's digits as they were when they were asked for, on the device.
+/// A copy of a residue's digits on the device.
 pub(super) struct Digits {
     pub p: u32,
     /// A double for each word.
     pub digits: Buffer,
-    /// For each four words, a double that they carry into the next four, where there are any.
+    /// A double for each group of four words, which is carried into the next group; none where
+    /// there are no carries.
     pub carries: Option<Buffer>,
 }
 
 impl Digits {
-    /// The residue, brought to the host beside what the device does since.
+    /// The residue, brought to the host while the device goes on.
     pub fn limbs(self) -> Result<Vec<u64>, Error> {
         let device = self.digits.device();
         let digits = doubles(device, &self.digits)?;
@@ -71,7 +72,7 @@ pub(super) fn doubles(device: &Arc<dyn Device>, buffer: &Buffer) -> Result<Vec<f
     Ok(doubles)
 }
 
-/// The greatest of errors; one that is no number is greater than all.
+/// The greatest of some errors; a NaN is greater than all.
 pub(super) fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
     errors.fold(0.0, |greatest, error| {
         if error > greatest || error.is_nan() {

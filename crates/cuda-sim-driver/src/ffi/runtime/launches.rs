@@ -36,7 +36,7 @@ struct Configuration {
 pub struct FunctionAttributes {
     /// Bytes of shared, constant and local memory.
     bytes: [usize; 3],
-    /// In the order of [`NUMBERS`], then what is reserved.
+    /// The numbers of the properties, in the order of [`NUMBERS`], and then reserved ones.
     numbers: [i32; 30],
 }
 

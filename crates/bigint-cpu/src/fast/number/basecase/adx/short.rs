@@ -239,7 +239,7 @@ fn fixed<const N: usize>(limbs: &[u64]) -> &[u64; N] {
     limbs.try_into().expect("the caller matched the length")
 }
 
-/// As [`fixed`].
+/// [`fixed`] for writes.
 #[inline(always)]
 fn fixed_mut<const N: usize>(limbs: &mut [u64]) -> &mut [u64; N] {
     limbs
