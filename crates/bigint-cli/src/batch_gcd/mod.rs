@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bigint_host::{BatchGcd, BigUint, Common, Engine, Integers, Operation};
+use bigint_host::{BatchGcd, BigUint, Common, Engine, Integers};
 
 use crate::backend::BackendName;
 use crate::failure::Failure;
@@ -220,10 +220,7 @@ impl Search<'_> {
         for part in found.chunks(32) {
             let product = [part.iter().product::<BigUint>()];
             let rests = self.engine.rem(&Integers::from_biguints(&product)?, &old)?;
-            let common = self
-                .engine
-                .apply(Operation::Gcd, &[&rests, &old])?
-                .swap_remove(0);
+            let common = self.engine.gcd(&rests, &old)?;
             hits.extend((0..self.old).filter(|&index| common.magnitude(index) != [1]));
         }
         Ok(hits)

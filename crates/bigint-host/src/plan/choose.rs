@@ -148,13 +148,13 @@ fn suits_devices(
 pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: &[Shape]) -> Why {
     let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
     let div = &tuning.div;
-    let is_wide = match (job.operation, operands) {
-        (Operation::Div | Operation::Rem | Operation::DivRem, [_, b]) => at_least(
+    let is_wide = match (job.operation.cost(), operands) {
+        (Cost::Quotient, [_, b]) => at_least(
             b.width,
             "div.device_max_width + 1",
             div.device_max_width + 1,
         ),
-        (Operation::Isqrt, [a]) => {
+        (Cost::Root, [a]) => {
             let limit = div.root_device_max_width + 1;
             at_least(a.width, "div.root_device_max_width + 1", limit)
         }

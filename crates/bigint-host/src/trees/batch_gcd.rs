@@ -20,7 +20,7 @@
 use crate::trees::folder::Folder;
 use crate::trees::product_tree::{ProductTree, one_of};
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_core::{Layout, Limb, Shape};
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -311,9 +311,7 @@ impl<'a> Run<'a> {
         let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(std::iter::repeat_n(1, which.len()).collect()),
-            false => engine
-                .apply(Operation::Gcd, &[&self.numbers.gather(which)?, &common])
-                .map(|mut made| made.swap_remove(0)),
+            false => engine.gcd(&self.numbers.gather(which)?, &common),
         }
     }
 

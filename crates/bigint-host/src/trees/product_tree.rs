@@ -121,7 +121,7 @@ impl ProductTree {
         if let Some(index) = (0..count).find(|&i| leaves.length(i) == 0) {
             return Err(Error::ZeroDivisor { index });
         }
-        refuse_negative(Operation::Mul, "a", leaves)?;
+        refuse_negative(leaves)?;
         let mut tree = ProductTree {
             engine: engine.clone(),
             leaves: leaves.clone(),
@@ -226,7 +226,7 @@ impl ProductTree {
         if x.len() != 1 {
             return Err(Error::CountMismatch { a: x.len(), b: 1 });
         }
-        refuse_negative(Operation::Rem, "a", x)?;
+        refuse_negative(x)?;
         let x = rows(&self.engine, x, &[0], x.length(0).max(1))?;
         let remainders = self.remainders_of(&x, &|| ())?;
         self.in_order(&remainders, true)
@@ -530,7 +530,7 @@ impl ProductTree {
             let (a, b) = (a.len(), self.len());
             return Err(Error::CountMismatch { a, b });
         }
-        refuse_negative(Operation::Mul, "a", a)
+        refuse_negative(a)
     }
 }
 
@@ -540,11 +540,11 @@ fn class_of(length: usize) -> (u32, usize) {
     (cut, length >> cut)
 }
 
-fn refuse_negative(operation: Operation, operand: &'static str, a: &Integers) -> Result<(), Error> {
+fn refuse_negative(a: &Integers) -> Result<(), Error> {
     match (0..a.len()).find(|&index| a.is_negative(index)) {
         Some(index) => Err(Error::Negative {
-            operation,
-            operand,
+            operation: Operation::Mul,
+            operand: "a",
             index,
         }),
         None => Ok(()),
