@@ -3,8 +3,9 @@
 use super::{Findings, Tree};
 use std::collections::HashMap;
 
-/// Lines of a file, at most.
+/// Lines of a file, at most, but for the table of operations, which grows with every one.
 const MOST_LINES: usize = 700;
+const TABLE: &str = "crates/bigint-core/src/operation.rs";
 
 /// Lines of a function, at most.
 const MOST_LINES_OF_FUNCTION: usize = 100;
@@ -17,7 +18,7 @@ pub(super) fn lengths(tree: &Tree) -> Findings {
     let mut findings = Findings::new();
     for (name, text) in tree.rust() {
         let lines = text.lines().count();
-        if lines > MOST_LINES {
+        if lines > MOST_LINES && name != TABLE {
             findings.push(format!("{name} has {lines} lines: does it hold two ideas?"));
         }
         for (function, at, lines) in functions(text) {
