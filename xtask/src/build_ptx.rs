@@ -47,18 +47,21 @@ pub fn path_of(module: &str) -> PathBuf {
     workspace::ptx_folder().join(module).with_extension("ptx")
 }
 
-/// The device crates that show kernels of one's own, and where their PTX is committed: what
+/// The device crates that stand on the library, as users' do, and where their PTX is committed: what
 /// kernels are given is laid out there as here.
-fn examples() -> [[PathBuf; 2]; 2] {
+fn examples() -> [[PathBuf; 2]; 3] {
     [
-        ["fused-kernel", "multiply_subtract.ptx"],
-        ["field-kernels", "field_kernels.ptx"],
+        [
+            "examples/fused-kernel",
+            "examples/fused-kernel/multiply_subtract.ptx",
+        ],
+        [
+            "examples/field-kernels",
+            "examples/field-kernels/field_kernels.ptx",
+        ],
+        ["crates/ecm/kernels", "crates/ecm/ecm.ptx"],
     ]
-    .map(|[folder, ptx]| {
-        let folder = workspace::root().join("examples").join(folder);
-        let ptx = folder.join(ptx);
-        [folder, ptx]
-    })
+    .map(|paths| paths.map(|path| workspace::root().join(path)))
 }
 
 /// Every committed module and its PTX.

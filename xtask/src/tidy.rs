@@ -146,7 +146,7 @@ fn headers(tree: &Tree) -> Findings {
 /// Who may know whom.
 fn dependencies(tree: &Tree) -> Findings {
     // A crate that is not in this table may depend on any but the CLI.
-    const MAY_KNOW: [(&str, &[&str]); 9] = [
+    const MAY_KNOW: [(&str, &[&str]); 10] = [
         ("bigint-core", &[]),
         ("bigint-kernels", &["bigint-core"]),
         ("bigint-cpu", &["bigint-core"]),
@@ -155,9 +155,10 @@ fn dependencies(tree: &Tree) -> Findings {
         ("cuda-loader", &[]),
         ("cuda-sim", &[]),
         ("cuda-sim-driver", &["cuda-sim"]),
+        ("ecm", &["bigint-cpu", "bigint-host"]),
         ("mersenne", &["bigint-cpu", "bigint-host"]),
     ];
-    const OURS: [&str; 11] = [
+    const OURS: [&str; 12] = [
         "bigint-core",
         "bigint-kernels",
         "bigint-cpu",
@@ -168,6 +169,7 @@ fn dependencies(tree: &Tree) -> Findings {
         "cuda-loader",
         "cuda-sim",
         "cuda-sim-driver",
+        "ecm",
         "mersenne",
     ];
     let mut findings = Findings::new();

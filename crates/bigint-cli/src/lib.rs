@@ -38,6 +38,7 @@ mod selftest;
 mod signals;
 mod sink;
 mod source;
+mod sql;
 mod standard;
 mod table;
 mod team;
@@ -72,6 +73,7 @@ enum Command {
     Head(files::Head),
     Stats(files::Stats),
     BatchGcd(batch_gcd::Arguments),
+    Sql(sql::Arguments),
     Bench(bench::Arguments),
     Info(info::Arguments),
     Selftest(selftest::Arguments),
@@ -144,11 +146,14 @@ fn run(command: &Command) -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(format!("{}: {error}", Cpu::PATH_VARIABLE)))?;
     // What is to be measured anew is not read first.
     let tuning = match command {
-        Command::Tune(_) | Command::Completions(_) | Command::Man(_) => None,
+        Command::Tune(_) | Command::Sql(_) | Command::Completions(_) | Command::Man(_) => None,
         _ => tune::install()?,
     };
     // What cannot be printed is said before the work, which may take minutes.
-    if !matches!(command, Command::Calc(_) | Command::Convert(_)) {
+    if !matches!(
+        command,
+        Command::Calc(_) | Command::Convert(_) | Command::Sql(_)
+    ) {
         Output::open(None, false)?;
     }
     match command {
@@ -158,6 +163,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Head(arguments) => files::head(arguments),
         Command::Stats(arguments) => files::stats(arguments),
         Command::BatchGcd(arguments) => batch_gcd::run(arguments),
+        Command::Sql(arguments) => sql::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Info(arguments) => info::run(arguments, tuning.as_deref()),
         Command::Selftest(arguments) => selftest::run(arguments),

@@ -15,6 +15,7 @@ mod threads;
 use bigint_core::{Algorithm, Operation};
 
 pub use error::Error;
+pub use fast::chain;
 pub use fast::{Cpu, LaneTuning, Path, Tuning, signed_sum, tune};
 pub use memory::{collect, or_out_of_memory, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};

@@ -4,6 +4,7 @@
 pub use crate::common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 pub use crate::common::error::{DeviceError, DeviceErrorKind};
 pub use crate::common::options::Options;
+pub use crate::device::module::Module;
 pub use crate::device::trial::TrialFactors;
 pub use crate::device::weighted::MersenneSquares;
 pub use crate::engine::ceilings::Ceilings;
@@ -22,4 +23,5 @@ pub use crate::values::number::{BadNumber, Number, Unread};
 pub use bigint_core::operation::{Cost, Flag, MOST_OPERANDS, Property, Signs, Syntax, Width};
 pub use bigint_core::shape::INTERLEAVE;
 pub use bigint_core::{Algorithm, LIMB_BITS, Level, MAX_WIDTH, Strides, WIDEST_COUNTED};
+pub use bigint_cpu::chain::{Chain, Step};
 pub use bigint_cpu::radix::Decimals;

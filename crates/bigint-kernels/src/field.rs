@@ -18,8 +18,12 @@
 //! 32; numbers of fewer limbs have zeros on top. What is modulo an odd number that is no
 //! prime is right as well, but for inverses.
 //!
+//! Where all threads of a launch have one modulus, and it has six bits to spare, [`lazy`] is faster.
+//!
 //! Cost: a product `2 n^2 + n` multiply-adds, a square `1.5 (n^2 + n)`, sums and differences
 //! none. No scratch.
+
+pub mod lazy;
 
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::Modulus;

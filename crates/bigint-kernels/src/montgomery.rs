@@ -159,6 +159,46 @@ where
             return self.product(a, a);
         }
         let [lower, upper] = triangle::square(a);
+        let (limbs, over) = self.lazily_reduced(lower).sum();
+        let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
+        self.subtracted(limbs, over + carry)
+    }
+
+    /// `a b / R`, of a thread by itself, where `a b < (R - m) R`: below `m + a b / R`, and not reduced.
+    #[inline(always)]
+    pub fn lazy_product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
+        let mut window = Window::<X>::new([0; X]);
+        // Written out, as in `product`.
+        self.four_steps::<0>(&mut window, a, b, 0);
+        self.four_steps::<4>(&mut window, a, b, 0);
+        self.four_steps::<8>(&mut window, a, b, 0);
+        self.four_steps::<12>(&mut window, a, b, 0);
+        self.four_steps::<16>(&mut window, a, b, 0);
+        self.four_steps::<20>(&mut window, a, b, 0);
+        self.four_steps::<24>(&mut window, a, b, 0);
+        self.four_steps::<28>(&mut window, a, b, 0);
+        window.sum().0
+    }
+
+    /// `a^2 / R`, as [`lazy_product`](Self::lazy_product).
+    #[inline(always)]
+    pub fn lazy_square(self, a: [Limb; X]) -> [Limb; X] {
+        let [lower, upper] = triangle::square(a);
+        let limbs = self.lazily_reduced(lower).sum().0;
+        Window::<X>::add_digits(limbs, upper).0
+    }
+
+    /// `a s / B`, as [`lazy_product`](Self::lazy_product): below `m + a s / B`.
+    #[inline(always)]
+    pub fn scaled(self, a: [Limb; X], s: Limb) -> [Limb; X] {
+        let mut window = Window::<X>::new([0; X]);
+        self.step(&mut window, s, a);
+        window.sum().0
+    }
+
+    /// A thread's window whose lower limbs were these, once they are taken away.
+    #[inline(always)]
+    fn lazily_reduced(self, lower: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new(lower);
         // Written out, as in `product`.
         self.reduce_four(&mut window, 0);
@@ -169,9 +209,7 @@ where
         self.reduce_four(&mut window, 20);
         self.reduce_four(&mut window, 24);
         self.reduce_four(&mut window, 28);
-        let (limbs, over) = window.sum();
-        let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
-        self.subtracted(limbs, over + carry)
+        window
     }
 
     /// Whether lanes [square](Self::square_by_lanes): those with the widest digits.

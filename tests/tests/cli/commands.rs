@@ -390,3 +390,18 @@ fn constants_are_printed_to_as_many_digits_as_are_asked_for() {
         unknown.stderr
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn sql_is_a_program_of_its_own_with_the_same_arguments() {
+    let place = Workplace::new();
+    let missing = place.run(&["sql", "SELECT 1"]);
+    assert_eq!(missing.code, 2, "{}", missing.stderr);
+    let cure = "cargo install --path integrations/bigint-sql";
+    assert!(missing.stderr.contains(cure), "{}", missing.stderr);
+    place.file("bigint-sql", "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 3\n");
+    let script = "chmod +x bigint-sql; PATH=$PWD:$PATH $bigint sql 'SELECT 1' --table t=a --help";
+    let ended = ended(place.script(script).output().expect("bash"));
+    assert_eq!(ended.stdout, "SELECT 1|--table|t=a|--help|");
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+}

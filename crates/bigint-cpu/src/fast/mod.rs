@@ -3,6 +3,7 @@
 //! Which code runs is decided once, by what the machine can do: see [`Path`].
 
 mod add_signed;
+pub mod chain;
 mod cpu;
 mod div_rem;
 mod euclid;

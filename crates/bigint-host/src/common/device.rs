@@ -10,7 +10,7 @@ use crate::common::reach::Parameter;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::{Launch, Limb, Shape};
+use bigint_core::{Arguments, Launch, Limb, Shape};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -125,7 +125,28 @@ pub(crate) trait Kernels: Send + Sync {
         arguments: &dyn Parameter,
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError>;
+
+    /// Has the driver compile a module of kernels that a user wrote.
+    fn load_own(&self, ptx: &str) -> Result<OwnModule, DeviceError>;
+
+    /// Queues a kernel of such a module behind all earlier work; `scalars` are its second parameter, if
+    /// there are any.
+    ///
+    /// # Panics
+    /// As [`Kernels::launch`].
+    fn launch_own(
+        &self,
+        module: &OwnModule,
+        kernel: &str,
+        launch: Launch,
+        arguments: &Arguments,
+        scalars: &[Limb],
+        buffers: &[&Buffer],
+    ) -> Result<(), DeviceError>;
 }
+
+/// A module of kernels that a user wrote, loaded: the back end's own handle.
+pub(crate) type OwnModule = Arc<dyn Any + Send + Sync>;
 
 /// What happens to memory that is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

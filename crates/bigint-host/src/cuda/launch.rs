@@ -1,16 +1,15 @@
 //! Launches of kernels.
 
-use super::device::{CudaDevice, FREE_SHARED_BYTES, words};
+use super::device::{CudaDevice, words};
+use super::own::allow_shared;
 use super::{early, failure};
 use crate::DeviceError;
-use crate::common::device::{Buffer, Kernels, Roots};
+use crate::common::device::{Buffer, Kernels, OwnModule, Roots};
 use crate::common::reach::Parameter;
-use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
-use cust::error::CudaError;
+use bigint_core::{Arguments, Launch, Limb};
 use cust::memory::DeviceBuffer;
-use cust::sys;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
@@ -49,6 +48,22 @@ impl Kernels for CudaDevice {
         Ok(tables.entry(of).or_insert(table).as_device_ptr().as_raw())
     }
 
+    fn load_own(&self, ptx: &str) -> Result<OwnModule, DeviceError> {
+        self.load_module(ptx)
+    }
+
+    fn launch_own(
+        &self,
+        module: &OwnModule,
+        kernel: &str,
+        launch: Launch,
+        arguments: &Arguments,
+        scalars: &[Limb],
+        buffers: &[&Buffer],
+    ) -> Result<(), DeviceError> {
+        self.launch_of_module(module, kernel, launch, arguments, scalars, buffers)
+    }
+
     fn launch(
         &self,
         entry: EntryPoint,
@@ -71,30 +86,23 @@ impl Kernels for CudaDevice {
         let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {
-            if launch.shared_bytes > FREE_SHARED_BYTES {
-                // SAFETY: the handle is the module's, which is loaded; the answer is one of
-                // the codes that `cust_raw` has known since the function exists.
-                let code = unsafe {
-                    sys::cuFuncSetAttribute(
-                        function.to_raw(),
-                        sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                        launch.shared_bytes.cast_signed(),
-                    )
-                };
-                if code != sys::CUresult::CUDA_SUCCESS {
-                    return Err(CudaError::LaunchOutOfResources);
-                }
-            }
+            allow_shared(&function, launch.shared_bytes)?;
             // SAFETY: the kernel takes these arguments and this launch by the ABI
             // that host and device share: a `Parameter` is that parameter itself, plain
             // numbers, which the driver copies before it returns. It touches the memory in
             // the arguments only, which lies in buffers that are alive; if they are dropped
             // they are freed behind the kernel.
             unsafe {
-                if matches!(specialization, Specialization::LongTransform(known) if known.is_early) {
+                if matches!(specialization, Specialization::LongTransform(known) if known.is_early)
+                {
                     early::launch(&function, launch, stream, parameter)
                 } else {
-                    let Launch { grid, block, shared_bytes, .. } = launch;
+                    let Launch {
+                        grid,
+                        block,
+                        shared_bytes,
+                        ..
+                    } = launch;
                     stream.launch(&function, grid, block, shared_bytes, &[parameter])
                 }
             }

@@ -14,6 +14,7 @@ mod early;
 mod failure;
 mod launch;
 mod modules;
+mod own;
 mod staging;
 
 use crate::common::back_end::Found;

@@ -74,7 +74,7 @@ impl Modules {
     }
 }
 
-fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
+pub(super) fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
     let unsupported = |why| DeviceErrorKind::Unsupported(format!("kernel {name}: {why}"));
     let ptx = CString::new(ptx).map_err(|error| unsupported(error.to_string()))?;
     Module::from_ptx_cstr(&ptx, &[]).map_err(|error| match refusal(&ptx) {

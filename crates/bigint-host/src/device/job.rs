@@ -223,7 +223,7 @@ pub(crate) fn module(
 const MOST_MATRICES: usize = 16;
 
 /// The argument for an operand at an address: so many numbers, or one for all.
-fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
+pub(crate) fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
     let is_one = node.shape.count == 1;
     let mut strides = Shape {
         count: if is_one { 1 } else { count },

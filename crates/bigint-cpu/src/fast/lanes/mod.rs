@@ -12,13 +12,14 @@
 //! 3. `digits`: columns carried through and packed into a block of words; [`transfer`]:
 //!    the block transposed back and stored as limbs.
 //!
-//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `fixed_base`,
+//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `chain`, `fixed_base`,
 //! `division`, `root` and `gcd` compute other things than products with digits in lanes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(super) mod chain;
 mod digits;
 #[cfg(target_arch = "x86_64")]
 mod division;

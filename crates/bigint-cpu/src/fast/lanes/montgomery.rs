@@ -225,6 +225,12 @@ impl<'a, I: Vector> Odd<'a, I> {
         }
     }
 
+    /// Digits of the moduli.
+    #[inline(always)]
+    pub fn digits(&self) -> usize {
+        self.m.len()
+    }
+
     /// `t = a b / R`, below `2 m` where both are; digits.
     #[inline(always)]
     pub fn product(&self, t: &mut [I::V], a: &[I::V], b: &[I::V]) {

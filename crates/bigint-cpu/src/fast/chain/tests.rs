@@ -1,0 +1,132 @@
+//! Chains against num-bigint, on every path of the machine.
+
+use super::*;
+use num_bigint::BigUint;
+use proptest::prelude::*;
+
+/// A number of `bits` bits and what `seed` makes of it: all ones, one bit, or anything.
+fn number(bits: usize, seed: u64) -> BigUint {
+    let top = BigUint::from(1u8) << (bits - 1);
+    let ones = (&top << 1u8) - 1u8;
+    match seed % 5 {
+        0 => ones,
+        1 => top,
+        2 => BigUint::ZERO,
+        _ => {
+            let mut x = BigUint::from(seed | 1);
+            while x.bits() < bits as u64 {
+                x = &x * &x + seed;
+            }
+            x & ones
+        }
+    }
+}
+
+fn limbs(x: &BigUint) -> Vec<Limb> {
+    x.to_u32_digits()
+}
+
+/// Whatever steps the bounds allow, the registers are what num-bigint computes.
+fn agree(bits: usize, seed: u64, count: usize, choices: &[(u8, u16, u16, u16)]) {
+    let m = number(bits, seed) | BigUint::from(1u8) | (BigUint::from(1u8) << (bits - 1));
+    let registers = 5u16;
+    for path in Path::ALL.into_iter().filter(|path| path.is_supported()) {
+        let mut chain = Chain::on(path, &limbs(&m), registers, count).unwrap();
+        let mut expected = Vec::new();
+        for register in 0..registers {
+            let of =
+                |row: usize| number(bits, seed ^ (row as u64 * 977 + u64::from(register))) % &m;
+            let numbers: Vec<_> = (0..count).map(of).collect();
+            chain
+                .set(register, &numbers.iter().map(limbs).collect::<Vec<_>>())
+                .unwrap();
+            expected.push(numbers);
+        }
+        let scales: Vec<u32> = (0..count)
+            .map(|i| (seed as u32).wrapping_mul(i as u32 + 1))
+            .collect();
+        chain.set_scales(&scales).unwrap();
+        let half: BigUint = (&m + 1u8) >> 1;
+        let inverse = half.modpow(&32u8.into(), &m);
+        for &(kind, r, a, b) in choices {
+            let (r, a, b) = (r % registers, a % registers, b % registers);
+            let of = |register: u16| chain.bounds[usize::from(register)];
+            let step = match kind % 5 {
+                4 => Step::Copy { r, a },
+                0 if of(a) * of(b) <= SPARE => Step::Mul { r, a, b },
+                1 if of(a) + of(b) <= SPARE => Step::Add { r, a, b },
+                2 if of(b) <= PRODUCT && of(a) + 2 <= SPARE => Step::Sub { r, a, b },
+                _ if of(a) < SPARE => Step::Scale { r, a },
+                _ => continue,
+            };
+            chain.run(&[step]);
+            for row in 0..count {
+                let of = |register: u16| expected[usize::from(register)][row].clone();
+                expected[usize::from(r)][row] = match step {
+                    Step::Mul { a, b, .. } => of(a) * of(b),
+                    Step::Add { a, b, .. } => of(a) + of(b),
+                    Step::Sub { a, b, .. } => of(a) + &m - of(b),
+                    Step::Copy { a, .. } => of(a),
+                    Step::Scale { a, .. } => of(a) * scales[row] * &inverse,
+                } % &m;
+            }
+        }
+        for register in 0..registers {
+            let found = chain.get(register);
+            let found: Vec<_> = found.into_iter().map(BigUint::new).collect();
+            assert_eq!(
+                found,
+                expected[usize::from(register)],
+                "{} {bits}",
+                path.name()
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn registers_are_what_the_steps_make_of_them(
+        bits in 2usize..700,
+        seed in any::<u64>(),
+        count in 1usize..20,
+        choices in prop::collection::vec(any::<(u8, u16, u16, u16)>(), 0..40),
+    ) {
+        agree(bits, seed, count, &choices);
+    }
+}
+
+#[test]
+fn moduli_at_the_boundaries_of_words_and_digits_have_room_for_the_bounds() {
+    let choices: Vec<_> = (0..200u16)
+        .map(|i| ((i % 7) as u8, i % 5, i * 3 % 11, i * 5 % 7))
+        .collect();
+    for bits in [
+        2, 3, 45, 46, 47, 52, 57, 58, 59, 64, 98, 99, 122, 123, 250, 255, 1018, 2048, 8192,
+    ] {
+        agree(bits, 5, 9, &choices);
+        agree(bits, 13, 2, &choices);
+    }
+}
+
+#[test]
+#[should_panic(expected = "Mul")]
+fn a_product_of_sums_that_are_too_great_is_refused() {
+    let mut chain = Chain::new(&[7], 2, 1).unwrap();
+    chain.set(0, &[vec![3]]).unwrap();
+    let double = Step::Add { r: 0, a: 0, b: 0 };
+    chain.run(&[double, double, double, Step::square(1, 0)]);
+}
+
+#[test]
+fn rows_are_one_for_all_or_as_many_as_the_chain_has() {
+    let mut chain = Chain::new(&[7], 1, 3).unwrap();
+    assert!(matches!(
+        chain.set(0, &[vec![1], vec![2]]),
+        Err(Error::Count {
+            operand: 2,
+            result: 3
+        })
+    ));
+    assert!(matches!(chain.set_scales(&[]), Err(Error::Count { .. })));
+}

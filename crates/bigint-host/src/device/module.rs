@@ -1,0 +1,199 @@
+//! Kernels of one's own: PTX that a user built, launched with batches.
+
+use crate::common::device::{Buffer, Device, OwnModule};
+use crate::common::threads::each;
+use crate::device::job::operand;
+use crate::engine::inner::Inner;
+use crate::values::node::{Node, Share};
+use crate::{Batch, Engine, Error};
+use bigint_core::kernel::{BLOCK, MatrixArgument};
+use bigint_core::operation::{MOST_OPERANDS, MOST_RESULTS};
+use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A module of kernels that a user wrote, on every device of an engine.
+///
+/// A kernel is an exported `extern "ptx-kernel" fn(arguments: Arguments)`, or one with a second parameter, plain
+/// numbers of 32 bits that are the same for all threads; `bigint_kernels` has what one is made of, and
+/// `cargo xtask build-ptx --device-crate` builds it.
+#[derive(Clone)]
+pub struct Module {
+    engine: Arc<Inner>,
+    loaded: Vec<(Arc<dyn Device>, OwnModule)>,
+    shared_bytes: u32,
+}
+
+impl Engine {
+    /// Has the driver compile a module of PTX on every device of this engine; `None` where it has none.
+    ///
+    /// # Errors
+    /// [`Error::Device`], with the compiler's words where it refuses the PTX.
+    pub fn module(&self, ptx: &str) -> Result<Option<Module>, Error> {
+        self.inner.open_now();
+        let devices = self.inner.devices();
+        let loaded = devices.map(|device| Ok((Arc::clone(device), device.load_own(ptx)?)));
+        let loaded = loaded.collect::<Result<Vec<_>, Error>>()?;
+        Ok((!loaded.is_empty()).then(|| Module {
+            engine: Arc::clone(&self.inner),
+            loaded,
+            shared_bytes: 0,
+        }))
+    }
+}
+
+impl Module {
+    /// The module, for launches whose blocks have so many bytes of dynamic shared memory.
+    pub fn with_shared_bytes(mut self, bytes: u32) -> Self {
+        self.shared_bytes = bytes;
+        self
+    }
+
+    /// Waits for all that was launched on the devices, and tells of what failed.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn wait(&self) -> Result<(), Error> {
+        for (device, _) in &self.loaded {
+            device.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Launches a kernel, a thread for each number, in blocks of 128: batches of these widths, contiguous,
+    /// of as many numbers as the longest operand has; one number stands for all. What the devices of the
+    /// engine have of the numbers they share as they do for any operation, and results stay there.
+    ///
+    /// The kernel gets operands as `a`, `b`, `c` of [`Arguments`] and results as `r`, `s`; `scalars` are its
+    /// second parameter, if there are any. A launch is not waited for.
+    ///
+    /// A kernel must touch nothing but what its arguments name: one that writes elsewhere makes other
+    /// batches' numbers others.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where an operand has neither one number nor as many as the others;
+    /// [`Error::Device`], where there is no such kernel or the launch fails: a later call may be the one
+    /// that tells. Nothing is computed again elsewhere, as nobody else can.
+    ///
+    /// # Panics
+    /// Where there are no operands, or more operands or results than [`Arguments`] has room for.
+    pub fn launch(
+        &self,
+        kernel: &str,
+        operands: &[&Batch],
+        widths: &[usize],
+        scalars: &[Limb],
+    ) -> Result<Vec<Batch>, Error> {
+        assert!(
+            (1..=MOST_OPERANDS).contains(&operands.len()) && widths.len() <= MOST_RESULTS,
+            "operands and results that a kernel's arguments have room for"
+        );
+        let count = operands.iter().map(|operand| operand.len());
+        let count = count.max().unwrap_or(0);
+        for operand in operands {
+            if operand.len() != count && operand.len() != 1 {
+                return Err(Error::CountMismatch {
+                    a: count,
+                    b: operand.len(),
+                });
+            }
+        }
+        let shares = self.engine.shares(count, f64::INFINITY);
+        let shares: Vec<_> = shares
+            .into_iter()
+            .filter(|(_, numbers)| !numbers.is_empty())
+            .collect();
+        let made = each(shares, |(device, numbers)| {
+            let made = self.on_device(device, kernel, operands, &numbers, widths, scalars);
+            made.map(|buffers| (numbers, buffers))
+        });
+        let mut all: Vec<Vec<Share>> = widths.iter().map(|_| Vec::new()).collect();
+        for made in made {
+            let (numbers, buffers) = made?;
+            for (shares, buffer) in all.iter_mut().zip(buffers) {
+                shares.push(Share {
+                    numbers: numbers.clone(),
+                    buffer: Arc::new(buffer),
+                });
+            }
+        }
+        let shapes = widths
+            .iter()
+            .map(|&width| Shape::new(count, width, Layout::Contiguous));
+        let batches = shapes.zip(all).map(|(shape, shares)| {
+            Batch::new(match shares.is_empty() {
+                true => Node::on_host(&self.engine, shape, Vec::new()),
+                false => Node::on_devices(&self.engine, shape, shares, None),
+            })
+        });
+        Ok(batches.collect())
+    }
+
+    /// Launches on a device, for some of the numbers.
+    fn on_device(
+        &self,
+        device: &Arc<dyn Device>,
+        kernel: &str,
+        operands: &[&Batch],
+        numbers: &Range<usize>,
+        widths: &[usize],
+        scalars: &[Limb],
+    ) -> Result<Vec<Buffer>, Error> {
+        let loaded = self
+            .loaded
+            .iter()
+            .find(|(other, _)| Arc::ptr_eq(other, device));
+        let Some((_, module)) = loaded else {
+            return Err(self.engine.lost("launching a kernel of one's own"));
+        };
+        let count = numbers.len();
+        let given = operands
+            .iter()
+            .map(|operand| operand.node().resident(device, numbers.clone()));
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        let made = widths.iter().map(|width| device.allocate(width * count));
+        let made = made.collect::<Result<Vec<_>, _>>()?;
+        let pairs = operands.iter().zip(&given);
+        let matrices: Vec<_> = pairs
+            .map(|(batch, buffer)| operand(batch.node(), buffer.address(), count))
+            .collect();
+        let results: Vec<_> = widths
+            .iter()
+            .zip(&made)
+            .map(|(&width, buffer)| {
+                let strides = Shape::new(count, width, Layout::Contiguous).strides();
+                MatrixArgument::new(buffer.address(), width, strides)
+            })
+            .collect();
+        let grid = u32::try_from(count.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
+        let workers = grid as usize * BLOCK as usize;
+        let launch = Launch {
+            grid,
+            block: BLOCK,
+            shared_bytes: self.shared_bytes,
+            workers,
+            scratch_width: 0,
+        };
+        let arguments = Arguments {
+            count: count as u64,
+            workers: workers as u64,
+            ..Arguments::of(&results, &matrices)
+        };
+        let buffers: Vec<_> = made
+            .iter()
+            .chain(given.iter().map(|buffer| &**buffer))
+            .collect();
+        device.launch_own(module, kernel, launch, &arguments, scalars, &buffers)?;
+        Ok(made)
+    }
+}
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_without_devices_has_no_module() {
+        assert!(Engine::cpu().module("no PTX").unwrap().is_none());
+    }
+}

@@ -1,0 +1,116 @@
+//! The numbers modulo one odd number of a launch, reduced as late as can be.
+//!
+//! All threads compute modulo the same number `m`, a parameter of the kernel: hardware has parameters
+//! in constant memory, from which multiply-adds take an operand, so that the modulus takes no registers.
+//! With `R = B^LIMBS > 64 m`, six bits are spare, and an [`Element`] is below `BOUND m`, by its type:
+//! a product of `a < x m` and `b < y m` with `x y <= 64` is below `(64 m m + R m) / R < 2 m`, without a
+//! subtraction at its end, and sums and differences need none either.
+//!
+//! ```text
+//! let sum: Element<8, 4> = field.add(x, y);            // x, y below 2 m
+//! let difference: Element<8, 4> = field.sub(x, y);     // x - y + 2 m
+//! let product = field.mul(sum, difference);            // 4 * 4 <= 64: below 2 m
+//! ```
+//!
+//! By hand, with `R` = 1000 and `m` = 7: 4 below 7 times 27 below 28 is 108; 108 + 556 7 is 4000, so
+//! that the product is 4, and 4000 is 108 modulo 7.
+//!
+//! A bound that does not hold is an error when the kernel is compiled. `LIMBS` is 4, 8, 12, 16, 24 or 32.
+//!
+//! Cost: a product `2 n^2 + n` multiply-adds, a square `1.5 (n^2 + n)`, [`scale`](Field::scale) `2 n + 1`.
+//! No scratch.
+
+use crate::gpu::window::{Slide, Window};
+use crate::montgomery::Modulus;
+use bigint_core::Limb;
+
+/// What products of bounds may be.
+pub const SPARE: u32 = 64;
+
+/// A modulus, as the host writes it into the parameters of a launch: its limbs, then those of its double.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Field<const LIMBS: usize> {
+    modulus: [Limb; LIMBS],
+    twice: [Limb; LIMBS],
+}
+
+/// A number below `BOUND` times the modulus, in Montgomery's form.
+#[derive(Clone, Copy)]
+pub struct Element<const LIMBS: usize, const BOUND: u32>([Limb; LIMBS]);
+
+impl<const LIMBS: usize, const BOUND: u32> Element<LIMBS, BOUND> {
+    /// The element of these limbs, which are below `BOUND` times the modulus.
+    #[inline(always)]
+    pub const fn of_limbs(limbs: [Limb; LIMBS]) -> Self {
+        Element(limbs)
+    }
+
+    /// The limbs, which may be the modulus or more.
+    #[inline(always)]
+    pub const fn limbs(self) -> [Limb; LIMBS] {
+        self.0
+    }
+}
+
+impl<const LIMBS: usize> Field<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    #[inline(always)]
+    fn modulus(&self) -> Modulus<1, LIMBS> {
+        Modulus::of_limbs(self.modulus)
+    }
+
+    /// `a b`.
+    #[inline(always)]
+    pub fn mul<const A: u32, const B: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, 2> {
+        const { assert!(A * B <= SPARE, "the bounds of a product") }
+        Element(self.modulus().lazy_product(a.0, b.0))
+    }
+
+    /// `a a`.
+    #[inline(always)]
+    pub fn square<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 2> {
+        const { assert!(A * A <= SPARE, "the bounds of a square") }
+        Element(self.modulus().lazy_square(a.0))
+    }
+
+    /// `a s / 2^32`.
+    #[inline(always)]
+    pub fn scale<const A: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        s: Limb,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A < R && R <= SPARE, "the bound of a number that is scaled") }
+        Element(self.modulus().scaled(a.0, s))
+    }
+
+    /// `a + b`.
+    #[inline(always)]
+    pub fn add<const A: u32, const B: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A + B <= R && R <= SPARE, "the bound of a sum") }
+        Element(Window::<LIMBS>::add_digits(a.0, b.0).0)
+    }
+
+    /// `a - b`, as `a - b + 2 m`.
+    #[inline(always)]
+    pub fn sub<const A: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, 2>,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A + 2 <= R && R <= SPARE, "the bound of a difference") }
+        let above = Window::<LIMBS>::add_digits(a.0, self.twice).0;
+        Element(Window::<LIMBS>::subtract(above, b.0, 0).0)
+    }
+}

@@ -1,0 +1,270 @@
+//! Stage 1 of GMP-ECM's parametrization 3 by Montgomery's ladder, a thread for each curve.
+//!
+//! The steps are those of `ladder.rs` of the crate `ecm`, which has the maths. All threads walk them
+//! together: the scalar's bits are the same for all curves, and so is the modulus, a parameter
+//! ([`bigint_kernels::field::lazy`]). Up to 16 limbs a thread has both points in registers. Above, they are
+//! in shared memory, six numbers for each thread, and all products go through one body of code, as do all
+//! squares: eight bodies would not fit the memory of instructions.
+//!
+//! `a` has a curve's state, `q u w v` of `LIMBS` limbs each, and `r` gets the new one; `b` is `sigma`, one
+//! limb; `c` is the scalar, one number for all. The bits `from - 1`, `from - 2`, ... `to` are walked.
+//!
+//! Cost of a bit: four products, four squares and a scale:
+//! `4 (2 n^2 + n) + 4 * 1.5 (n^2 + n) + 2 n + 1` multiply-adds.
+
+#![no_std]
+#![feature(abi_ptx)]
+
+use bigint_core::kernel::BLOCK;
+use bigint_core::{Arguments, Limb};
+use bigint_kernels::field::lazy::{Element, Field};
+use bigint_kernels::gpu::memory::Unit;
+use bigint_kernels::gpu::shared::Column;
+use bigint_kernels::gpu::window::{Slide, Window};
+use bigint_kernels::montgomery::{load, store};
+use bigint_kernels::squares::each;
+use bigint_kernels::thread::Batches;
+
+/// What a launch tells beside its batches.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Scalars<const LIMBS: usize> {
+    field: Field<LIMBS>,
+    /// The bit above the first one that is walked.
+    from: u32,
+    /// The last bit.
+    to: u32,
+    /// 2: what the compiler does not know it does not unroll.
+    two: u32,
+}
+
+/// Walks the bits.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+unsafe fn ladder<const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<LIMBS>)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let Scalars { field, from, to, .. } = scalars;
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    for work in batches.numbers_in_step() {
+        let n = LIMBS as u32;
+        let mut q: Element<LIMBS, 2> = Element::of_limbs(load(work.a, 0));
+        let mut u: Element<LIMBS, 4> = Element::of_limbs(load(work.a, n));
+        let mut w: Element<LIMBS, 2> = Element::of_limbs(load(work.a, 2 * n));
+        let mut v: Element<LIMBS, 4> = Element::of_limbs(load(work.a, 3 * n));
+        let sigma = work.b.limb(0);
+        let (mut at, mut is_swapped, mut bits) = (*from, 0, work.c.limb(from / 32));
+        while at > *to {
+            at -= 1;
+            if at % 32 == 31 {
+                bits = work.c.limb(at / 32);
+            }
+            let bit = bits >> (at % 32) & 1;
+            if bit != is_swapped {
+                (q, w, u, v) = (w, q, v, u);
+                is_swapped = bit;
+            }
+            // From 12 limbs on warps that drift apart would fetch the code again and again.
+            if LIMBS >= 12 {
+                batches.team().sync();
+            }
+            let s: Element<LIMBS, 6> = field.add(v, w);
+            let f: Element<LIMBS, 6> = field.sub(v, w);
+            let a: Element<LIMBS, 6> = field.add(u, q);
+            let e: Element<LIMBS, 6> = field.sub(u, q);
+            let (cb, da) = (field.mul(s, e), field.mul(f, a));
+            let (aa, bb) = (field.square(a), field.square(e));
+            q = field.mul(aa, bb);
+            let k: Element<LIMBS, 4> = field.sub(aa, bb);
+            let scaled: Element<LIMBS, 5> = field.scale(k, sigma);
+            let sum: Element<LIMBS, 7> = field.add(scaled, bb);
+            let product = field.mul(k, sum);
+            u = Element::of_limbs(product.limbs());
+            let sum: Element<LIMBS, 4> = field.add(da, cb);
+            let difference: Element<LIMBS, 4> = field.sub(da, cb);
+            w = field.square(sum);
+            let square = field.square(difference);
+            v = field.add(square, square);
+        }
+        if is_swapped == 1 {
+            (q, w, u, v) = (w, q, v, u);
+        }
+        store(work.r, 0, q.limbs());
+        store(work.r, n, u.limbs());
+        store(work.r, 2 * n, w.limbs());
+        store(work.r, 3 * n, v.limbs());
+    }
+}
+
+/// A thread's numbers in shared memory.
+#[derive(Clone, Copy)]
+struct Slots<const LIMBS: usize>(Column);
+
+impl<const LIMBS: usize> Slots<LIMBS> {
+    /// Pairs of a thread.
+    const PAIRS: u32 = 3 * LIMBS as u32;
+
+    /// The pair that limb `i` of a slot is in.
+    #[inline(always)]
+    fn pair(slot: u32, i: usize) -> u32 {
+        slot * (LIMBS as u32 / 2) + i as u32 / 2
+    }
+
+    #[inline(always)]
+    fn get<const BOUND: u32>(self, slot: u32) -> Element<LIMBS, BOUND> {
+        let mut upper = 0;
+        Element::of_limbs(each(|i| {
+            if i % 2 == 1 {
+                return upper;
+            }
+            let lower;
+            [lower, upper] = self.0.two(Self::pair(slot, i));
+            lower
+        }))
+    }
+
+    #[inline(always)]
+    fn set<const BOUND: u32>(self, slot: u32, x: Element<LIMBS, BOUND>) {
+        let limbs = x.limbs();
+        let _: [Limb; LIMBS] = each(|i| {
+            if i % 2 == 0 {
+                self.0.set_two(Self::pair(slot, i), [limbs[i], limbs[i + 1]]);
+            }
+            0
+        });
+    }
+}
+
+/// [`ladder`] with the numbers in shared memory: `q u w v` are in slots 0, 2, 4 and 5, and the steps of a
+/// bit are two rounds of two products and two squares each.
+///
+/// # Safety
+/// As for [`Batches::new`], with shared memory for six numbers of each thread.
+#[inline(always)]
+unsafe fn ladder_in_slots<const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<LIMBS>)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let Scalars { field, from, to, two } = scalars;
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    let slots = Slots::<LIMBS>(batches.column(Slots::<LIMBS>::PAIRS));
+    let team = batches.team();
+    for work in batches.numbers_in_step() {
+        let n = LIMBS as u32;
+        let mut i = 0;
+        while i < 2 * *two {
+            let limbs = load(work.a, i * n);
+            slots.set(place(PLACES, i), Element::<LIMBS, 4>::of_limbs(limbs));
+            i += 1;
+        }
+        let sigma = work.b.limb(0);
+        let (mut at, mut is_swapped, mut bits) = (*from, 0, work.c.limb(from / 32));
+        while at > *to {
+            at -= 1;
+            if at % 32 == 31 {
+                bits = work.c.limb(at / 32);
+            }
+            let bit = bits >> (at % 32) & 1;
+            // The points change places by the slots' names.
+            let places = if bit == is_swapped { PLACES } else { SWAPPED };
+            is_swapped = bit;
+            let [q, u, w, v] = [0, 1, 2, 3].map(|i| place(places, i));
+            let (x, z) = (slots.get::<2>(q), slots.get::<4>(u));
+            let a: Element<LIMBS, 6> = field.add(z, x);
+            let e: Element<LIMBS, 6> = field.sub(z, x);
+            let (x, z) = (slots.get::<2>(w), slots.get::<4>(v));
+            let s: Element<LIMBS, 6> = field.add(z, x);
+            let f: Element<LIMBS, 6> = field.sub(z, x);
+            slots.set(0, s);
+            slots.set(1, e);
+            slots.set(2, f);
+            slots.set(3, a);
+            let mut round = 0;
+            while round < *two {
+                let mut m = 0;
+                while m < *two {
+                    team.sync();
+                    // s e and f a, then a^2 e^2 and K (e^2 + d K).
+                    let (x, y) = (slots.get::<8>(2 * m), slots.get::<8>(2 * m + 1));
+                    slots.set(2 * m, field.mul(x, y));
+                    m += 1;
+                }
+                let mut m = 0;
+                while m < *two {
+                    team.sync();
+                    // a and e, then the sum and the difference.
+                    let place = if round == 0 { 3 - 2 * m } else { 4 + m };
+                    slots.set(place, field.square(slots.get::<8>(place)));
+                    m += 1;
+                }
+                if round == 0 {
+                    let (cb, da) = (slots.get::<2>(0), slots.get::<2>(2));
+                    let sum: Element<LIMBS, 4> = field.add(da, cb);
+                    let difference: Element<LIMBS, 4> = field.sub(da, cb);
+                    slots.set(4, sum);
+                    slots.set(5, difference);
+                    let (aa, bb) = (slots.get::<2>(3), slots.get::<2>(1));
+                    let k: Element<LIMBS, 4> = field.sub(aa, bb);
+                    let scaled: Element<LIMBS, 5> = field.scale(k, sigma);
+                    let sum: Element<LIMBS, 7> = field.add(scaled, bb);
+                    slots.set(0, aa);
+                    slots.set(2, k);
+                    slots.set(3, sum);
+                }
+                round += 1;
+            }
+            let square = slots.get::<2>(5);
+            let v: Element<LIMBS, 4> = field.add(square, square);
+            slots.set(5, v);
+        }
+        let places = match is_swapped {
+            0 => PLACES,
+            _ => SWAPPED,
+        };
+        let mut i = 0;
+        while i < 2 * *two {
+            store(work.r, i * n, slots.get::<4>(place(places, i)).limbs());
+            i += 1;
+        }
+    }
+}
+
+/// The slots of `q u w v`, four bits each from the lowest on.
+const PLACES: u32 = 0x5420;
+
+/// Where the points have changed places.
+const SWAPPED: u32 = 0x2054;
+
+/// The slot of one of them.
+#[inline(always)]
+fn place(places: u32, which: u32) -> u32 {
+    places >> (4 * which) & 15
+}
+
+macro_rules! ladders {
+    ($($leaf:ident: $($name:ident $limbs:literal)*;)*) => {$($(
+        /// The ladder of a modulus of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
+        /// allocated and contiguous and results that overlap none of them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(arguments: Arguments, scalars: Scalars<$limbs>) {
+            // SAFETY: by this function's own contract.
+            unsafe { $leaf::<$limbs>(&arguments, &scalars) }
+        }
+    )*)*};
+}
+
+ladders! {
+    ladder: ladder_4 4 ladder_8 8 ladder_12 12 ladder_16 16;
+    ladder_in_slots: ladder_24 24 ladder_32 32;
+}
+
+/// The threads of a block.
+const _: () = assert!(BLOCK == 128);

@@ -1,0 +1,149 @@
+//! Stage 1 on the engine's devices: the kernels of `kernels/`, a thread for each curve.
+
+use bigint_host::advanced::Module;
+use bigint_host::{Batch, Engine, Layout, Limb, Shape};
+use num_bigint::BigUint;
+
+use crate::Error;
+
+/// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
+const PTX: &str = include_str!("../ecm.ptx");
+
+/// The limbs of the numbers that there are kernels for.
+const WIDTHS: [usize; 6] = [4, 8, 12, 16, 24, 32];
+
+/// From so many limbs on a thread's numbers are in shared memory: six of them.
+const IN_SHARED: usize = 24;
+
+/// Threads of a block.
+const BLOCK: usize = 128;
+
+/// Bits that a modulus leaves free.
+const SPARE_BITS: u64 = 6;
+
+/// The modulus's length in limbs as kernels take it, where one does.
+pub fn width(n: &BigUint) -> Option<usize> {
+    let fits = |&width: &usize| n.bits() + SPARE_BITS <= 32 * width as u64;
+    WIDTHS.into_iter().find(fits)
+}
+
+/// Ladders on the way.
+#[derive(Clone)]
+pub struct Ladders {
+    engine: Engine,
+    module: Module,
+    n: BigUint,
+    width: usize,
+    /// `q u w v` of every curve, in Montgomery's form.
+    state: Batch,
+    sigma: Batch,
+    scalar: Batch,
+}
+
+impl std::fmt::Debug for Ladders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ladders")
+            .field("n", &self.n)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ladders {
+    /// Begins with curves of these parameters; `None` where the engine has no device, or there is no
+    /// kernel for so long a modulus.
+    pub fn new(
+        engine: &Engine,
+        n: &BigUint,
+        sigmas: &[u32],
+        scalar: &BigUint,
+    ) -> Result<Option<Self>, Error> {
+        let Some(width) = width(n) else {
+            return Ok(None);
+        };
+        let Some(module) = engine.module(PTX)? else {
+            return Ok(None);
+        };
+        let module = match width {
+            IN_SHARED.. => module.with_shared_bytes((6 * 4 * width * BLOCK) as u32),
+            _ => module,
+        };
+        let form = |number: u64| (BigUint::from(number) << (32 * width)) % n;
+        // 64 d R is 64 sigma R / 2^32.
+        let (two, one, nine, eight) = (form(2), form(1), form(9), form(8));
+        let d64 = (BigUint::from(64u8) << (32 * width - 32)) % n;
+        let mut limbs = Vec::with_capacity(4 * width * sigmas.len());
+        for &sigma in sigmas {
+            let v = (&d64 * sigma + &eight) % n;
+            for number in [&two, &one, &nine, &v] {
+                push(&mut limbs, number, width);
+            }
+        }
+        let state = rows(engine, limbs, 4 * width)?;
+        let sigma = rows(engine, sigmas.to_vec(), 1)?;
+        let bits = scalar.to_u32_digits();
+        let length = bits.len();
+        Ok(Some(Ladders {
+            engine: engine.clone(),
+            module,
+            n: n.clone(),
+            width,
+            state,
+            sigma,
+            scalar: rows(engine, bits, length)?,
+        }))
+    }
+
+    /// Walks the bits `from - 1` to `to`, and waits for it.
+    pub fn walk(&mut self, from: usize, to: usize) -> Result<(), Error> {
+        let mut scalars: Vec<Limb> = Vec::new();
+        push(&mut scalars, &self.n, self.width);
+        push(&mut scalars, &(&self.n << 1u8), self.width);
+        scalars.extend([from as Limb, to as Limb, 2]);
+        let kernel = format!("ladder_{}", self.width);
+        let operands = [&self.state, &self.sigma, &self.scalar];
+        let made = self
+            .module
+            .launch(&kernel, &operands, &[4 * self.width], &scalars)?;
+        self.state = made.into_iter().next().expect("one result");
+        Ok(self.module.wait()?)
+    }
+
+    /// `q u w v` of every curve, multiplied by one number for all.
+    pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
+        let rows = self.state.rows()?;
+        let register = |i: usize| {
+            let rows = rows.chunks_exact(4 * self.width);
+            let of_row =
+                |row: &[Limb]| BigUint::from_slice(&row[i * self.width..][..self.width]) % &self.n;
+            rows.map(of_row).collect()
+        };
+        Ok((0..4).map(register).collect())
+    }
+
+    /// Goes on from a state.
+    pub fn resume(&mut self, state: &[Vec<BigUint>]) -> Result<(), Error> {
+        let count = self.sigma.len();
+        let mut limbs = Vec::with_capacity(4 * self.width * count);
+        for i in 0..count {
+            for register in state {
+                push(&mut limbs, &(&register[i] % &self.n), self.width);
+            }
+        }
+        self.state = rows(&self.engine, limbs, 4 * self.width)?;
+        Ok(())
+    }
+}
+
+/// A batch of numbers of one width.
+fn rows(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error> {
+    let shape = Shape::new(limbs.len() / width, width, Layout::Contiguous);
+    Ok(engine.batch_from_limbs(limbs, shape)?)
+}
+
+/// Appends a number's limbs, as many as are wanted.
+fn push(limbs: &mut Vec<Limb>, number: &BigUint, width: usize) {
+    let digits = number.to_u32_digits();
+    let end = limbs.len() + width;
+    limbs.extend(digits);
+    limbs.resize(end, 0);
+}

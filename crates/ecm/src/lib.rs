@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod chance;
+mod checkpoint;
+mod device;
+mod edwards;
+mod error;
+mod expression;
+mod factors;
+mod ladder;
+mod modular;
+mod point;
+mod primes;
+pub mod program;
+mod save;
+mod scalar;
+mod stage1;
+mod stage2;
+
+pub use chance::{Bounds, bounds_for_digits, chance};
+pub use checkpoint::Checkpoint;
+#[doc(hidden)]
+pub use edwards::{Start, start as edwards_start};
+pub use error::Error;
+pub use expression::evaluate;
+pub use factors::Parts;
+pub use point::{Curve, Family, Point};
+pub use primes::primes;
+pub use save::{read_line, write_line};
+pub use scalar::scalar;
+pub use stage1::{Outcome, Stage1};
+pub use stage2::Stage2;

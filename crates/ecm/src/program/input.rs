@@ -1,0 +1,49 @@
+//! The numbers that are to be factored.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use num_bigint::BigUint;
+
+use super::Failure;
+use crate::{Error, evaluate};
+
+/// The numbers of an argument: an expression, the lines of a file, or those of standard input. Empty
+/// lines and those from `#` on are no numbers.
+pub fn numbers(argument: &str) -> Result<Vec<BigUint>, Failure> {
+    let (name, text) = match argument {
+        "-" => ("-", io::read_to_string(io::stdin())),
+        path if Path::new(path).is_file() => (path, fs::read_to_string(path)),
+        expression => {
+            return match number(expression) {
+                Ok(n) => Ok(vec![n]),
+                Err((column, what)) => Err(Failure::Usage(format!(
+                    "{expression}: column {column}: {what}; and there is no such file"
+                ))),
+            };
+        }
+    };
+    let text = text.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let mut numbers = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let line = line.trim_end();
+        if line.is_empty() || line.trim_start().starts_with('#') {
+            continue;
+        }
+        numbers.push(number(line).map_err(|(column, what)| {
+            Failure::Usage(format!("{name}:{}:{column}: {what}", i + 1))
+        })?);
+    }
+    Ok(numbers)
+}
+
+/// The number of an expression, or where it is wrong and how.
+fn number(text: &str) -> Result<BigUint, (usize, String)> {
+    match evaluate(text) {
+        Ok(n) if n < 2u8.into() => Err((1, format!("{n} has no factors: a number is 2 or more"))),
+        Ok(n) => Ok(n),
+        Err(Error::Expression { column, what }) => Err((column, what)),
+        Err(other) => Err((1, other.to_string())),
+    }
+}

@@ -1,0 +1,426 @@
+//! A run: curves on numbers, until they have come apart or the curves are done.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use bigint_host::Engine;
+use num_bigint::BigUint;
+use serde::Serialize;
+
+use super::output::{print, say};
+use super::stop::Stop;
+use super::{Cli, Failure};
+use crate::checkpoint::Stage;
+use crate::{
+    Bounds, Checkpoint, Error, Family, Outcome, Parts, Point, Stage1, Stage2, chance, scalar,
+    write_line,
+};
+
+/// The time between two looks at the clock and at signals.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Curves that a device takes together: enough to fill one.
+const ON_DEVICE: u64 = 1 << 16;
+
+/// What `--json` tells of a number.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    n: String,
+    /// Primes, each as often as it divides the number, and composites that did not come apart.
+    factors: Vec<String>,
+    /// What is left, where it is composite; it is no factor.
+    cofactor: Option<String>,
+    is_factored: bool,
+    param: &'static str,
+    b1: u64,
+    b2: u64,
+    curves: u64,
+    sigma: u64,
+}
+
+/// Factors numbers, one after another.
+pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
+    let engine = cli.engine()?;
+    let levels = cli.levels();
+    let curves = levels.iter().map(|level| level.curves).max();
+    let is_on_device = cli.wants_device(&engine, curves.unwrap_or(0));
+    let family = cli.family(is_on_device);
+    let job = job(cli, family, numbers);
+    let found = match &cli.checkpoint {
+        Some(path) => Checkpoint::read(path, &job)?,
+        None => None,
+    };
+    let mut run = Run {
+        cli,
+        stop,
+        engine,
+        family,
+        is_on_device,
+        together: if is_on_device {
+            ON_DEVICE
+        } else {
+            8 * bigint_cpu::threads() as u64
+        },
+        save: None,
+        at: Checkpoint {
+            job,
+            sigma: cli.sigma.unwrap_or_else(any_sigma),
+            ..Checkpoint::default()
+        },
+        saved: Instant::now(),
+        shown: Instant::now(),
+        started: Instant::now(),
+        curves: 0,
+        printed: 0,
+    };
+    if let Some(path) = &cli.save {
+        let file = File::options().append(true).create(true).open(path);
+        run.save = Some(
+            file.map_err(|error| Failure::Usage(format!("--save {}: {error}", path.display())))?,
+        );
+    }
+    if let Some(found) = found {
+        say!(
+            "going on after {} numbers and {} curves",
+            found.numbers,
+            found.curves
+        );
+        run.at = found;
+    }
+    for n in &numbers[run.at.numbers.min(numbers.len())..] {
+        run.number(n, &levels)?;
+        run.at = Checkpoint {
+            job: run.at.job.clone(),
+            numbers: run.at.numbers + 1,
+            sigma: cli.sigma.unwrap_or(run.at.sigma),
+            ..Checkpoint::default()
+        };
+        run.write()?;
+    }
+    if let Some(path) = &cli.checkpoint {
+        Checkpoint::remove(path)?;
+    }
+    Ok(())
+}
+
+/// What a checkpoint has to be about for a run to go on from it.
+fn job(cli: &Cli, family: Family, numbers: &[BigUint]) -> String {
+    // FNV-1a: numbers may be long and many.
+    let bytes = numbers
+        .iter()
+        .flat_map(|n| n.to_bytes_le().into_iter().chain([0, 255]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!(
+        "{} numbers ({hash:016x}) family {family:?} b1 {:?} b2 {:?} curves {:?} digits {:?} sigma {:?}",
+        numbers.len(),
+        cli.b1,
+        cli.b2,
+        cli.curves,
+        cli.digits,
+        cli.sigma
+    )
+}
+
+/// A sigma that nobody has chosen.
+fn any_sigma() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Room for a hundred million curves below 2^32.
+    2 + RandomState::new().hash_one(Instant::now()) % 4_190_000_000
+}
+
+/// A run, and how far it is.
+struct Run<'a> {
+    cli: &'a Cli,
+    stop: &'a Stop,
+    engine: Engine,
+    family: Family,
+    is_on_device: bool,
+    /// Curves of a batch.
+    together: u64,
+    save: Option<File>,
+    at: Checkpoint,
+    saved: Instant,
+    shown: Instant,
+    started: Instant,
+    /// Curves of this process, for the rate.
+    curves: u64,
+    /// Primes of the number that are printed.
+    printed: usize,
+}
+
+impl Run<'_> {
+    /// Factors a number.
+    fn number(&mut self, n: &BigUint, levels: &[Bounds]) -> Result<(), Failure> {
+        let earlier = self.at.parts.iter().map(|part| part.parse().ok());
+        let mut parts = match earlier.collect::<Option<Vec<_>>>() {
+            Some(all) if all.iter().product::<BigUint>() == *n => Parts::of(&self.engine, &all)?,
+            _ => Parts::new(&self.engine, n)?,
+        };
+        self.printed = 0;
+        self.found(&parts)?;
+        if self.at.first == 0 {
+            self.at.first = self.at.sigma;
+        }
+        let mut bounds = levels[0];
+        for (level, &of_level) in levels.iter().enumerate().skip(self.at.levels) {
+            bounds = of_level;
+            if parts.composites().is_empty() {
+                break;
+            }
+            self.level(&mut parts, bounds)?;
+            self.at.before += self.at.curves;
+            (self.at.levels, self.at.curves) = (level + 1, 0);
+        }
+        self.told(n, &parts, bounds, self.at.before, self.at.first)
+    }
+
+    /// Runs the curves of a level.
+    fn level(&mut self, parts: &mut Parts, bounds: Bounds) -> Result<(), Failure> {
+        let scalar = scalar(bounds.b1);
+        while self.at.curves < bounds.curves && !parts.composites().is_empty() {
+            let left = bounds.curves - self.at.curves;
+            // Those whose stage 1 a checkpoint has go on together.
+            let earlier = self.at.stage.as_ref().and_then(Stage::numbers);
+            let together = earlier.map_or(self.together, |state| state[0].len() as u64);
+            let count = left.min(together) as usize;
+            for composite in parts.composites().to_vec() {
+                self.curves_of(parts, &composite, bounds, &scalar, count)?;
+            }
+            self.at.curves += count as u64;
+            self.at.sigma += count as u64;
+            self.at.stage = None;
+            self.curves += count as u64;
+        }
+        Ok(())
+    }
+
+    /// Runs some curves on a part.
+    fn curves_of(
+        &mut self,
+        parts: &mut Parts,
+        n: &BigUint,
+        bounds: Bounds,
+        scalar: &BigUint,
+        count: usize,
+    ) -> Result<(), Failure> {
+        let mut stage = self.stage1(n, count, scalar)?;
+        if let Some(earlier) = self.at.stage.take()
+            && earlier.n == n.to_string()
+            && earlier.first == self.at.sigma
+            && let Some(state) = earlier.numbers()
+        {
+            stage.resume(earlier.done, &state)?;
+        }
+        let mut times = 64;
+        while !stage.is_done() {
+            let began = Instant::now();
+            stage.advance(times)?;
+            times = next(times, began.elapsed());
+            let (done, total) = stage.progress();
+            let wants_save = self.stop.failure().is_some() || self.is_time();
+            if wants_save && self.cli.checkpoint.is_some() {
+                self.keep(parts, n, &stage, done)?;
+            }
+            self.look(bounds, &format!("stage 1 {} %", 100 * done / total))?;
+        }
+        let points = self.after_stage1(parts, n, bounds, stage.finish()?)?;
+        if bounds.b2 > bounds.b1 && !points.is_empty() {
+            let mut stage = Stage2::new(n, &points, bounds.b1, bounds.b2)?;
+            while !stage.is_done() {
+                stage.advance();
+                let (done, total) = stage.progress();
+                self.look(bounds, &format!("stage 2 {} %", 100 * done / total))?;
+            }
+            for divisor in stage.finish().into_iter().flatten() {
+                self.split(parts, &divisor)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stage 1 of the next curves: on devices, or on the CPU.
+    fn stage1(&self, n: &BigUint, count: usize, scalar: &BigUint) -> Result<Stage1, Failure> {
+        if self.is_on_device {
+            let stage = Stage1::on_device(&self.engine, n, self.at.sigma, count, scalar)?;
+            if let Some(stage) = stage {
+                return Ok(stage);
+            }
+        }
+        Ok(Stage1::new(n, self.family, self.at.sigma, count, scalar)?)
+    }
+
+    /// Takes factors, and saves points.
+    fn after_stage1(
+        &mut self,
+        parts: &mut Parts,
+        n: &BigUint,
+        bounds: Bounds,
+        outcomes: Vec<Outcome>,
+    ) -> Result<Vec<Point>, Failure> {
+        let mut points = Vec::new();
+        let mut lines = String::new();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Factor(divisor) => self.split(parts, &divisor)?,
+                Outcome::Point(point) => {
+                    lines += &write_line(n, bounds.b1, &point);
+                    lines.push('\n');
+                    points.push(point);
+                }
+            }
+        }
+        if let (Some(file), Some(path)) = (&mut self.save, &self.cli.save) {
+            let written = file
+                .write_all(lines.as_bytes())
+                .and_then(|()| file.sync_data());
+            written.map_err(|source| Error::File {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        Ok(points)
+    }
+
+    fn split(&mut self, parts: &mut Parts, divisor: &BigUint) -> Result<(), Failure> {
+        if parts.split(&self.engine, divisor)? {
+            self.found(parts)?;
+        }
+        Ok(())
+    }
+
+    /// Prints the primes that are new.
+    fn found(&mut self, parts: &Parts) -> Result<(), Failure> {
+        if !self.cli.json {
+            for prime in &parts.primes()[self.printed..] {
+                print(&prime.to_string())?;
+            }
+        }
+        self.printed = parts.primes().len();
+        self.at.parts = parts.all().iter().map(ToString::to_string).collect();
+        Ok(())
+    }
+
+    /// Tells of a number that is done with.
+    fn told(
+        &self,
+        n: &BigUint,
+        parts: &Parts,
+        bounds: Bounds,
+        curves: u64,
+        sigma: u64,
+    ) -> Result<(), Failure> {
+        let mut composites = parts.composites().to_vec();
+        composites.sort();
+        // The greatest is what is left; the others were found.
+        let cofactor = composites.pop();
+        let factors = parts
+            .primes()
+            .iter()
+            .chain(&composites)
+            .map(ToString::to_string);
+        if self.cli.json {
+            let told = Told {
+                n: n.to_string(),
+                factors: factors.collect(),
+                is_factored: cofactor.is_none(),
+                cofactor: cofactor.map(|cofactor| cofactor.to_string()),
+                param: match self.family {
+                    Family::Param3 => "3",
+                    Family::Edwards => "edwards",
+                },
+                b1: bounds.b1,
+                b2: bounds.b2,
+                curves,
+                sigma,
+            };
+            return print(&serde_json::to_string(&told).expect("text and numbers"));
+        }
+        for composite in &composites {
+            print(&composite.to_string())?;
+        }
+        if let Some(cofactor) = cofactor {
+            let digits = cofactor.to_string().len();
+            say!("{curves} curves; what is left has {digits} digits and is composite: {cofactor}");
+        }
+        Ok(())
+    }
+
+    /// Whether a checkpoint is due.
+    fn is_time(&self) -> bool {
+        self.saved.elapsed() >= self.cli.report_every
+    }
+
+    /// Keeps how far stage 1 is.
+    fn keep(
+        &mut self,
+        parts: &Parts,
+        n: &BigUint,
+        stage: &Stage1,
+        done: usize,
+    ) -> Result<(), Failure> {
+        let hex = |number: &BigUint| format!("{number:x}");
+        let registers = stage.state()?;
+        let registers = registers
+            .iter()
+            .map(|register| register.iter().map(hex).collect());
+        self.at.parts = parts.all().iter().map(ToString::to_string).collect();
+        self.at.stage = Some(Stage {
+            n: n.to_string(),
+            first: self.at.sigma,
+            done,
+            state: registers.collect(),
+        });
+        Ok(())
+    }
+
+    /// Writes the checkpoint.
+    fn write(&mut self) -> Result<(), Failure> {
+        if let Some(path) = &self.cli.checkpoint {
+            self.at.write(path)?;
+        }
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Looks at signals and the clock: a checkpoint, a line of progress.
+    fn look(&mut self, bounds: Bounds, stage: &str) -> Result<(), Failure> {
+        let stopped = self.stop.failure();
+        if stopped.is_some() || self.is_time() {
+            self.write()?;
+        }
+        if let Some(failure) = stopped {
+            return Err(failure);
+        }
+        if self.shown.elapsed() >= self.cli.report_every {
+            self.shown = Instant::now();
+            let (done, of) = (self.at.curves, bounds.curves);
+            let rate = self.curves as f64 / self.started.elapsed().as_secs_f64();
+            let chances = [20u32, 25, 30, 35, 40].into_iter().map(|digits| {
+                let one = chance(self.family, digits.into(), bounds.b1, bounds.b2);
+                let all = 100.0 * (1.0 - (1.0 - one).powf(done as f64));
+                format!("{digits} digits {all:.0} %")
+            });
+            let chances: Vec<_> = chances.collect();
+            say!(
+                "B1 {} B2 {}: curves {done}/{of}, {stage}, {rate:.2} curves/s; found so far with a \
+                 chance of: {}",
+                bounds.b1,
+                bounds.b2,
+                chances.join(", ")
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The bits to do at once, after `times` took this long.
+fn next(times: usize, took: Duration) -> usize {
+    match took {
+        took if took < LOOK / 2 => (2 * times).min(1 << 24),
+        took if took > LOOK => (times / 2).max(1),
+        _ => times,
+    }
+}

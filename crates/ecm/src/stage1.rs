@@ -1,0 +1,342 @@
+//! Stage 1: points of many curves, multiplied by one [`scalar`](crate::scalar).
+
+use bigint_host::Engine;
+use bigint_host::advanced::{Chain, Step};
+use num_bigint::BigUint;
+
+use crate::device::Ladders;
+use crate::modular::{gcd, inverses, sub};
+use crate::{Error, Family, Point, edwards, ladder};
+
+/// Steps that are written down at a time.
+const STEPS: usize = 1 << 14;
+
+/// What stage 1 left of a curve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A point, for stage 2.
+    Point(Point),
+    /// A divisor of the number, above 1; it may be the number itself.
+    Factor(BigUint),
+}
+
+/// Who multiplies.
+#[derive(Debug)]
+enum Work {
+    /// All cores.
+    Cpu(Chain),
+    /// The engine's devices.
+    Device(Box<Ladders>),
+}
+
+/// Stage 1 of curves `first`, `first + 1`, ... of a family, on the way.
+#[derive(Debug)]
+pub struct Stage1 {
+    n: BigUint,
+    family: Family,
+    first: u64,
+    scalar: BigUint,
+    work: Work,
+    /// Edwards curves: the digits, and of each curve `(A + 2) / 4`, or the divisor for which there
+    /// is no such curve.
+    digits: Vec<(u32, i32)>,
+    curves: Vec<Result<BigUint, BigUint>>,
+    /// Bits, or digits.
+    done: usize,
+}
+
+impl Stage1 {
+    /// Begins with curves modulo an odd number above 1. A curve of [`Family::Param3`] is less than 2^32,
+    /// one of [`Family::Edwards`] at least 2.
+    ///
+    /// # Errors
+    /// [`Error::Cpu`], where memory runs out.
+    pub fn new(
+        n: &BigUint,
+        family: Family,
+        first: u64,
+        count: usize,
+        scalar: &BigUint,
+    ) -> Result<Self, Error> {
+        let registers = match family {
+            Family::Param3 => ladder::REGISTERS,
+            Family::Edwards => edwards::REGISTERS,
+        };
+        let mut chain = Chain::new(&n.to_u32_digits(), registers, count)?;
+        let (digits, curves) = match family {
+            Family::Param3 => begin_ladder(&mut chain, n, &sigmas(first, count))?,
+            Family::Edwards => begin_edwards(&mut chain, n, first, count, scalar)?,
+        };
+        Ok(Stage1 {
+            n: n.clone(),
+            family,
+            first,
+            scalar: scalar.clone(),
+            work: Work::Cpu(chain),
+            // The ladder's first bit is the point itself.
+            done: usize::from(family == Family::Param3),
+            digits,
+            curves,
+        })
+    }
+
+    /// [`Stage1::new`] of [`Family::Param3`] on the engine's devices; `None` where it has none, or no
+    /// kernel for so long a number: there is one up to 1018 bits.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn on_device(
+        engine: &Engine,
+        n: &BigUint,
+        first: u64,
+        count: usize,
+        scalar: &BigUint,
+    ) -> Result<Option<Self>, Error> {
+        let ladders = Ladders::new(engine, n, &sigmas(first, count), scalar)?;
+        Ok(ladders.map(|ladders| Stage1 {
+            n: n.clone(),
+            family: Family::Param3,
+            first,
+            scalar: scalar.clone(),
+            work: Work::Device(Box::new(ladders)),
+            done: 1,
+            digits: Vec::new(),
+            curves: Vec::new(),
+        }))
+    }
+
+    /// How many bits (or digits) are done, and of how many.
+    pub fn progress(&self) -> (usize, usize) {
+        let total = match self.family {
+            Family::Param3 => self.scalar.bits() as usize,
+            Family::Edwards => self.digits.len(),
+        };
+        (self.done.min(total), total)
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn is_done(&self) -> bool {
+        let (done, total) = self.progress();
+        done == total
+    }
+
+    /// Does so many bits (or digits) more, or the last ones.
+    ///
+    /// # Errors
+    /// [`Error::Engine`], of a device.
+    pub fn advance(&mut self, times: usize) -> Result<(), Error> {
+        let (from, total) = self.progress();
+        let to = total.min(from + times);
+        let chain = match &mut self.work {
+            Work::Cpu(chain) => chain,
+            Work::Device(ladders) => {
+                ladders.walk(total - from, total - to)?;
+                self.done = to;
+                return Ok(());
+            }
+        };
+        let mut steps = Vec::with_capacity(STEPS + 64);
+        for at in from..to {
+            match self.family {
+                Family::Param3 => {
+                    ladder::bit(&mut steps, self.scalar.bit((total - 1 - at) as u64));
+                }
+                Family::Edwards => edwards::digit(&mut steps, self.digits[at]),
+            }
+            if steps.len() >= STEPS {
+                chain.run(&steps);
+                steps.clear();
+            }
+        }
+        chain.run(&steps);
+        self.done = to;
+        Ok(())
+    }
+
+    /// The registers of points, from which [`Stage1::resume`] goes on.
+    ///
+    /// # Errors
+    /// [`Error::Engine`], of a device.
+    pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
+        match &self.work {
+            Work::Cpu(chain) => {
+                let numbers =
+                    |register| chain.get(register).into_iter().map(BigUint::new).collect();
+                Ok(self.registers().map(numbers).into())
+            }
+            Work::Device(ladders) => ladders.state(),
+        }
+    }
+
+    /// Goes on where another process was: `done` bits (or digits) of a stage 1 like this one.
+    ///
+    /// # Errors
+    /// [`Error::Cpu`] where `state` is not of so many curves.
+    pub fn resume(&mut self, done: usize, state: &[Vec<BigUint>]) -> Result<(), Error> {
+        let registers = self.registers();
+        match &mut self.work {
+            Work::Cpu(chain) => {
+                for (register, numbers) in registers.into_iter().zip(state) {
+                    let numbers = numbers
+                        .iter()
+                        .map(|number| (number % &self.n).to_u32_digits());
+                    chain.set(register, &numbers.collect::<Vec<_>>())?;
+                }
+            }
+            Work::Device(ladders) => ladders.resume(state)?,
+        }
+        self.done = done;
+        Ok(())
+    }
+
+    fn registers(&self) -> [u16; 4] {
+        match self.family {
+            Family::Param3 => ladder::Q,
+            Family::Edwards => edwards::POINT,
+        }
+    }
+
+    /// The points, or the factors.
+    ///
+    /// # Errors
+    /// [`Error::Engine`], of a device.
+    ///
+    /// # Panics
+    /// Where something is left to be done.
+    pub fn finish(self) -> Result<Vec<Outcome>, Error> {
+        assert!(self.is_done());
+        let [x, y, z, _] = self.state()?.try_into().expect("four registers");
+        let (tops, bottoms) = match self.family {
+            Family::Param3 => (x, y),
+            // The Montgomery curve's x is (1 + y) / (1 - y).
+            Family::Edwards => {
+                let pairs = || y.iter().zip(&z);
+                (
+                    pairs().map(|(y, z)| (y + z) % &self.n).collect(),
+                    pairs().map(|(y, z)| sub(z, y, &self.n)).collect(),
+                )
+            }
+        };
+        Ok(outcomes(
+            &self.n,
+            self.family,
+            self.first,
+            &self.curves,
+            &tops,
+            &bottoms,
+        ))
+    }
+}
+
+/// So many parameters of 32 bits.
+///
+/// # Panics
+/// Where one is longer.
+fn sigmas(first: u64, count: usize) -> Vec<u32> {
+    let sigmas = (first..).take(count);
+    sigmas
+        .map(|sigma| u32::try_from(sigma).expect("a sigma of 32 bits"))
+        .collect()
+}
+
+/// The digits of the scalar, and what is known of each curve: nothing of those that a sigma tells.
+type Begun = (Vec<(u32, i32)>, Vec<Result<BigUint, BigUint>>);
+
+/// Sets the registers of the ladder.
+fn begin_ladder(chain: &mut Chain, n: &BigUint, sigmas: &[u32]) -> Result<Begun, Error> {
+    chain.set_scales(sigmas)?;
+    let of = |number: u32| vec![(BigUint::from(number) % n).to_u32_digits()];
+    let [q, u, w, v] = ladder::Q;
+    // P, and 2 P = (9 : 64 d + 8).
+    for (register, number) in [(q, 2), (u, 1), (w, 9), (v, 64)] {
+        chain.set(register, &of(number))?;
+    }
+    let eight = 4;
+    chain.set(eight, &of(8))?;
+    chain.run(&[
+        Step::Scale { r: v, a: v },
+        Step::Add {
+            r: v,
+            a: v,
+            b: eight,
+        },
+    ]);
+    Ok(Begun::default())
+}
+
+/// Sets the registers of points on Edwards curves, and makes their tables.
+fn begin_edwards(
+    chain: &mut Chain,
+    n: &BigUint,
+    first: u64,
+    count: usize,
+    scalar: &BigUint,
+) -> Result<Begun, Error> {
+    let starts = (first..).take(count);
+    let starts: Vec<_> = starts.map(|sigma| edwards::start(sigma, n)).collect();
+    let column = |of: &dyn Fn(&edwards::Start) -> BigUint| -> Vec<_> {
+        let numbers = starts
+            .iter()
+            .map(|start| start.as_ref().map(of).unwrap_or_default());
+        numbers.map(|number| number.to_u32_digits()).collect()
+    };
+    let [x, y, z, t] = edwards::POINT;
+    chain.set(x, &column(&|start| start.x.clone()))?;
+    chain.set(y, &column(&|start| start.y.clone()))?;
+    chain.set(z, &[vec![1]])?;
+    chain.set(edwards::TWICE_D, &column(&|start| &start.d * 2u8 % n))?;
+    let mut steps = Vec::new();
+    edwards::table(&mut steps);
+    chain.run(&steps);
+    for (register, number) in [(x, vec![]), (y, vec![1]), (z, vec![1]), (t, vec![])] {
+        chain.set(register, &[number])?;
+    }
+    let starts = starts.into_iter();
+    let curves = starts.map(|start| start.map(|start| start.a24)).collect();
+    Ok((edwards::digits(scalar), curves))
+}
+
+/// What `x = top / bottom` of each curve is, or the factor.
+pub(crate) fn outcomes(
+    n: &BigUint,
+    family: Family,
+    first: u64,
+    edwards: &[Result<BigUint, BigUint>],
+    tops: &[BigUint],
+    bottoms: &[BigUint],
+) -> Vec<Outcome> {
+    let inverses = inverses(bottoms, n);
+    // A point of order 2, where a curve modulo a prime has it, shows in the product of all.
+    let all = tops
+        .iter()
+        .fold(BigUint::from(1u8) % n, |all, top| all * top % n);
+    let has_none = gcd(&all, n).bits() == 1;
+    let rows = tops.iter().zip(inverses).enumerate();
+    rows.map(|(i, (top, inverse))| {
+        let curve = match edwards.get(i) {
+            None => family.curve(first + i as u64, n),
+            Some(Ok(a24)) => Ok(crate::Curve::A(sub(
+                &(a24 * 4u8 % n),
+                &(BigUint::from(2u8) % n),
+                n,
+            ))),
+            Some(Err(divisor)) => Err(divisor.clone()),
+        };
+        match (curve, inverse) {
+            (Err(divisor), _) | (_, Err(divisor)) => Outcome::Factor(divisor),
+            (Ok(curve), Ok(inverse)) => {
+                let x = top * inverse % n;
+                let divisor = if has_none {
+                    BigUint::from(1u8)
+                } else {
+                    gcd(&x, n)
+                };
+                match divisor.bits() {
+                    0 | 1 => Outcome::Point(Point { curve, x }),
+                    _ => Outcome::Factor(divisor),
+                }
+            }
+        }
+    })
+    .collect()
+}

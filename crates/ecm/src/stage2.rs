@@ -1,0 +1,384 @@
+//! Stage 2: points whose order, after stage 1, is a single prime `p` with `B1 < p <= B2`.
+//!
+//! With `p = m D + j` or `m D - j`, `|j| < D / 2`, the order `p` shows as `x(m D Q) = x(j Q)` modulo the
+//! factor: `j Q` are the *baby steps*, of all `j` without a divisor in common with `D`, and `m D Q` the
+//! *giant steps*. The product of all differences has the factor. Two primes `m D + j` and `m D - j`
+//! share a difference.
+//!
+//! Points have `x = X / Z` alone ([Montgomery 1987]): `(a + b) Q` from `a Q`, `b Q` and `(a - b) Q`.
+//! Differences need one denominator for all, and no inverse: with `S` the product of all `Z_i`,
+//! `x_i S = X_i Z_1 .. Z_(i-1) Z_(i+1) ..` by products from the left and from the right; that of the
+//! babies and that of a block of giants multiply the others'. Where a `Z` is zero modulo the factor, so
+//! are all `x_i S` but one, and the factor is found as well.
+//!
+//! Cost: a product for each pair; six products for each point, three for its denominator, and a product
+//! for each baby and block.
+
+use bigint_host::advanced::{Chain, Step};
+use num_bigint::BigUint;
+
+use crate::modular::gcd;
+use crate::primes::primes;
+use crate::{Error, Point};
+
+/// Giant steps of a block.
+const BLOCK: u64 = 64;
+
+const ACC: u16 = 0;
+const A24: u16 = 1;
+/// Points, two registers each: Q, 2 Q, D Q, and the last two giants.
+const Q: [u16; 2] = [2, 3];
+const TWICE: [u16; 2] = [4, 5];
+const STEP: [u16; 2] = [6, 7];
+const LAST: [[u16; 2]; 2] = [[8, 9], [10, 11]];
+/// The products of denominators.
+const OF_BABIES: u16 = 12;
+const OF_GIANTS: u16 = 13;
+/// The first of six scratch registers.
+const SCRATCH: u16 = 14;
+const TABLES: u16 = 20;
+
+/// Stage 2 on the way.
+#[derive(Debug)]
+pub struct Stage2 {
+    n: BigUint,
+    chain: Chain,
+    b1: u64,
+    b2: u64,
+    /// `D`.
+    stride: u64,
+    /// The number of each `j` among the babies.
+    babies: Vec<Option<u16>>,
+    count: u16,
+    first: u64,
+    /// The next giant.
+    next: u64,
+}
+
+impl Stage2 {
+    /// Begins with points modulo an odd number, of which stage 1 went up to `b1`, 11 or more. Points of
+    /// curves that there are not modulo the number are factors already: they are [`Err`]s.
+    ///
+    /// # Errors
+    /// [`Error::Cpu`], where memory runs out.
+    pub fn new(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Result<Self, Error> {
+        let stride = match b1 {
+            2310.. => 2310,
+            210.. => 210,
+            30.. => 30,
+            _ => 6,
+        };
+        let mut babies = vec![None; stride as usize / 2 + 1];
+        let mut count = 0;
+        for (j, baby) in babies.iter_mut().enumerate() {
+            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
+                *baby = Some(count);
+                count += 1;
+            }
+        }
+        let registers = TABLES + 3 * count + 2 * BLOCK as u16;
+        let mut chain = Chain::new(&n.to_u32_digits(), registers, points.len())?;
+        let a24 = points.iter().map(|point| {
+            // What has no curve has no stage 2.
+            let a24 = point.curve.a24(n).unwrap_or_default();
+            a24.to_u32_digits()
+        });
+        chain.set(A24, &a24.collect::<Vec<_>>())?;
+        let x = points.iter().map(|point| (&point.x % n).to_u32_digits());
+        chain.set(Q[0], &x.collect::<Vec<_>>())?;
+        chain.set(Q[1], &[vec![1]])?;
+        chain.set(ACC, &[vec![1]])?;
+        let first = (b1 + 1 + stride / 2) / stride;
+        let mut stage = Stage2 {
+            n: n.clone(),
+            chain,
+            b1,
+            b2,
+            stride,
+            babies,
+            count,
+            first,
+            next: first,
+        };
+        stage.begin();
+        Ok(stage)
+    }
+
+    fn begin(&mut self) {
+        let mut steps = Vec::new();
+        double(&mut steps, TWICE, Q);
+        // j Q for odd j, each from the two before: those that are no babies in two registers' turn.
+        let [odd, other] = LAST;
+        let mut last = [Q, Q];
+        for j in (1..=self.stride / 2).step_by(2) {
+            let point = match (j, last) {
+                (1, _) => Q,
+                (_, [before, at]) => {
+                    let r = if at == odd { other } else { odd };
+                    // (j - 2) Q + 2 Q, whose difference is (j - 4) Q; -Q has the x of Q.
+                    let r = if before == r {
+                        [SCRATCH + 4, SCRATCH + 5]
+                    } else {
+                        r
+                    };
+                    add(&mut steps, r, at, TWICE, before);
+                    r
+                }
+            };
+            if let Some(i) = self.babies[j as usize] {
+                copy(&mut steps, [TABLES + i, TABLES + self.count + i], point);
+            }
+            last = [last[1], point];
+        }
+        multiply(&mut steps, [STEP, LAST[0]], self.stride, Q);
+        multiply(&mut steps, LAST, self.first, STEP);
+        common(
+            &mut steps,
+            OF_BABIES,
+            (TABLES..TABLES + self.count).collect(),
+            TABLES + self.count,
+        );
+        self.chain.run(&steps);
+    }
+
+    /// The last giant step.
+    fn last(&self) -> u64 {
+        (self.b2 + self.stride / 2) / self.stride
+    }
+
+    /// How many giant steps are done, and of how many.
+    pub fn progress(&self) -> (u64, u64) {
+        let total = (self.last() + 1).saturating_sub(self.first);
+        ((self.next - self.first).min(total), total)
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn is_done(&self) -> bool {
+        self.next > self.last()
+    }
+
+    /// Does a block of giant steps.
+    pub fn advance(&mut self) {
+        if self.is_done() {
+            return;
+        }
+        let count = BLOCK.min(self.last() + 1 - self.next) as u16;
+        let scaled = TABLES + 2 * self.count;
+        let (giants, bottoms) = (scaled + self.count, scaled + self.count + BLOCK as u16);
+        let mut steps = Vec::new();
+        let mut last = LAST;
+        for i in 0..count {
+            copy(&mut steps, [giants + i, bottoms + i], last[0]);
+            let next = [SCRATCH + 4, SCRATCH + 5];
+            add(&mut steps, next, last[1], STEP, last[0]);
+            // The older of the two is not needed any more.
+            copy(&mut steps, last[0], next);
+            last.swap(0, 1);
+        }
+        if last != LAST {
+            let spare = [SCRATCH + 4, SCRATCH + 5];
+            copy(&mut steps, spare, LAST[0]);
+            copy(&mut steps, LAST[0], LAST[1]);
+            copy(&mut steps, LAST[1], spare);
+        }
+        common(
+            &mut steps,
+            OF_GIANTS,
+            (giants..giants + count).collect(),
+            bottoms,
+        );
+        for i in 0..count {
+            steps.push(Step::Mul {
+                r: giants + i,
+                a: giants + i,
+                b: OF_BABIES,
+            });
+        }
+        for i in 0..self.count {
+            steps.push(Step::Mul {
+                r: scaled + i,
+                a: TABLES + i,
+                b: OF_GIANTS,
+            });
+        }
+        for (giant, baby) in self.pairs(count) {
+            steps.push(Step::Sub {
+                r: SCRATCH,
+                a: giants + giant,
+                b: scaled + baby,
+            });
+            steps.push(Step::Mul {
+                r: ACC,
+                a: ACC,
+                b: SCRATCH,
+            });
+        }
+        self.chain.run(&steps);
+        self.next += u64::from(count);
+    }
+
+    /// The pairs of the next giants, each counted from the first of them, and of babies, once each.
+    fn pairs(&self, count: u16) -> Vec<(u16, u16)> {
+        let (half, stride) = (self.stride / 2, self.stride);
+        let low = (self.next * stride - half).max(self.b1 + 1);
+        let high = ((self.next + u64::from(count)) * stride - half - 1).min(self.b2);
+        let mut pairs = Vec::new();
+        primes(low, high, |p| {
+            let giant = (p + half) / stride;
+            let j = p.abs_diff(giant * stride);
+            let baby = self.babies[j as usize].expect("a prime has no divisor in common with D");
+            pairs.push(((giant - self.next) as u16, baby));
+        });
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// The divisor of the number that each point has found, above 1; it may be the number itself.
+    pub fn finish(self) -> Vec<Option<BigUint>> {
+        let products = self.chain.get(ACC).into_iter().map(BigUint::new);
+        let products: Vec<_> = products.collect();
+        let n = &self.n;
+        let of_all = products
+            .iter()
+            .fold(BigUint::from(1u8) % n, |all, x| all * x % n);
+        if gcd(&of_all, n).bits() == 1 {
+            return vec![None; products.len()];
+        }
+        let divisors = products.iter().map(|product| gcd(product, n));
+        divisors
+            .map(|divisor| Some(divisor).filter(|d| d.bits() > 1))
+            .collect()
+    }
+}
+
+/// `r = p`.
+fn copy(steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
+    for (r, a) in r.into_iter().zip(p) {
+        if r != a {
+            steps.push(Step::Copy { r, a });
+        }
+    }
+}
+
+/// `r = 2 p`; `r` may be `p`.
+fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
+    let [a, b, t] = [SCRATCH, SCRATCH + 1, SCRATCH + 2];
+    steps.extend([
+        Step::Add {
+            r: a,
+            a: p[0],
+            b: p[1],
+        },
+        Step::Sub {
+            r: b,
+            a: p[0],
+            b: p[1],
+        },
+        Step::square(a, a),
+        Step::square(b, b),
+        Step::Mul { r: x, a, b },
+        Step::Sub { r: a, a, b },
+        Step::Mul { r: t, a, b: A24 },
+        Step::Add { r: t, a: t, b },
+        Step::Mul { r: z, a, b: t },
+    ]);
+}
+
+/// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
+fn add(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2], q: [u16; 2], difference: [u16; 2]) {
+    let [a, b, c, d] = [SCRATCH, SCRATCH + 1, SCRATCH + 2, SCRATCH + 3];
+    steps.extend([
+        Step::Sub {
+            r: a,
+            a: p[0],
+            b: p[1],
+        },
+        Step::Add {
+            r: b,
+            a: q[0],
+            b: q[1],
+        },
+        Step::Mul { r: a, a, b },
+        Step::Add {
+            r: c,
+            a: p[0],
+            b: p[1],
+        },
+        Step::Sub {
+            r: d,
+            a: q[0],
+            b: q[1],
+        },
+        Step::Mul { r: c, a: c, b: d },
+        Step::Add { r: b, a, b: c },
+        Step::Sub { r: d, a, b: c },
+        Step::square(b, b),
+        Step::square(d, d),
+        Step::Mul {
+            r: x,
+            a: b,
+            b: difference[1],
+        },
+        Step::Mul {
+            r: z,
+            a: d,
+            b: difference[0],
+        },
+    ]);
+}
+
+/// `k p` and `(k + 1) p`, `k` at least 1; `p` is neither.
+fn multiply(steps: &mut Vec<Step>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
+    copy(steps, low, p);
+    double(steps, high, p);
+    for bit in (0..k.ilog2()).rev() {
+        if k >> bit & 1 == 0 {
+            add(steps, high, low, high, p);
+            double(steps, low, low);
+        } else {
+            add(steps, low, low, high, p);
+            double(steps, high, high);
+        }
+    }
+}
+
+/// Multiplies each of `tops` by all bottoms but its own, which lie one behind the other from `bottoms`
+/// on; leaves the product of them all in `product`.
+fn common(steps: &mut Vec<Step>, product: u16, tops: Vec<u16>, bottoms: u16) {
+    let bottom = |i: usize| bottoms + i as u16;
+    let mut below = bottom(0);
+    for (i, &top) in tops.iter().enumerate().skip(1) {
+        steps.push(Step::Mul {
+            r: top,
+            a: top,
+            b: below,
+        });
+        steps.push(Step::Mul {
+            r: product,
+            a: below,
+            b: bottom(i),
+        });
+        below = product;
+    }
+    if tops.len() == 1 {
+        steps.push(Step::Copy {
+            r: product,
+            a: below,
+        });
+    }
+    let mut above = bottom(tops.len() - 1);
+    for (i, &top) in tops.iter().enumerate().rev().skip(1) {
+        steps.push(Step::Mul {
+            r: top,
+            a: top,
+            b: above,
+        });
+        steps.push(Step::Mul {
+            r: SCRATCH,
+            a: above,
+            b: bottom(i),
+        });
+        above = SCRATCH;
+    }
+}

@@ -1,0 +1,115 @@
+//! Stage 1 on the simulated GPU, through the driver and under all checks of the simulator, beside the
+//! CPU's.
+#![cfg(feature = "cuda")]
+
+#[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
+mod process;
+
+use bigint_host::{BigUint, Engine, Error};
+use ecm::{Family, Stage1, scalar};
+use process::on_simulator;
+
+/// An odd number of so many bits, which curves of small bounds do not divide.
+fn modulus(bits: u64) -> BigUint {
+    let n = ecm::evaluate("2^61-1").unwrap();
+    if bits <= n.bits() {
+        return ecm::evaluate("2^31-1").unwrap();
+    }
+    // The top bits are ones, and so are the lowest.
+    let rest = (BigUint::from(1u8) << (bits - 61)) - 1u8;
+    n * rest
+}
+
+#[test]
+fn a_device_leaves_the_points_that_the_cpu_leaves() {
+    if !on_simulator("a_device_leaves_the_points_that_the_cpu_leaves", &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let scalar = scalar(20);
+    for (bits, first, count) in [
+        (31, 2, 1),
+        (122, 3, 130),
+        (123, u64::from(u32::MAX) - 40, 33),
+        (250, 1000, 129),
+        (251, 2, 5),
+        (378, 2, 9),
+        (506, 7, 130),
+        (507, 7, 3),
+        (762, 7, 129),
+        (763, 7, 2),
+        (1018, u64::from(u32::MAX) - 5, 3),
+    ] {
+        let n = modulus(bits);
+        let mut device = Stage1::on_device(&engine, &n, first, count, &scalar)
+            .unwrap()
+            .unwrap();
+        let mut cpu = Stage1::new(&n, Family::Param3, first, count, &scalar).unwrap();
+        let mut times = 1;
+        while !device.is_done() {
+            device.advance(times).unwrap();
+            times += 5;
+            // What a device left, it takes up.
+            let (done, state) = (device.progress().0, device.state().unwrap());
+            device.resume(done, &state).unwrap();
+        }
+        while !cpu.is_done() {
+            cpu.advance(100).unwrap();
+        }
+        assert_eq!(
+            device.finish().unwrap(),
+            cpu.finish().unwrap(),
+            "{bits} bits"
+        );
+    }
+    // There is no kernel for it.
+    assert!(
+        Stage1::on_device(&engine, &modulus(1019), 2, 1, &scalar)
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[test]
+fn a_module_says_what_is_wrong_with_a_launch() {
+    if !on_simulator("a_module_says_what_is_wrong_with_a_launch", &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let error = engine.module("this is no PTX").err().unwrap();
+    assert!(matches!(error, Error::Device(_)), "{error}");
+    let ptx = include_str!("../../../examples/fused-kernel/multiply_subtract.ptx");
+    let module = engine.module(ptx).unwrap().unwrap();
+    let batch = |numbers: &[u32]| {
+        let numbers: Vec<_> = numbers.iter().copied().map(BigUint::from).collect();
+        engine.batch_from_biguints(&numbers).unwrap()
+    };
+    let (a, b) = (batch(&[5, 7, 11]), batch(&[3]));
+    // One number stands for all, and results are operands.
+    let product = module
+        .launch("multiply_subtract", &[&a, &b, &b], &[2], &[])
+        .unwrap();
+    let again = module
+        .launch("multiply_subtract", &[&a, &b, &product[0]], &[2], &[])
+        .unwrap();
+    assert_eq!(
+        product[0].to_biguints().unwrap(),
+        [12u32, 18, 30].map(BigUint::from)
+    );
+    assert_eq!(
+        again[0].to_biguints().unwrap(),
+        [3u32, 3, 3].map(BigUint::from)
+    );
+    let error = module.launch("nothing", &[&a], &[1], &[]).err().unwrap();
+    assert!(error.to_string().contains("no such kernel"), "{error}");
+    let two = batch(&[1, 2]);
+    let error = module
+        .launch("multiply_subtract", &[&a, &two], &[1], &[])
+        .err()
+        .unwrap();
+    assert!(
+        matches!(error, Error::CountMismatch { a: 3, b: 2 }),
+        "{error}"
+    );
+    assert!(Engine::cpu().module(ptx).unwrap().is_none());
+}

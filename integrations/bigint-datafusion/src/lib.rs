@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+// What DataFusion's columns are as integers.
+mod key;
+mod value;
+
+// Functions of rows, and of groups of rows.
+mod aggregate;
+mod scalar;
+mod totals;
+
+// Where operators and orders become these functions.
+mod plan;
+
+// One call that registers all.
+mod register;
+mod tables;
+
+pub use register::{aggregates, functions, register, state};
+pub use tables::{ENDINGS, columns_of, register_files, shown};
