@@ -18,7 +18,7 @@ fn numbers(count: usize, limbs: usize) -> Vec<BigUint> {
     let number = |i: usize| match i % 5 {
         0 => ones.clone(),
         1 => BigUint::from(1u8) << (32 * limbs - 1 - i % 64),
-        2 => &ones / (i + 3) * 2u8 >> (i % 40),
+        2 => (&ones / (i + 3) * 2u8) >> (i % 40),
         3 => (&ones / 7u8) - (BigUint::from(i) << (16 * limbs)),
         _ => (BigUint::from(1u8) << (32 * limbs - 32)) + i,
     };
