@@ -12,7 +12,6 @@ mod fork;
 mod fused;
 mod gather;
 mod lists;
-mod long;
 mod pieces;
 mod preconditions;
 mod process;
