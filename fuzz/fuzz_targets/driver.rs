@@ -1,6 +1,6 @@
 //! Calls of the CUDA driver API in any order and with any handles: each answers.
 //!
-//! `libcuda_sim.so` is loaded as a program would load it: `cargo build -p cuda-sim-driver`, with the
+//! `libcuda_sim_driver.so` is loaded as a program would load it: `cargo build -p cuda-sim-driver`, with the
 //! fuzzer's own `RUSTFLAGS` where what it covers is to guide the search.
 #![no_main]
 // The calls are foreign functions.
@@ -55,7 +55,7 @@ static DRIVER: LazyLock<Library> = LazyLock::new(|| {
     let path = std::env::var_os("BIGINT_CUDA_DRIVER").unwrap_or_else(|| {
         concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../target/debug/libcuda_sim.so"
+            "/../target/debug/libcuda_sim_driver.so"
         )
         .into()
     });

@@ -1,6 +1,6 @@
 """Columns of big integers, computed on every CPU core or an NVIDIA GPU."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, Protocol, SupportsIndex, final, overload
 
@@ -20,9 +20,11 @@ __all__ = [
     "bit_length",
     "bit_not",
     "bit_or",
+    "bit_set",
     "bit_test",
     "bit_xor",
     "cmp",
+    "concatenate",
     "count_ones",
     "div_exact",
     "divexact",
@@ -67,6 +69,7 @@ __all__ = [
     "pow_mod",
     "powmod",
     "progress",
+    "set_bit",
     "sign",
     "square",
     "sub",
@@ -176,6 +179,17 @@ class Array:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_schema__(self) -> Any: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
     __array_ufunc__: None
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -308,6 +322,7 @@ def from_bytes(
 ) -> Array: ...
 def from_limbs(limbs: NDArray[np.uint32], *, device: str | None = None) -> Array: ...
 def where(mask: Any, a: _Source, b: _Source) -> Array: ...
+def concatenate(arrays: Iterable[_Source]) -> Array: ...
 def expr(source: _Source) -> Expr: ...
 def warnings(device: str | None = None) -> list[str]: ...
 
@@ -341,6 +356,8 @@ mul_2exp: _Function2
 f_div_2exp: _Function2
 bit_and: _Function2
 bit_or: _Function2
+bit_set: _Function2
+set_bit: _Function2
 bit_xor: _Function2
 minimum: _Function2
 maximum: _Function2

@@ -5,7 +5,7 @@ use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
-use bigint_core::kernel::EntryPoint;
+use bigint_core::kernel::{EntryPoint, TENSOR_MODULE, TENSOR_PTX};
 use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
@@ -200,7 +200,11 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
     let kernels = Kernel::ALL.iter();
     let entries = kernels.map(|kernel| (kernel.entry_point(), kernel.bounds()));
     let entries = entries.chain(OTHERS.map(|entry| (entry, bounds_of_other(entry))));
-    let mut modules: BTreeMap<_, _> = MODULES.map(|module| (module, shared.to_owned())).into();
+    let begun = MODULES.map(|module| match module {
+        TENSOR_MODULE => (module, for_tensor_cores(shared)),
+        _ => (module, shared.to_owned()),
+    });
+    let mut modules: BTreeMap<_, _> = begun.into();
     let mut done = BTreeSet::new();
     for (EntryPoint { name, module }, bounds) in entries {
         // One text for all numbers of lanes.
@@ -219,6 +223,18 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
         }
     }
     Ok(modules)
+}
+
+/// What stands before the entry points of kernels that need tensor cores, of which the compiler knows
+/// nothing: it has the oldest target of all.
+fn for_tensor_cores(shared: &str) -> String {
+    let [version, target] = TENSOR_PTX;
+    let lines = shared.lines().map(|line| match line.split(' ').next() {
+        Some(".version") => version,
+        Some(".target") => target,
+        _ => line,
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Threads of a block, and blocks that a multiprocessor should have room for, of an entry point

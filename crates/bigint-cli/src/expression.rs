@@ -454,6 +454,13 @@ mod tests {
 
     #[test]
     fn nesting_is_bounded_and_long_chains_are_not() {
+        // A test has less of a stack than the command, which matters without optimisation.
+        let thread = std::thread::Builder::new().stack_size(8 << 20);
+        let nests = thread.spawn(nests).expect("a thread");
+        nests.join().expect("it nests");
+    }
+
+    fn nests() {
         let nested = |n| format!("{}a{}", "(".repeat(n), ")".repeat(n));
         assert_eq!(formula(&nested(MAX_DEPTH)), "a");
         assert_eq!(error(&nested(MAX_DEPTH + 1)).0, MAX_DEPTH as u64 + 1);

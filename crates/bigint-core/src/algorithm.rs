@@ -44,6 +44,8 @@ pub enum Algorithm {
     Divsteps,
     /// Multiplication by three products of half the width [Honda 2015], [Carlessi and Kashani 2013].
     Karatsuba,
+    /// Multiplication by Toeplitz matrices of the one number's bytes, on tensor cores of a GPU.
+    Toeplitz,
     /// Montgomery's product: a limb of `a` times `b` and a multiple of the modulus, in turns
     /// (coarsely integrated operand scanning, [Koç 1996]).
     Cios,
@@ -61,7 +63,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 14] = [
+    pub const NAMED: [Algorithm; 15] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -69,6 +71,7 @@ impl Algorithm {
         Algorithm::School,
         Algorithm::Comba,
         Algorithm::Karatsuba,
+        Algorithm::Toeplitz,
         Algorithm::Cios,
         Algorithm::Window,
         Algorithm::WindowVartime,
@@ -89,6 +92,7 @@ impl Algorithm {
             Algorithm::School => "school",
             Algorithm::Comba => "comba",
             Algorithm::Karatsuba => "karatsuba",
+            Algorithm::Toeplitz => "toeplitz",
             Algorithm::Cios => "cios",
             Algorithm::Window => "window",
             Algorithm::WindowVartime => "window_vartime",

@@ -2,7 +2,7 @@
 
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
-use crate::kernel::EntryPoint;
+use crate::kernel::{EntryPoint, TENSOR_MODULE};
 use crate::operation::Operation;
 use crate::transform::{grid, ntt};
 use crate::trial::{TRIAL, TRIAL_MODULE};
@@ -39,10 +39,10 @@ const OPERATIONS: usize = {
     count
 };
 
-/// The PTX modules: one for each operation that has kernels of its own, and those of
-/// [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 8] = {
-    let mut modules = [CEILING.module; OPERATIONS + 8];
+/// The PTX modules: one for each operation that has kernels of its own, that of kernels which need
+/// tensor cores, and those of [`OTHERS`].
+pub const MODULES: [&str; OPERATIONS + 9] = {
+    let mut modules = [CEILING.module; OPERATIONS + 9];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
@@ -50,6 +50,7 @@ pub const MODULES: [&str; OPERATIONS + 8] = {
     modules[OPERATIONS + 4] = ntt::MODULE;
     modules[OPERATIONS + 5] = GATHER_MODULE;
     modules[OPERATIONS + 6] = TRIAL_MODULE;
+    modules[OPERATIONS + 7] = TENSOR_MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {

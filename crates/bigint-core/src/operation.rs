@@ -103,6 +103,7 @@ macro_rules! for_each_operation {
                     school warp {4 8 16 32} [contiguous interleaved]: ProductByRows
                     comba warp [32] [contiguous interleaved]
                     karatsuba warp [32] [interleaved]
+                    toeplitz warp [32] {interleaved}: Toeplitz @4
                     fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform
                     ntt grid [] [contiguous interleaved]
                 }
@@ -122,6 +123,7 @@ macro_rules! for_each_operation {
                 kernels: {
                     school thread [1] {interleaved}: Square
                     school warp {2 4 8 16 32} {interleaved}: Square
+                    toeplitz warp [32] {interleaved}: Toeplitz @4 = mul toeplitz
                     fft block [16 32 64 128 256 512 1024] {interleaved}: BlockTransform = mul fft
                     ntt grid [] [contiguous interleaved] = mul ntt
                 }

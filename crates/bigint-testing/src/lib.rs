@@ -24,16 +24,16 @@ pub fn sweep<T>(short: T, long: T) -> T {
     }
 }
 
-/// Which of a program's `all` requests for memory a test has fail, in turn: in sweeps each of the first
-/// `first`, then `rest` more as far as the last; else some, further and further apart.
-pub fn failing_requests(all: u64, first: u64, rest: u64) -> BTreeSet<u64> {
+/// Which requests for memory of a program a test has fail, one after another: in sweeps the first of
+/// each stack of calls that asks for memory, and the last ones; else some, further and further apart.
+pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
+    let all = told.requests;
     let apart = std::iter::successors(Some(2), |at| Some(at + at / 2 + 1));
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
-    let step = (all.saturating_sub(first) / rest).max(1) as usize;
-    let long = (1..=all.min(first)).chain((first..=all).rev().step_by(step));
-    sweep(short, long.collect())
+    let last = all.saturating_sub(20).max(1)..=all;
+    sweep(short, told.firsts.iter().copied().chain(last).collect())
 }
 
-pub use failing::Failing;
+pub use failing::{Failing, Told};
 pub use suite::{Extent, Failure, Mismatch, Oracle, Report, Tally, run, run_against};

@@ -2,7 +2,7 @@
 
     python3 saxpy.py LIBRARY
 
-LIBRARY is `libcuda_sim.so`, or NVIDIA's `libcuda.so.1` on a machine with a GPU: the program is
+LIBRARY is `libcuda_sim_driver.so`, or NVIDIA's `libcuda.so.1` on a machine with a GPU: the program is
 the same.
 """
 

@@ -1,4 +1,4 @@
-//! `libcuda_sim.so`: the CUDA driver API and the CUDA runtime API on the PTX simulator of
+//! `libcuda_sim_driver.so`: the CUDA driver API and the CUDA runtime API on the PTX simulator of
 //! `cuda-sim`. See README.md for what is supported and what is not, and for the environment
 //! variables.
 //!

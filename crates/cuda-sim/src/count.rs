@@ -13,6 +13,9 @@
 //! `mul.lo` and `mad.lo` one wide and two low products, `mul.hi` four wide
 //! ones, and a `lo`/`hi` pair on the same registers four.
 //!
+//! **Matrix multiply-adds** are those of `mma.sync`, of bytes or of doubles: rows times columns times what
+//! is summed, for each warp that issues one.
+//!
 //! **Sectors** are the aligned 32-byte pieces of global memory that each warp
 //! instruction touches, and beside them the fewest that could hold the distinct
 //! bytes it asked for. Those that move are counted as well: of loads what is not in the
@@ -122,6 +125,8 @@ pub struct Counts {
     pub multiply_adds: u64,
     /// 32x32->32-bit multiply-adds: only the low half was asked for.
     pub multiply_lows: u64,
+    /// Multiply-adds of `mma.sync`.
+    pub matrix_multiply_adds: u64,
     /// 32-byte sectors of global memory touched by loads and atomics.
     pub load_sectors: u64,
     /// Load sectors that the first-level cache does not have.
@@ -186,12 +191,13 @@ impl Counts {
     }
 
     /// What is counted apart from instruction classes, by name.
-    pub fn totals(&self) -> [(&'static str, u64); 15] {
+    pub fn totals(&self) -> [(&'static str, u64); 16] {
         [
             ("warp_instructions", self.warp_instructions()),
             ("lane_instructions", self.lane_instructions()),
             ("multiply_adds", self.multiply_adds),
             ("multiply_lows", self.multiply_lows),
+            ("matrix_multiply_adds", self.matrix_multiply_adds),
             ("load_sectors", self.load_sectors),
             ("load_sectors_moved", self.load_sectors_moved),
             ("load_sectors_fewest", self.load_sectors_fewest),
@@ -215,6 +221,7 @@ impl AddAssign<&Counts> for Counts {
         }
         self.multiply_adds += other.multiply_adds;
         self.multiply_lows += other.multiply_lows;
+        self.matrix_multiply_adds += other.matrix_multiply_adds;
         self.load_sectors += other.load_sectors;
         self.load_sectors_moved += other.load_sectors_moved;
         self.load_sectors_fewest += other.load_sectors_fewest;

@@ -290,6 +290,17 @@ pub(crate) struct Matrix {
     pub c: Box<[Reg]>,
 }
 
+impl Matrix {
+    /// Multiply-adds of a warp: those of each entry of A with eight columns.
+    pub fn multiply_adds(&self) -> u64 {
+        let of_register = match self.factors {
+            Factors::Bytes { .. } => 4,
+            Factors::Doubles(_) => 1,
+        };
+        32 * 8 * of_register * self.a.len() as u64
+    }
+}
+
 /// `ldmatrix` and `stmatrix`: lane `8 m + r` has the address of row `r` of matrix `m`.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use bigint_cpu::program::Memory;
-use bigint_testing::Failing;
+use bigint_testing::{Failing, Told, sweep};
 
 #[global_allocator]
 static MEMORY: Memory<Failing> = Memory(Failing);
@@ -46,10 +46,12 @@ fn run(folder: &Path, arguments: &[&str], fails: Option<(u64, u64)>) -> Output {
     command
         .env("RAYON_NUM_THREADS", "1")
         .env_remove("BIGINT_FAIL_AT");
-    if let Some((at, most)) = fails {
-        command.env("BIGINT_FAIL_AT", at.to_string());
-        command.env("BIGINT_FAIL_FOR", most.to_string());
-    }
+    match fails {
+        Some((at, most)) => command
+            .env("BIGINT_FAIL_AT", at.to_string())
+            .env("BIGINT_FAIL_FOR", most.to_string()),
+        None => command.envs(sweep(None, Some(("BIGINT_TELL_STACKS", "1")))),
+    };
     command.output().unwrap()
 }
 
@@ -97,24 +99,17 @@ fn memory_that_ends_is_told_and_costs_nothing() {
 fn ends_well(command: &[&str]) {
     let good = run(folder().path(), command, None);
     assert!(good.status.success(), "{command:?}: {}", said(&good));
-    let requests = requests(&good).expect("who comes to an end tells them");
-    let chosen = bigint_testing::failing_requests(requests, 2500, 300);
+    let told = Told::of(&said(&good)).expect("who comes to an end tells them");
+    let chosen = bigint_testing::failing_requests(&told);
+    let requests = told.requests;
     println!("{command:?}: {} of {requests} requests", chosen.len());
     for at in chosen {
         let ended = ends_well_at(command, at, 1);
         // Who ended at once has made no other request.
-        if self::requests(&ended).is_some() {
+        if Told::of(&said(&ended)).is_some() {
             ends_well_at(command, at, 0);
         }
     }
-}
-
-/// The requests for memory of a run that came to an end.
-fn requests(output: &Output) -> Option<u64> {
-    let said = said(output);
-    let told = said.lines().find_map(|line| line.strip_prefix("memory: "));
-    let (requests, _) = told?.split_once(' ')?;
-    requests.parse().ok()
 }
 
 fn ends_well_at(command: &[&str], at: u64, most: u64) -> Output {

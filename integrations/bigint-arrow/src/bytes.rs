@@ -54,6 +54,95 @@ pub fn into_vec<T: ArrowNativeType + Pod>(buffer: Buffer) -> Vec<T> {
     buffer.into_vec().unwrap_or_else(copied)
 }
 
+impl Fixed {
+    /// Whether a number of these bytes is negative.
+    fn is_negative(self, bytes: &[u8]) -> bool {
+        let top = match self.order {
+            Order::Little => bytes.last(),
+            Order::Big => bytes.first(),
+        };
+        self.sign == Sign::TwosComplement && top.is_some_and(|top| top >> 7 == 1)
+    }
+
+    /// Limb `index` of the two's complement of a number of these bytes, which has infinitely many.
+    #[inline]
+    fn limb(self, bytes: &[u8], index: usize, filler: Limb) -> Limb {
+        let (low, high) = (LIMB_BYTES * index, LIMB_BYTES * (index + 1));
+        if high <= bytes.len() {
+            let place = match self.order {
+                Order::Little => low..high,
+                Order::Big => bytes.len() - high..bytes.len() - low,
+            };
+            let bytes = bytes[place]
+                .try_into()
+                .expect("as many bytes as a limb has");
+            return match self.order {
+                Order::Little => Limb::from_le_bytes(bytes),
+                Order::Big => Limb::from_be_bytes(bytes),
+            };
+        }
+        let mut limb = filler.to_le_bytes();
+        for (at, byte) in (low..bytes.len()).zip(&mut limb) {
+            *byte = match self.order {
+                Order::Little => bytes[at],
+                Order::Big => bytes[bytes.len() - 1 - at],
+            };
+        }
+        Limb::from_le_bytes(limb)
+    }
+
+    /// How many limbs the magnitude has of the number that these bytes are, zeros on top left out, and
+    /// whether it is negative.
+    pub fn length(self, bytes: &[u8]) -> (usize, bool) {
+        let negative = self.is_negative(bytes);
+        let filler = if negative { Limb::MAX } else { 0 };
+        let limb = |index| self.limb(bytes, index, filler);
+        let top = (0..bytes.len().div_ceil(LIMB_BYTES)).rev();
+        let length = top.clone().find(|&index| limb(index) != filler);
+        let length = length.map_or(0, |top| top + 1);
+        // Of `-x` the limbs are those of `x - 1`, every bit the other: a power of 2^32 is one longer.
+        let is_power = negative && (0..length).all(|index| limb(index) == 0);
+        (length + usize::from(is_power), negative)
+    }
+
+    /// Writes the magnitude of the number that these bytes are, of its [`Fixed::length`].
+    pub fn fill(self, bytes: &[u8], limbs: &mut [Limb]) {
+        let negative = self.is_negative(bytes);
+        let filler = if negative { Limb::MAX } else { 0 };
+        // Those that are whole limbs go without a look at each.
+        match self.order {
+            Order::Little => {
+                let (whole, _) = bytes.as_chunks();
+                let pairs = limbs.iter_mut().zip(whole);
+                pairs.for_each(|(limb, bytes)| *limb = Limb::from_le_bytes(*bytes));
+            }
+            Order::Big => {
+                let (_, whole) = bytes.as_rchunks();
+                let pairs = limbs.iter_mut().zip(whole.iter().rev());
+                pairs.for_each(|(limb, bytes)| *limb = Limb::from_be_bytes(*bytes));
+            }
+        }
+        let rest = limbs.iter_mut().enumerate().skip(bytes.len() / LIMB_BYTES);
+        rest.for_each(|(index, limb)| *limb = self.limb(bytes, index, filler));
+        if negative {
+            negate(limbs);
+        }
+    }
+}
+
+/// Memory for so many elements.
+pub fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut room = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    room.try_reserve_exact(count)
+        .map_err(|_| out_of_memory(bytes))?;
+    Ok(room)
+}
+
+fn out_of_memory(bytes: usize) -> Error {
+    bigint_host::Error::OutOfMemory { bytes }.into()
+}
+
 /// What [`Integers`] are made of, on the way.
 pub struct Parts {
     pub limbs: Vec<Limb>,
@@ -62,15 +151,15 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// No number yet, and room for so many, which have so many bytes in all.
-    pub fn with_capacity(count: usize, bytes: usize) -> Self {
-        let mut offsets = Vec::with_capacity(count + 1);
+    /// No number yet, and room for the offsets and signs of so many.
+    pub fn with_capacity(count: usize) -> Result<Self, Error> {
+        let mut offsets = with_room(count + 1)?;
         offsets.push(0);
-        Parts {
-            limbs: Vec::with_capacity(bytes / LIMB_BYTES + 1),
+        Ok(Parts {
+            limbs: Vec::new(),
             offsets,
-            signs: Vec::with_capacity(count.div_ceil(8)),
-        }
+            signs: with_room(count.div_ceil(8))?,
+        })
     }
 
     /// The next number is what was put behind the last one's limbs.
@@ -89,38 +178,15 @@ impl Parts {
     }
 
     /// Takes the number in that these bytes are.
-    pub fn push(&mut self, bytes: &[u8], fixed: Fixed) {
+    pub fn push(&mut self, bytes: &[u8], fixed: Fixed) -> Result<(), Error> {
         let start = self.limbs.len();
-        let limb = |chunk: &[u8]| {
-            let mut whole = [0; LIMB_BYTES];
-            whole[..chunk.len()].copy_from_slice(chunk);
-            Limb::from_le_bytes(whole)
-        };
-        let (top, rest) = match fixed.order {
-            Order::Little => {
-                self.limbs.extend(bytes.chunks(LIMB_BYTES).map(limb));
-                (bytes.last(), bytes.len() % LIMB_BYTES)
-            }
-            Order::Big => {
-                let reversed = |chunk: &[u8]| {
-                    chunk
-                        .iter()
-                        .fold(0, |high, &byte| high << 8 | Limb::from(byte))
-                };
-                self.limbs.extend(bytes.rchunks(LIMB_BYTES).map(reversed));
-                (bytes.first(), bytes.len() % LIMB_BYTES)
-            }
-        };
-        let is_set = top.is_some_and(|top| top >> 7 == 1);
-        let negative = fixed.sign == Sign::TwosComplement && is_set;
-        if negative {
-            let limbs = &mut self.limbs[start..];
-            if let (Some(last), 1..) = (limbs.last_mut(), rest) {
-                *last |= Limb::MAX << (8 * rest);
-            }
-            negate(limbs);
-        }
+        let (length, negative) = fixed.length(bytes);
+        let room = self.limbs.try_reserve(length);
+        room.map_err(|_| out_of_memory(LIMB_BYTES * length))?;
+        self.limbs.resize(start + length, 0);
+        fixed.fill(bytes, &mut self.limbs[start..]);
         self.end(negative);
+        Ok(())
     }
 
     /// Makes the last number negative, which is not zero.
@@ -143,34 +209,44 @@ fn negate(limbs: &mut [Limb]) {
     }
 }
 
-/// Writes a number as bytes, all of `place`; whether it fits.
+/// Writes a number, which has no zero limb on top, as bytes, all of `place`; whether it fits.
 pub fn write(magnitude: &[Limb], negative: bool, fixed: Fixed, place: &mut [u8]) -> bool {
-    place.fill(0);
-    let bytes: &[u8] = bytemuck::cast_slice(magnitude);
-    let length = bytes.iter().rposition(|&byte| byte != 0);
-    let length = length.map_or(0, |top| top + 1);
-    if length > place.len() {
+    let zeros = magnitude
+        .last()
+        .map_or(0, |top| top.leading_zeros() / u8::BITS);
+    if LIMB_BYTES * magnitude.len() - zeros as usize > place.len() {
         return false;
     }
-    place[..length].copy_from_slice(&bytes[..length]);
-    let fits = match (fixed.sign, negative) {
-        (Sign::Unsigned, negative) => !negative,
-        (Sign::TwosComplement, false) => is_below_half(place),
-        (Sign::TwosComplement, true) => {
-            let mut carry = true;
-            for byte in place.iter_mut() {
-                (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
-            }
-            // The least number is its own negation.
-            !is_below_half(place)
+    let mut limbs = magnitude.iter().copied();
+    let mut next = || limbs.next().unwrap_or(0);
+    match fixed.order {
+        Order::Little => {
+            let (whole, rest) = place.as_chunks_mut();
+            whole
+                .iter_mut()
+                .for_each(|bytes| *bytes = next().to_le_bytes());
+            rest.copy_from_slice(&next().to_le_bytes()[..rest.len()]);
         }
-    };
-    if fixed.order == Order::Big {
-        place.reverse();
+        Order::Big => {
+            let (rest, whole) = place.as_rchunks_mut();
+            whole
+                .iter_mut()
+                .rev()
+                .for_each(|bytes| *bytes = next().to_be_bytes());
+            rest.copy_from_slice(&next().to_be_bytes()[LIMB_BYTES - rest.len()..]);
+        }
     }
-    fits
-}
-
-fn is_below_half(bytes: &[u8]) -> bool {
-    bytes.last().is_none_or(|top| top >> 7 == 0)
+    if negative {
+        let mut carry = true;
+        let mut negate = |byte: &mut u8| (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
+        match fixed.order {
+            Order::Little => place.iter_mut().for_each(&mut negate),
+            Order::Big => place.iter_mut().rev().for_each(&mut negate),
+        }
+    }
+    match fixed.sign {
+        Sign::Unsigned => !negative,
+        // Zero is not negative, and the least number is its own negation.
+        Sign::TwosComplement => fixed.is_negative(place) == negative,
+    }
 }

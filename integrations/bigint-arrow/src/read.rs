@@ -6,12 +6,12 @@ use arrow_array::types::{
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, LargeBinaryArray};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use arrow_schema::{DataType, Field};
 use bigint_host::{Engine, Integers, Layout, Limb, Shape, SignedBatch};
 
-use crate::bytes::{LIMB_BYTES, Parts, into_vec};
+use crate::bytes::{LIMB_BYTES, Parts, into_vec, with_room};
 use crate::{Any, Column, Error, Fixed, Order, Sign};
 
 /// What the bytes of a binary column mean.
@@ -40,9 +40,8 @@ impl Binary {
 /// `0x`, hexadecimal digits, large columns and views of the last two, dictionaries of all of them,
 /// and `Null`.
 ///
-/// A `bigint.any` column is taken over without a copy of its numbers where none is negative, its
-/// buffers were allocated as `Vec<u32>` and `Vec<i64>`, begin with its first row, end with its
-/// last, and nobody else has them. Everything else is copied once.
+/// The numbers of a `bigint.any` column without negative ones stay where they are, whoever
+/// allocated them: the result holds their buffer. Everything else is copied once.
 ///
 /// # Errors
 /// [`Error::Type`]; [`Error::Row`] names the first row that is no integer.
@@ -69,11 +68,10 @@ pub(crate) fn read_or_null(array: ArrayRef, field: &Field) -> Result<(Column, Wr
         DataType::Null => zeros(array.len())?,
         DataType::Dictionary(_, values) => return read_dictionary(&array, field, values),
         DataType::LargeBinary if matches!(Binary::of(field)?, Binary::Any) => {
-            let binary: LargeBinaryArray = array.as_binary().clone();
-            drop(array);
-            match is_as_integers(&binary) {
-                true => taken_over(binary)?,
-                false => read_any(binary.iter(), &mut wrong)?,
+            let binary: &LargeBinaryArray = array.as_binary();
+            match taken_over(binary)? {
+                Some(numbers) => numbers,
+                None => read_any(binary.iter(), &mut wrong)?,
             }
         }
         DataType::FixedSizeBinary(bytes) => {
@@ -223,14 +221,18 @@ fn read_fixed(
     nulls: Option<&NullBuffer>,
     count: usize,
 ) -> Result<Integers, Error> {
-    let mut parts = Parts::with_capacity(count, values.len().next_multiple_of(LIMB_BYTES));
-    for row in 0..count {
-        match nulls.is_some_and(|nulls| nulls.is_null(row)) {
-            true => parts.end(false),
-            false => parts.push(&values[row * bytes..][..bytes], fixed),
-        }
-    }
-    parts.finish()
+    let number = |row: usize| &values[row * bytes..][..bytes];
+    let length = |row| match nulls.is_some_and(|nulls| nulls.is_null(row)) {
+        true => (0, false),
+        false => fixed.length(number(row)),
+    };
+    let fill = |row, limbs: &mut [Limb]| fixed.fill(number(row), limbs);
+    Ok(Integers::from_fn(
+        count,
+        bytes.div_ceil(LIMB_BYTES),
+        length,
+        fill,
+    )?)
 }
 
 fn read_binary<'a>(
@@ -242,9 +244,9 @@ fn read_binary<'a>(
         Binary::Any => return read_any(values, wrong),
         Binary::Fixed(fixed) => fixed,
     };
-    let mut parts = Parts::with_capacity(values.size_hint().0, 0);
+    let mut parts = Parts::with_capacity(values.size_hint().0)?;
     for value in values {
-        parts.push(value.unwrap_or_default(), fixed);
+        parts.push(value.unwrap_or_default(), fixed)?;
     }
     parts.finish()
 }
@@ -257,7 +259,7 @@ fn read_any<'a>(
         order: Order::Little,
         sign: Sign::Unsigned,
     };
-    let mut parts = Parts::with_capacity(values.size_hint().0, 0);
+    let mut parts = Parts::with_capacity(values.size_hint().0)?;
     for (row, value) in values.enumerate() {
         let value = value.unwrap_or_default();
         let (magnitude, sign) = value.split_at(value.len() / LIMB_BYTES * LIMB_BYTES);
@@ -270,7 +272,7 @@ fn read_any<'a>(
             parts.end(false);
             continue;
         }
-        parts.push(magnitude, magnitude_of);
+        parts.push(magnitude, magnitude_of)?;
         if !sign.is_empty() {
             parts.negate_last();
         }
@@ -310,25 +312,35 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Whether a `bigint.any` column is laid out as [`Integers`] are.
-fn is_as_integers(array: &LargeBinaryArray) -> bool {
+/// The numbers of a `bigint.any` column where they are; `None` where they are not laid out as
+/// [`Integers`] are: some are negative, or the limbs lie across words.
+fn taken_over(array: &LargeBinaryArray) -> Result<Option<Integers>, Error> {
     let offsets = array.value_offsets();
-    let values = array.value_data();
-    let is_limbs = |ends: &[i64]| {
-        let (from, to) = (ends[0] as usize, ends[1] as usize);
-        let is_trimmed = || values[to - LIMB_BYTES..to] != [0; LIMB_BYTES];
-        (to - from).is_multiple_of(LIMB_BYTES) && (from == to || is_trimmed())
+    let (start, end) = (offsets[0], offsets[array.len()]);
+    if offsets
+        .iter()
+        .any(|at| (at - start) % LIMB_BYTES as i64 != 0)
+    {
+        return Ok(None);
+    }
+    let values = match start == end {
+        // Of an empty column the buffer may end before the offset.
+        true => Buffer::default(),
+        false => (array.values()).slice_with_length(start as usize, (end - start) as usize),
     };
-    let is_whole = offsets.first() == Some(&0) && offsets.last() == Some(&(values.len() as i64));
-    is_whole && offsets.windows(2).all(is_limbs)
-}
-
-/// The numbers of such a column.
-fn taken_over(array: LargeBinaryArray) -> Result<Integers, Error> {
-    let count = array.len();
-    let (offsets, values, nulls) = array.into_parts();
-    drop(nulls);
-    let offsets: Vec<i64> = into_vec(offsets.into_inner().into_inner());
-    let signs = vec![0; count.div_ceil(8)];
-    Ok(Integers::from_parts(into_vec(values), offsets, signs)?)
+    if values.as_ptr().align_offset(align_of::<Limb>()) != 0 {
+        return Ok(None);
+    }
+    let (mut ends, mut signs) = (
+        with_room(offsets.len())?,
+        with_room(array.len().div_ceil(8))?,
+    );
+    ends.extend(offsets.iter().map(|at| at - start));
+    signs.resize(array.len().div_ceil(8), 0);
+    match Integers::from_foreign(ScalarBuffer::<Limb>::from(values), ends, signs) {
+        Ok(numbers) => Ok(Some(numbers)),
+        // The other way says which.
+        Err(bigint_host::Error::NotWrittenSo { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

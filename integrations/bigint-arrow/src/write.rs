@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, BinaryViewBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::builder::{LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray, make_array};
-use arrow_buffer::{Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayDataBuilder;
 use arrow_schema::{DataType, Field};
 use bigint_host::{Batch, Integers, Limb};
@@ -125,8 +125,10 @@ impl Column {
             | DataType::Decimal256(digits, _) => power_of_ten(*digits)?,
             _ => Vec::new(),
         };
-        let mut values = MutableBuffer::from_len_zeroed(self.len() * bytes);
-        let places = values.as_slice_mut().chunks_exact_mut(bytes.max(1));
+        let length = self.len().saturating_mul(bytes);
+        let mut values = bytes::with_room(length)?;
+        values.resize(length, 0_u8);
+        let places = values.chunks_exact_mut(bytes.max(1));
         for (row, place) in places.enumerate() {
             let magnitude = self.numbers().magnitude(row);
             let is_beyond = !least_beyond.is_empty() && !is_less(magnitude, &least_beyond);
@@ -138,7 +140,8 @@ impl Column {
         }
         let array = ArrayDataBuilder::new(field.data_type().clone())
             .len(self.len())
-            .add_buffer(values.into())
+            .add_buffer(Buffer::from_vec(values))
+            .align_buffers(true)
             .nulls(self.nulls().cloned());
         Ok(make_array(array.build()?))
     }

@@ -277,19 +277,31 @@ fn numbers_that_arrow_reads_where_they_are_have_one_address() {
 #[test]
 fn numbers_that_the_engine_takes_over_have_one_address() {
     let (values, offsets) = (vec![7_u32, 0, 1], vec![0_i64, 4, 4, 12]);
-    let (limbs, ends) = (values.as_ptr(), offsets.as_ptr());
+    let limbs = values.as_ptr();
     let offsets = ScalarBuffer::<i64>::from(offsets);
     let binary = LargeBinaryArray::new(OffsetBuffer::new(offsets), Buffer::from_vec(values), None);
     let field = Any::field("n", false);
     let kept: ArrayRef = Arc::new(binary.clone());
     let column = read(Arc::new(binary), &field).unwrap();
     assert_eq!(column.to_string(), "[7, 0, 4294967296]");
-    // Somebody else had them as well.
-    assert_ne!(column.numbers().limbs().as_ptr(), limbs);
-    let column = read(kept, &field).unwrap();
+    // Somebody else has them as well.
     assert_eq!(column.numbers().limbs().as_ptr(), limbs);
-    assert_eq!(column.numbers().offsets().as_ptr(), ends);
+    // Of a slice only the rows that are in it.
+    let slice = read(kept.slice(1, 2), &field).unwrap();
+    assert_eq!(slice.numbers().limbs().as_ptr(), limbs.wrapping_add(1));
+    assert_eq!(slice.numbers().limbs().len(), 2);
+    // The numbers keep them.
+    drop(kept);
     assert_eq!(column.to_string(), "[7, 0, 4294967296]");
+    assert_eq!(slice.to_string(), "[0, 4294967296]");
+    // To be added to, they are copied.
+    let mut more = slice.into_parts().0;
+    more.push(true, &[5]).unwrap();
+    assert_eq!(
+        more,
+        Integers::from_texts(["0", "4294967296", "-5"]).unwrap()
+    );
+    assert_eq!(column.numbers().limbs(), [7, 0, 1]);
 
     let engine = Engine::cpu();
     let values: Vec<u32> = (0..24).collect();

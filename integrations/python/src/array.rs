@@ -1,16 +1,17 @@
 //! `Array`: a column of integers.
 
-use crate::call::{Rows, computed, is_scalar, operand, operated};
+use crate::call::{Rows, computed, is_scalar, operand, operated, place_of};
+use crate::column::{self, Numbers};
 use crate::error::exception;
 use crate::place::Place;
 use crate::read::Bytes;
-use crate::{arrow, functions, order, run, write};
-use bigint_host::{Error, Integers};
+use crate::{arrow, dlpack, functions, order, run, write};
+use bigint_host::{Engine, Error, Integers, SignedBatch};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Array {
     /// The numbers; zero in rows without one.
-    pub numbers: Integers,
+    pub column: Arc<Numbers>,
     /// Which rows have none.
     pub nulls: Option<Arc<[bool]>>,
     /// Who computes with them.
@@ -31,12 +32,39 @@ pub struct Array {
 
 impl Array {
     /// An array of these parts.
-    pub fn of(numbers: Integers, nulls: Option<Arc<[bool]>>, place: Place) -> Self {
+    pub fn of(numbers: impl Into<Numbers>, nulls: Option<Arc<[bool]>>, place: Place) -> Self {
         Array {
-            numbers,
+            column: Arc::new(numbers.into()),
             nulls: nulls.filter(|nulls| nulls.contains(&true)),
             place,
         }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.column.len()
+    }
+
+    /// The same numbers in another place: what cannot be opened, or has not the memory, says so.
+    pub fn at(&self, py: Python<'_>, place: Place) -> PyResult<Self> {
+        let engine = place.engine(py)?;
+        let column = match place == self.place {
+            true => Arc::clone(&self.column),
+            false => Arc::new(self.numbers(py)?.clone().into()),
+        };
+        if matches!(place, Place::Cuda(_)) {
+            run::at_once(py, || column.on_device(&engine).map(drop))?;
+        }
+        Ok(Array {
+            column,
+            nulls: self.nulls.clone(),
+            place,
+        })
+    }
+
+    /// The numbers on the host.
+    pub fn numbers(&self, py: Python<'_>) -> PyResult<&Integers> {
+        self.column.on_host(py)
     }
 
     /// Whether a row has no number.
@@ -46,22 +74,44 @@ impl Array {
 
     /// The rows that have a number.
     fn known(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.numbers.len()).filter(|&row| !self.is_null(row))
+        (0..self.len()).filter(|&row| !self.is_null(row))
+    }
+
+    /// The same rows of the column, which are made on the device where the column is there.
+    fn moved(
+        &self,
+        py: Python<'_>,
+        nulls: Option<Arc<[bool]>>,
+        on_host: impl FnOnce(&Integers) -> Result<Integers, Error> + Send,
+        on_device: impl FnOnce(&Engine, &SignedBatch) -> Result<SignedBatch, Error> + Send,
+    ) -> PyResult<Self> {
+        if let (Some(batch), None) = (self.column.if_on_device(), &nulls) {
+            let engine = self.place.engine(py)?;
+            let made = run::at_once(py, || on_device(&engine, batch))?;
+            return Ok(Array::of(made, nulls, self.place));
+        }
+        let numbers = self.numbers(py)?;
+        let made = run::at_once(py, || on_host(numbers))?;
+        Ok(Array::of(made, nulls, self.place))
     }
 
     /// These rows, in this order.
     fn rows(&self, py: Python<'_>, rows: &[usize]) -> PyResult<Self> {
-        let numbers = run::at_once(py, || self.numbers.gather(rows))?;
         let nulls = self
             .nulls
             .as_ref()
             .map(|nulls| rows.iter().map(|&row| nulls[row]).collect());
-        Ok(Array::of(numbers, nulls, self.place))
+        self.moved(
+            py,
+            nulls,
+            |numbers| numbers.gather(rows),
+            |engine, batch| engine.gather(batch, rows),
+        )
     }
 
     /// The index that Python's, which may count from the end, is.
     fn index(&self, index: isize) -> PyResult<usize> {
-        let count = self.numbers.len();
+        let count = self.len();
         let counted = match index < 0 {
             true => index
                 .checked_add_unsigned(count)
@@ -77,20 +127,26 @@ impl Array {
     fn row(&self, py: Python<'_>, row: usize) -> PyResult<Py<PyAny>> {
         match self.is_null(row) {
             true => Ok(py.None()),
-            false => write::int(py, &self.numbers, row),
+            false => write::int(py, self.numbers(py)?, row),
         }
     }
 
     /// The rows of a slice.
     fn sliced(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let py = slice.py();
-        let found = slice.indices(self.numbers.len() as isize)?;
+        let found = slice.indices(self.len() as isize)?;
         let (start, length) = (found.start as usize, found.slicelength);
         if found.step == 1 {
-            let range = start.min(self.numbers.len())..start.min(self.numbers.len()) + length;
-            let numbers = run::at_once(py, || self.numbers.slice(range.clone()))?;
-            let nulls = self.nulls.as_ref().map(|nulls| nulls[range].into());
-            return Ok(Array::of(numbers, nulls, self.place));
+            let start = start.min(self.len());
+            let range = start..start + length;
+            let nulls = self.nulls.as_ref();
+            let nulls = nulls.map(|nulls| nulls[range.clone()].into());
+            return self.moved(
+                py,
+                nulls,
+                |numbers| numbers.slice(range.clone()),
+                |engine, batch| engine.slice(batch, range.clone()),
+            );
         }
         let rows: Vec<usize> = (0..length as isize)
             .map(|i| (found.start + i * found.step) as usize)
@@ -108,7 +164,7 @@ impl Array {
             "b" => {
                 let mask: PyReadonlyArray1<'_, bool> = key.extract()?;
                 let mask = mask.as_array();
-                let (count, found) = (self.numbers.len(), mask.len());
+                let (count, found) = (self.len(), mask.len());
                 if found != count {
                     return Err(PyIndexError::new_err(format!(
                         "a mask of {found} rows is not one of an array of {count}"
@@ -133,13 +189,14 @@ impl Array {
 
     /// The first row of the least, or of the greatest number.
     fn extreme(&self, py: Python<'_>, is_greatest: bool) -> PyResult<usize> {
-        let found = py.detach(|| order::extreme(&self.numbers, self.known(), is_greatest));
+        let numbers = self.numbers(py)?;
+        let found = py.detach(|| order::extreme(numbers, self.known(), is_greatest));
         found.ok_or_else(|| PyValueError::new_err("there is no number in the array"))
     }
 
     /// Rows in the order of their numbers; those without one come last.
     fn sorted(&self, py: Python<'_>, is_reversed: bool) -> PyResult<Vec<usize>> {
-        let (numbers, nulls) = (self.numbers.clone(), self.nulls.clone());
+        let (numbers, nulls) = (self.numbers(py)?.clone(), self.nulls.clone());
         run::in_background(py, numbers.len(), move |_| {
             let is_null = |row: &usize| nulls.as_ref().is_some_and(|nulls| nulls[*row]);
             let known = (0..numbers.len()).filter(|row| !is_null(row));
@@ -153,10 +210,17 @@ impl Array {
     fn total(
         &self,
         py: Python<'_>,
-        total: fn(&bigint_host::Engine, &Integers) -> Result<Integers, Error>,
+        total: fn(&Engine, &Integers) -> Result<Integers, Error>,
+        on_device: fn(&Engine, &SignedBatch) -> Result<SignedBatch, Error>,
     ) -> PyResult<Py<PyAny>> {
+        if let (Some(batch), None) = (self.column.if_on_device(), &self.nulls) {
+            let (engine, batch) = (self.place.engine(py)?, batch.clone());
+            let made = run::in_background(py, self.len(), move |_| on_device(&engine, &batch))?;
+            return write::int(py, Numbers::from(made).on_host(py)?, 0);
+        }
         let rows = Rows::of(std::slice::from_ref(self)).map_err(|error| exception(&error))?;
-        let numbers = rows.known(self).map_err(|error| exception(&error))?;
+        let numbers = rows.known(self.numbers(py)?);
+        let numbers = numbers.map_err(|error| exception(&error))?;
         let engine = self.place.engine(py)?;
         let made = run::in_background(py, numbers.len(), move |_| total(&engine, &numbers))?;
         write::int(py, &made, 0)
@@ -198,7 +262,7 @@ class_with_operators! { Array {
     }
 
     fn __len__(&self) -> usize {
-        self.numbers.len()
+        self.len()
     }
 
     fn __bool__(&self) -> PyResult<bool> {
@@ -207,8 +271,8 @@ class_with_operators! { Array {
         ))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        write::represented(self)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        write::represented(py, self)
     }
 
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -230,7 +294,7 @@ class_with_operators! { Array {
     /// How pickle makes the array again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let made = py.import("bigint_engine")?.getattr("_restored")?;
-        let numbers = &self.numbers;
+        let numbers = self.numbers(py)?;
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
         let state = (
             bytes(&numbers.limbs().iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<_>>()),
@@ -251,32 +315,31 @@ class_with_operators! { Array {
     /// The same numbers, with which another device computes.
     fn to(&self, py: Python<'_>, device: &str) -> PyResult<Self> {
         let place = Place::named(device)?;
-        place.engine(py)?;
-        Ok(Array { place, ..self.clone() })
+        self.at(py, place)
     }
 
     /// The bytes that the numbers take.
     #[getter]
     fn nbytes(&self) -> usize {
-        size_of_val(self.numbers.limbs()) + size_of_val(self.numbers.offsets()) + self.numbers.signs().len()
+        self.column.bytes()
     }
 
     /// How many rows have no number.
     #[getter]
     fn null_count(&self) -> usize {
-        self.numbers.len() - self.known().count()
+        self.len() - self.known().count()
     }
 
     /// Which rows have no number, as a mask.
     #[pyo3(name = "is_null")]
     fn is_null_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        let mask = (0..self.numbers.len()).map(|row| self.is_null(row)).collect();
+        let mask = (0..self.len()).map(|row| self.is_null(row)).collect();
         PyArray1::from_vec(py, mask).into_any()
     }
 
     /// The numbers as ints, `None` where there is none.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        write::list(py, self, 0..self.numbers.len())
+        write::list(py, self, 0..self.len())
     }
 
     /// The numbers as a NumPy array: of ints, or of machine integers that hold them all.
@@ -287,7 +350,7 @@ class_with_operators! { Array {
         dtype: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numpy = py.import("numpy")?;
-        let objects = numpy.call_method1("empty", (self.numbers.len(), "O"))?;
+        let objects = numpy.call_method1("empty", (self.len(), "O"))?;
         objects.set_item(PySlice::full(py), self.to_list(py)?)?;
         let Some(dtype) = dtype else {
             return Ok(objects);
@@ -326,20 +389,15 @@ class_with_operators! { Array {
     /// The limbs of the magnitudes, a row of `uint32` for each number, the lowest first.
     #[pyo3(signature = (width = None))]
     fn to_limbs<'py>(&self, py: Python<'py>, width: Option<usize>) -> PyResult<Bound<'py, PyAny>> {
-        let numbers = &self.numbers;
-        let longest = (0..numbers.len()).max_by_key(|&i| numbers.magnitude(i).len());
-        let most = longest.map_or(0, |i| numbers.magnitude(i).len());
+        let numbers = self.numbers(py)?;
+        let most = column::widest(numbers);
         let width = width.unwrap_or(most.max(1));
         if most > width {
-            let index = longest.unwrap_or(0);
+            let is_widest = |&i: &usize| numbers.magnitude(i).len() == most;
+            let index = (0..numbers.len()).find(is_widest).unwrap_or(0);
             return Err(PyOverflowError::new_err(format!("number {index} does not fit {width} limbs")));
         }
-        let all = bigint_cpu::zeroed(width.saturating_mul(numbers.len()));
-        let mut all: Vec<u32> = all.map_err(|error| exception(&error.into()))?;
-        for (i, row) in all.chunks_exact_mut(width.max(1)).enumerate() {
-            let magnitude = numbers.magnitude(i);
-            row[..magnitude.len()].copy_from_slice(magnitude);
-        }
+        let all = run::at_once(py, || column::rows(numbers, width))?;
         let all = PyArray1::from_vec(py, all).into_any();
         all.call_method1("reshape", (numbers.len(), width))
     }
@@ -357,7 +415,7 @@ class_with_operators! { Array {
             return Err(PyValueError::new_err("a number has one byte at least"));
         }
         let order = Bytes::ordered(byteorder, signed)?;
-        let bytes = write::bytes(&self.numbers, width, order.is_big_endian, signed)?;
+        let bytes = write::bytes(self.numbers(py)?, width, order.is_big_endian, signed)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -368,7 +426,8 @@ class_with_operators! { Array {
             return Err(PyValueError::new_err("texts are in base 10 or 16"));
         }
         let (list, mut text) = (PyList::empty(py), Vec::new());
-        for row in 0..self.numbers.len() {
+        let numbers = self.numbers(py)?;
+        for row in 0..numbers.len() {
             if row.is_multiple_of(1 << 10) {
                 py.check_signals()?;
             }
@@ -378,8 +437,8 @@ class_with_operators! { Array {
             }
             text.clear();
             match base {
-                16 => self.numbers.write_hexadecimal(row, &mut text),
-                _ => run::at_once(py, || self.numbers.write_decimal(row, &mut text))?,
+                16 => numbers.write_hexadecimal(row, &mut text),
+                _ => run::at_once(py, || numbers.write_decimal(row, &mut text))?,
             }
             list.append(PyString::from_bytes(py, &text)?)?;
         }
@@ -411,20 +470,50 @@ class_with_operators! { Array {
         arrow::schema(py)
     }
 
+    /// The limbs of an array of natural numbers, for other libraries' `from_dlpack`: a row of `uint32`
+    /// for each, the lowest first; of an array on a device where they are there. Rows without a number
+    /// are zero.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Whatever it is, the limbs are written before it reads.
+        drop(stream);
+        dlpack::capsule(py, self, max_version, dl_device, copy)
+    }
+
+    /// DLPack's numbers of the device's kind and of the device.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        dlpack::device(self)
+    }
+
+    /// Where the limbs of an array on a CUDA device are, as `__dlpack__` describes them; they must not
+    /// be written.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dlpack::interface(py, self)
+    }
+
     /// The sum of all numbers; 0 of none.
     fn sum(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.total(py, |engine, numbers| engine.sum(numbers))
+        self.total(py, |engine, x| engine.sum(x), |engine, x| engine.sum(x))
     }
 
     /// The product of all numbers; 1 of none.
     fn prod(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.total(py, |engine, numbers| engine.product(numbers))
+        self.total(py, |engine, x| engine.product(x), |engine, x| engine.product(x))
     }
 
     /// The sums of the numbers up to each row.
     fn cumsum(&self, py: Python<'_>) -> PyResult<Self> {
         let rows = Rows::of(std::slice::from_ref(self)).map_err(|error| exception(&error))?;
-        let numbers = rows.known(self).map_err(|error| exception(&error))?;
+        let numbers = rows.known(self.numbers(py)?);
+        let numbers = numbers.map_err(|error| exception(&error))?;
         let engine = self.place.engine(py)?;
         let sums = run::in_background(py, numbers.len(), move |_| {
             engine.prefix_sum(&numbers)
@@ -473,7 +562,7 @@ class_with_operators! { Array {
     fn unique<'py>(&self, py: Python<'py>, return_counts: bool) -> PyResult<Bound<'py, PyAny>> {
         let mut rows = self.sorted(py, false)?;
         rows.truncate(self.known().count());
-        let (first, counts) = order::distinct(&self.numbers, &rows);
+        let (first, counts) = order::distinct(self.numbers(py)?, &rows);
         let unique = self.rows(py, &first)?.into_pyobject(py)?;
         match return_counts {
             true => Ok((unique, PyArray1::from_vec(py, counts)).into_pyobject(py)?.into_any()),
@@ -497,7 +586,7 @@ impl Rowwise {
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let array = self.array.get();
-        if self.next == array.numbers.len() {
+        if self.next == array.len() {
             return Ok(None);
         }
         self.next += 1;
@@ -532,6 +621,33 @@ pub fn restored(
     Ok(Array::of(numbers, nulls, Place::named(device)?))
 }
 
+/// The rows of arrays, and of whatever `array` takes, one after another.
+pub fn concatenated(arrays: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let py = arrays.py();
+    let arrays = arrays.try_iter()?.map(|array| operand(&array?));
+    let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+    let place = place_of(&arrays);
+    let batches = arrays.iter().map(|array| array.column.if_on_device());
+    let are_known = arrays.iter().all(|array| array.nulls.is_none());
+    if let (Some(batches), true, false) = (
+        batches.collect::<Option<Vec<_>>>(),
+        are_known,
+        arrays.is_empty(),
+    ) {
+        let engine = place.engine(py)?;
+        let all = run::at_once(py, || engine.concatenate(&batches))?;
+        return Ok(Array::of(all, None, place));
+    }
+    let parts = arrays.iter().map(|array| array.numbers(py));
+    let parts = parts.collect::<PyResult<Vec<_>>>()?;
+    let all = run::at_once(py, || Integers::concatenate(&parts))?;
+    let rows = arrays
+        .iter()
+        .flat_map(|array| (0..array.len()).map(|row| array.is_null(row)));
+    let nulls = (!are_known).then(|| rows.collect());
+    Ok(Array::of(all, nulls, place))
+}
+
 /// The rows of one array where a mask is set, and of another elsewhere.
 pub fn chosen(
     mask: &Bound<'_, PyAny>,
@@ -548,14 +664,14 @@ pub fn chosen(
         .to_vec();
     let (a, b) = (operand(a)?, operand(b)?);
     for x in [&a, &b] {
-        let (found, count) = (x.numbers.len(), mask.len());
+        let (found, count) = (x.len(), mask.len());
         if found != 1 && found != count {
             let error = Error::CountMismatch { a: count, b: found };
             return Err(exception(&error));
         }
     }
-    let numbers = functions::chosen(&mask, &a.numbers, &b.numbers);
-    let is_null = |x: &Array, row| x.is_null(if x.numbers.len() == 1 { 0 } else { row });
+    let numbers = functions::chosen(&mask, a.numbers(py)?, b.numbers(py)?);
+    let is_null = |x: &Array, row| x.is_null(if x.len() == 1 { 0 } else { row });
     let rows = mask.iter().enumerate();
     let nulls = rows.map(|(row, &is_first)| is_null(if is_first { &a } else { &b }, row));
     let nulls: Arc<[bool]> = nulls.collect();

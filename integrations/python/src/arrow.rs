@@ -9,6 +9,7 @@ use crate::array::Array;
 use crate::call::Rows;
 use crate::error::exception;
 use crate::place::Place;
+use crate::run;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, ArrayRef, make_array};
@@ -63,21 +64,21 @@ pub fn imported(source: &Bound<'_, PyAny>, place: Place) -> PyResult<Option<Arra
         let (schema, array) =
             unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
         let field = Field::try_from(schema).map_err(of_arrow)?;
-        vec![column(array, schema, &field)?]
+        vec![column(source.py(), array, schema, &field)?]
     } else if source.hasattr("__arrow_c_stream__")? {
         let Ok(capsule) = source.call_method0("__arrow_c_stream__") else {
             // As of a column of Python's objects, which Arrow does not know.
             return Ok(None);
         };
-        columns(pointer(&capsule, STREAM)?)?
+        columns(source.py(), pointer(&capsule, STREAM)?)?
     } else {
         return Ok(None);
     };
-    joined(chunks, place).map(Some)
+    joined(source.py(), chunks, place).map(Some)
 }
 
 /// All chunks of a stream.
-fn columns(stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<Vec<Column>> {
+fn columns(py: Python<'_>, stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<Vec<Column>> {
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: a capsule of this name points to a stream, which it releases itself; its functions take
     // the stream and a place for what they answer.
@@ -96,7 +97,7 @@ fn columns(stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<Vec<Column>> {
         if array.is_released() {
             return Ok(columns);
         }
-        columns.push(column(array, &schema, &field)?);
+        columns.push(column(py, array, &schema, &field)?);
     }
 }
 
@@ -110,7 +111,12 @@ fn told(code: c_int) -> PyResult<()> {
 }
 
 /// The numbers of one chunk.
-fn column(array: FFI_ArrowArray, schema: &FFI_ArrowSchema, field: &Field) -> PyResult<Column> {
+fn column(
+    py: Python<'_>,
+    array: FFI_ArrowArray,
+    schema: &FFI_ArrowSchema,
+    field: &Field,
+) -> PyResult<Column> {
     if field.data_type().is_nested() {
         let columns = field.data_type();
         return Err(PyTypeError::new_err(format!(
@@ -119,11 +125,11 @@ fn column(array: FFI_ArrowArray, schema: &FFI_ArrowSchema, field: &Field) -> PyR
     }
     // SAFETY: both structures come from one exporter, which says that they go together.
     let array = make_array(unsafe { from_ffi(array, schema) }.map_err(of_arrow)?);
-    bigint_arrow::read(array, field).map_err(raised)
+    run::whole(py, || bigint_arrow::read(array, field))?.map_err(raised)
 }
 
 /// One array of chunks.
-fn joined(mut chunks: Vec<Column>, place: Place) -> PyResult<Array> {
+fn joined(py: Python<'_>, mut chunks: Vec<Column>, place: Place) -> PyResult<Array> {
     let raise = |error| exception(&error);
     let is_null = |chunk: &Column, row| chunk.is_null(row);
     let nulls = chunks.iter().any(|chunk| chunk.nulls().is_some()).then(|| {
@@ -146,17 +152,23 @@ fn joined(mut chunks: Vec<Column>, place: Place) -> PyResult<Array> {
     }
     // Where there is no number Arrow may have any.
     let rows = Rows::of(std::slice::from_ref(&array)).map_err(raise)?;
-    let known = rows.known(&array).and_then(|known| rows.spread(known));
+    let known = rows.known(array.numbers(py)?);
+    let known = known.and_then(|known| rows.spread(known));
     Ok(Array::of(known.map_err(raise)?, array.nulls, place))
 }
 
 /// The numbers as an array of a field's type.
-fn of_field(array: &Array, requested: Option<&Bound<'_, PyAny>>) -> PyResult<(ArrayRef, Field)> {
+fn of_field(
+    py: Python<'_>,
+    array: &Array,
+    requested: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(ArrayRef, Field)> {
     let nulls = array
         .nulls
         .as_ref()
         .map(|nulls| nulls.iter().map(|null| !null).collect::<Vec<_>>());
-    let column = Column::new(array.numbers.clone(), nulls.map(NullBuffer::from)).map_err(raised)?;
+    let column =
+        Column::new(array.numbers(py)?.clone(), nulls.map(NullBuffer::from)).map_err(raised)?;
     let requested = requested.filter(|schema| !schema.is_none());
     let Some(schema) = requested else {
         let any: ArrayRef = Arc::new(bigint_arrow::any(&column));
@@ -174,7 +186,7 @@ pub fn exported<'py>(
     array: &Array,
     requested: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (made, field) = of_field(array, requested)?;
+    let (made, field) = of_field(py, array, requested)?;
     let (array, _) = to_ffi(&made.to_data()).map_err(of_arrow)?;
     let schema = FFI_ArrowSchema::try_from(&field).map_err(of_arrow)?;
     let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;

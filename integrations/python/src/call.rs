@@ -1,12 +1,13 @@
 //! Calls: operands become columns, rows without numbers are left out, long work is done in pieces.
 
 use crate::array::Array;
+use crate::column::Numbers;
 use crate::error::exception;
 use crate::expr::Expr;
 use crate::functions::{Function, Made};
 use crate::place::Place;
 use crate::{read, run, write};
-use bigint_host::{Engine, Error, Integers};
+use bigint_host::{Engine, Error, Integers, SignedBatch};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -75,18 +76,28 @@ pub fn called<'py>(
     let operands = operands.iter().map(|object| operand(object));
     let operands = operands.collect::<PyResult<Vec<Array>>>()?;
     let rows = Rows::of(&operands).map_err(|error| exception(&error))?;
-    let made = computed(py, function, &operands, &rows)?;
     let place = place_of(&operands);
     let mut results = Vec::new();
-    for column in made.columns {
-        results.push(match are_scalars {
-            true => write::int(py, &column, 0)?.into_bound(py),
-            false => Array::of(column, rows.nulls.clone(), place)
-                .into_pyobject(py)?
-                .into_any(),
-        });
+    let array = |column: Numbers| {
+        let array = Array::of(column, rows.nulls.clone(), place);
+        Ok::<_, PyErr>(array.into_pyobject(py)?.into_any())
+    };
+    let mut masks = Vec::new();
+    if let Some(columns) = on_device(py, function, &operands, &rows)? {
+        for column in columns {
+            results.push(array(column.into())?);
+        }
+    } else {
+        let made = computed(py, function, &operands, &rows)?;
+        masks = made.masks;
+        for column in made.columns {
+            results.push(match are_scalars {
+                true => write::int(py, &column, 0)?.into_bound(py),
+                false => array(column.into())?,
+            });
+        }
     }
-    for mask in made.masks {
+    for mask in masks {
         results.push(match are_scalars {
             true => mask[0].into_pyobject(py)?.to_owned().into_any(),
             false => PyArray1::from_vec(py, mask).into_any(),
@@ -118,10 +129,7 @@ pub struct Rows {
 impl Rows {
     /// The rows of columns that must be equally long, or of one number, which stands for all rows.
     pub fn of(columns: &[Array]) -> Result<Self, Error> {
-        let mut counts = columns
-            .iter()
-            .map(|x| x.numbers.len())
-            .filter(|&count| count != 1);
+        let mut counts = columns.iter().map(Array::len).filter(|&count| count != 1);
         let count = counts.next().unwrap_or(1);
         if let Some(other) = counts.find(|&other| other != count) {
             return Err(Error::CountMismatch { a: count, b: other });
@@ -133,7 +141,7 @@ impl Rows {
                 known: None,
             });
         }
-        let is_null = |x: &Array, row: usize| x.is_null(if x.numbers.len() == 1 { 0 } else { row });
+        let is_null = |x: &Array, row: usize| x.is_null(if x.len() == 1 { 0 } else { row });
         let nulls = (0..count).map(|row| columns.iter().any(|x| is_null(x, row)));
         let nulls = bigint_cpu::collect(nulls)?;
         let known: Vec<usize> = (0..count).filter(|&row| !nulls[row]).collect();
@@ -145,15 +153,15 @@ impl Rows {
     }
 
     /// A column's numbers in the rows that have all of them.
-    pub fn known(&self, column: &Array) -> Result<Integers, Error> {
+    pub fn known(&self, numbers: &Integers) -> Result<Integers, Error> {
         let Some(known) = &self.known else {
-            return Ok(column.numbers.clone());
+            return Ok(numbers.clone());
         };
-        match column.numbers.len() == self.count {
-            true => column.numbers.gather(known),
+        match numbers.len() == self.count {
+            true => numbers.gather(known),
             // One number for all rows, if there are any.
             false if known.is_empty() => Ok(Integers::new()),
-            false => Ok(column.numbers.clone()),
+            false => Ok(numbers.clone()),
         }
     }
 
@@ -194,6 +202,29 @@ impl Rows {
     }
 }
 
+/// A function's results of columns that a device has, where they stay; `None` where it is not done
+/// there. What is refused there is done on the host, whose columns may do it after all, or say why not.
+fn on_device(
+    py: Python<'_>,
+    function: &'static Function,
+    operands: &[Array],
+    rows: &Rows,
+) -> PyResult<Option<Vec<SignedBatch>>> {
+    let place = place_of(operands);
+    let (Place::Cuda(_), Some(compute), None) = (place, function.on_device, &rows.nulls) else {
+        return Ok(None);
+    };
+    let engine = place.engine(py)?;
+    let columns: Vec<_> = operands.iter().map(|x| Arc::clone(&x.column)).collect();
+    run::in_background(py, rows.count, move |_| {
+        let batches = columns.iter().map(|x| x.on_device(&engine));
+        let Some(batches) = batches.collect::<Result<Option<Vec<_>>, _>>()? else {
+            return Ok(None);
+        };
+        Ok(compute(&engine, &batches).ok().map(|made| made.columns))
+    })
+}
+
 /// A function's results, row by row.
 pub fn computed(
     py: Python<'_>,
@@ -202,9 +233,11 @@ pub fn computed(
     rows: &Rows,
 ) -> PyResult<Made> {
     let engine = place_of(operands).engine(py)?;
-    let columns = operands.iter().map(|x| rows.known(x));
-    let columns = columns.collect::<Result<Vec<_>, _>>();
-    let columns = columns.map_err(|error| exception(&error))?;
+    let columns = operands.iter().map(|x| {
+        let known = rows.known(x.numbers(py)?);
+        known.map_err(|error| exception(&error))
+    });
+    let columns = columns.collect::<PyResult<Vec<_>>>()?;
     let limbs: usize = columns.iter().map(|x| x.limbs().len() + x.len()).sum();
     let row = rows.row();
     let made = match function.is_long || limbs >= run::SHORT {

@@ -129,7 +129,10 @@ class_with_operators! { Expr {
         let columns: Vec<Array> = columns.collect();
         let is_total = order.iter().any(|node| matches!(***node, Node::Total(..)));
         let rows = Rows::of(&columns).map_err(|error| exception(&error))?;
-        let mut known = columns.iter().map(|column| rows.known(column));
+        let mut known = columns.iter().map(|column| {
+            let known = rows.known(column.numbers(py)?);
+            known.map_err(|error| exception(&error))
+        });
         let mut made: HashMap<*const Node, Expression<Integers>> = HashMap::new();
         for node in &order {
             let operands = node.operands().iter().map(|x| made[&Arc::as_ptr(x)].clone());
@@ -137,7 +140,7 @@ class_with_operators! { Expr {
             let expression = match &***node {
                 Node::Column(_) => {
                     let column = known.next().unwrap_or_else(|| Ok(Integers::new()));
-                    Expression::from(&column.map_err(|error| exception(&error))?)
+                    Expression::from(&column?)
                 }
                 Node::Apply(function, _) => {
                     let lazy = function.lazy.ok_or_else(|| PyTypeError::new_err(function.name))?;

@@ -1,19 +1,20 @@
 //! What is computed of arrays: each function once, for operators, calls and expressions.
 
 use crate::bits;
+use bigint_host::advanced::Algorithm;
 use bigint_host::expression::Expression;
-use bigint_host::{Algorithm, BigUint, Engine, Error, Integers, Operation};
+use bigint_host::{BigUint, Engine, Error, Integers, Operation, SignedBatch};
 use pyo3::prelude::*;
 
 /// Results, first columns, then masks.
 #[derive(Default)]
-pub struct Made {
-    pub columns: Vec<Integers>,
+pub struct Made<C = Integers> {
+    pub columns: Vec<C>,
     pub masks: Vec<Vec<bool>>,
 }
 
-impl Made {
-    fn columns<const N: usize>(columns: [Integers; N]) -> Result<Self, Error> {
+impl<C> Made<C> {
+    fn columns<const N: usize>(columns: [C; N]) -> Result<Self, Error> {
         Ok(Made {
             columns: columns.into(),
             masks: Vec::new(),
@@ -31,6 +32,9 @@ impl Made {
 /// The engine's operations on columns.
 type On<'a> = &'a Engine;
 
+/// What computes with columns of a kind.
+type Compute<C> = fn(On<'_>, &[&C]) -> Result<Made<C>, Error>;
+
 /// A lazy column.
 type Lazy = Expression<Integers>;
 
@@ -39,7 +43,10 @@ pub struct Function {
     /// What Python calls it.
     pub name: &'static str,
     /// Its results.
-    compute: fn(On<'_>, &[&Integers]) -> Result<Made, Error>,
+    compute: Compute<Integers>,
+    /// Its results of columns in the memory of a device, which stay there; `None` where it needs the
+    /// host.
+    pub on_device: Option<Compute<SignedBatch>>,
     /// Whether it takes much longer than its operands take to copy.
     pub is_long: bool,
     /// What it is in an expression; `None` where expressions do not have it.
@@ -60,12 +67,13 @@ impl Function {
 /// gcd GCD(a, b) long: |on, x| Made::columns([on.gcd(x[0], x[1])?]), of(Operation::Gcd);
 /// ```
 ///
-/// becomes the constant `GCD` and Python's function `gcd(a, b)`, and a line of `add_to`.
+/// becomes the constant `GCD` and Python's function `gcd(a, b)`, and a line of `add_to`. With
+/// `long and device` it is computed in the same words of columns that a device has.
 macro_rules! functions {
     ($(
         $(#[$doc:meta])*
-        $name:ident $constant:ident($($operand:ident),*) $length:ident:
-            $compute:expr $(, lazy $lazy:expr)?;
+        $name:ident $constant:ident($($operand:ident),*) $length:ident $(and $device:ident)?:
+            $compute:expr $(, lazy $lazy:expr)? $(, device $on_device:expr)?;
     )*) => {
         $(
             $(#[$doc])*
@@ -74,6 +82,7 @@ macro_rules! functions {
                 compute: $compute,
                 is_long: is!($length),
                 lazy: optional!($($lazy)?),
+                on_device: optional!($(of!($device $compute))? $($on_device)?),
             };
 
             $(#[$doc])*
@@ -103,6 +112,12 @@ macro_rules! is {
     };
 }
 
+macro_rules! of {
+    (device $compute:expr) => {
+        $compute
+    };
+}
+
 macro_rules! optional {
     () => {
         None
@@ -114,71 +129,72 @@ macro_rules! optional {
 
 functions! {
     /// `a + b`.
-    add ADD(a, b) short: |on, x| Made::columns([on.add(x[0], x[1])?]),
+    add ADD(a, b) short and device: |on, x| Made::columns([on.add(x[0], x[1])?]),
         lazy |x| &x[0] + &x[1];
     /// `a - b`.
-    sub SUB(a, b) short: |on, x| Made::columns([on.sub(x[0], x[1])?]),
+    sub SUB(a, b) short and device: |on, x| Made::columns([on.sub(x[0], x[1])?]),
         lazy |x| &x[0] - &x[1];
     /// `a * b`.
-    mul MUL(a, b) short: |on, x| Made::columns([on.mul(x[0], x[1])?]),
+    mul MUL(a, b) short and device: |on, x| Made::columns([on.mul(x[0], x[1])?]),
         lazy |x| &x[0] * &x[1];
     /// `a * a`.
-    square SQUARE(a) short: |on, x| Made::columns([on.square(x[0])?]),
+    square SQUARE(a) short and device: |on, x| Made::columns([on.square(x[0])?]),
         lazy |x| &x[0] * &x[0];
     /// `a * b + c`.
-    fma FMA(a, b, c) short: |on, x| Made::columns([on.mul_add(x[0], x[1], x[2])?]),
+    fma FMA(a, b, c) short and device: |on, x| Made::columns([on.mul_add(x[0], x[1], x[2])?]),
         lazy |x| &x[0] * &x[1] + &x[2];
     /// `-a`.
-    neg NEG(a) short: |on, x| Made::columns([on.neg(x[0])?]),
+    neg NEG(a) short and device: |on, x| Made::columns([on.neg(x[0])?]),
         lazy |x| -&x[0];
     /// The absolute value of `a`.
-    abs ABS(a) short: |on, x| Made::columns([on.abs(x[0])?]),
+    abs ABS(a) short and device: |on, x| Made::columns([on.abs(x[0])?]),
         lazy |x| x[0].clone().max(-&x[0]);
     /// `a // b`, rounded down.
-    f_div F_DIV(a, b) short: |on, x| Made::columns([on.div(x[0], x[1])?]),
+    f_div F_DIV(a, b) short and device: |on, x| Made::columns([on.div(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Div, x);
     /// `a % b`, with the sign of `b`.
-    f_mod F_MOD(a, b) short: |on, x| Made::columns([on.rem(x[0], x[1])?]),
+    f_mod F_MOD(a, b) short and device: |on, x| Made::columns([on.rem(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Rem, x);
     /// `divmod(a, b)`: the quotients are rounded down.
-    f_divmod F_DIVMOD(a, b) short: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_floor(x[0], x[1])?));
+    f_divmod F_DIVMOD(a, b) short and device: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_floor(x[0], x[1])?));
     /// The quotient of `a` and `b`, rounded towards zero.
-    t_div T_DIV(a, b) short: |on, x| Made::columns([on.div_rem_truncated(x[0], x[1])?.0]);
+    t_div T_DIV(a, b) short and device: |on, x| Made::columns([on.div_rem_truncated(x[0], x[1])?.0]);
     /// What `t_div(a, b)` leaves, with the sign of `a`.
-    t_mod T_MOD(a, b) short: |on, x| Made::columns([on.div_rem_truncated(x[0], x[1])?.1]);
+    t_mod T_MOD(a, b) short and device: |on, x| Made::columns([on.div_rem_truncated(x[0], x[1])?.1]);
     /// `t_div(a, b)` and `t_mod(a, b)`.
-    t_divmod T_DIVMOD(a, b) short: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_truncated(x[0], x[1])?));
+    t_divmod T_DIVMOD(a, b) short and device: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_truncated(x[0], x[1])?));
     /// Quotients whose remainders are not negative, and these.
-    e_divmod E_DIVMOD(a, b) short: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_euclid(x[0], x[1])?));
+    e_divmod E_DIVMOD(a, b) short and device: |on, x| Made::columns(<[_; 2]>::from(on.div_rem_euclid(x[0], x[1])?));
     /// The quotient of `a` and `b`, where `a` is a multiple of `b`.
-    divexact DIVEXACT(a, b) short: |on, x| Made::columns([on.div_exact(x[0], x[1])?]);
+    divexact DIVEXACT(a, b) short and device: |on, x| Made::columns([on.div_exact(x[0], x[1])?]);
     /// `a ** e`.
     pow POW(a, e) long: |on, x| Made::columns([on.pow(x[0], x[1])?]),
         lazy |x| x[0].clone().pow(&x[1]);
     /// `pow(a, e, m)`; of a negative `e` a power of the inverse.
     powmod POWMOD(a, e, m) long: |on, x| Made::columns([powers(on, x[0], x[1], x[2])?]),
-        lazy |x| apply::<3>(Operation::PowMod, x);
+        lazy |x| apply::<3>(Operation::PowMod, x),
+        device |on, x| Made::columns([on.using(Algorithm::WindowVartime).pow_mod(x[0], x[1], x[2])?]);
     /// `a + b` modulo `m`, of `a` and `b` below `m`.
-    mod_add MOD_ADD(a, b, m) short: |on, x| Made::columns([on.mod_add(x[0], x[1], x[2])?]);
+    mod_add MOD_ADD(a, b, m) short and device: |on, x| Made::columns([on.mod_add(x[0], x[1], x[2])?]);
     /// `a - b` modulo `m`, of `a` and `b` below `m`.
-    mod_sub MOD_SUB(a, b, m) short: |on, x| Made::columns([on.mod_sub(x[0], x[1], x[2])?]);
+    mod_sub MOD_SUB(a, b, m) short and device: |on, x| Made::columns([on.mod_sub(x[0], x[1], x[2])?]);
     /// The inverse of `a` modulo `m`.
-    invert INVERT(a, m) long: |on, x| Made::columns([on.inv_mod(x[0], x[1])?]),
+    invert INVERT(a, m) long and device: |on, x| Made::columns([on.inv_mod(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::InvMod, x);
     /// The greatest common divisor of `a` and `b`.
-    gcd GCD(a, b) long: |on, x| Made::columns([on.gcd(x[0], x[1])?]),
+    gcd GCD(a, b) long and device: |on, x| Made::columns([on.gcd(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Gcd, x);
     /// The least common multiple of `a` and `b`.
-    lcm LCM(a, b) long: |on, x| Made::columns([on.lcm(x[0], x[1])?]),
+    lcm LCM(a, b) long and device: |on, x| Made::columns([on.lcm(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Lcm, x);
     /// The Jacobi symbol of `a` over an odd `n`: -1, 0 or 1.
-    jacobi JACOBI(a, n) long: |on, x| Made::columns([on.jacobi(x[0], x[1])?]),
+    jacobi JACOBI(a, n) long and device: |on, x| Made::columns([on.jacobi(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Jacobi, x);
     /// The square root of `a`, rounded down.
-    isqrt ISQRT(a) long: |on, x| Made::columns([on.isqrt(x[0])?.0]),
+    isqrt ISQRT(a) long and device: |on, x| Made::columns([on.isqrt(x[0])?.0]),
         lazy |x| apply::<1>(Operation::Isqrt, x);
     /// The square root of `a`, rounded down, and `a - root * root`.
-    isqrt_rem ISQRT_REM(a) long: |on, x| Made::columns(<[_; 2]>::from(on.isqrt(x[0])?));
+    isqrt_rem ISQRT_REM(a) long and device: |on, x| Made::columns(<[_; 2]>::from(on.isqrt(x[0])?));
     /// The `n`-th root of `a`, rounded down, and whether it is exact.
     iroot IROOT(a, n) long: |on, x| {
         let (root, remainder) = on.iroot(x[0], x[1])?;
@@ -188,7 +204,7 @@ functions! {
         })
     }, lazy |x| apply::<2>(Operation::Iroot, x);
     /// The `n`-th root of `a`, rounded down, and `a - root ** n`.
-    iroot_rem IROOT_REM(a, n) long: |on, x| Made::columns(<[_; 2]>::from(on.iroot(x[0], x[1])?));
+    iroot_rem IROOT_REM(a, n) long and device: |on, x| Made::columns(<[_; 2]>::from(on.iroot(x[0], x[1])?));
     /// Whether `a` is a square.
     is_square IS_SQUARE(a) long: |on, x| {
         let negative: Vec<bool> = (0..x[0].len()).map(|i| x[0].is_negative(i)).collect();
@@ -212,7 +228,7 @@ functions! {
         Made::mask(on.is_strong_probable_prime(x[0], &[base])?)
     };
     /// The length of `a` in bits, without its sign.
-    bit_length BIT_LENGTH(a) short: |on, x| Made::columns([on.bit_length(x[0])?]),
+    bit_length BIT_LENGTH(a) short and device: |on, x| Made::columns([on.bit_length(x[0])?]),
         lazy |x| apply::<1>(Operation::BitLength, x);
     /// How many bits of a natural number `a` are 1.
     popcount POPCOUNT(a) short: |on, x| Made::columns([on.count_ones(x[0])?]);
@@ -221,11 +237,16 @@ functions! {
         let bits = on.test_bit(x[0], x[1])?;
         Made::mask(are(&bits, |limbs| !limbs.is_empty())?)
     };
+    /// `a` with bit `n` set; negative numbers are infinite two's complements.
+    bit_set BIT_SET(a, n) short: |on, x| {
+        let bit = on.shl(&Integers::from([1]), x[1])?;
+        Made::columns([bits::combined(x[0], &bit, |a, b| a | b)?])
+    };
     /// `a << n`.
-    mul_2exp MUL_2EXP(a, n) short: |on, x| Made::columns([on.shl(x[0], x[1])?]),
+    mul_2exp MUL_2EXP(a, n) short and device: |on, x| Made::columns([on.shl(x[0], x[1])?]),
         lazy |x| &x[0] << &x[1];
     /// `a >> n`, rounded down.
-    f_div_2exp F_DIV_2EXP(a, n) short: |on, x| Made::columns([on.shr(x[0], x[1])?]),
+    f_div_2exp F_DIV_2EXP(a, n) short and device: |on, x| Made::columns([on.shr(x[0], x[1])?]),
         lazy |x| &x[0] >> &x[1];
     /// `a & b`; negative numbers are infinite two's complements.
     bit_and BIT_AND(a, b) short: |_, x| Made::columns([bits::combined(x[0], x[1], |a, b| a & b)?]),
@@ -242,15 +263,15 @@ functions! {
         Made::columns([on.sub(&on.neg(x[0])?, &one)?])
     }, lazy |x| -&x[0] - 1;
     /// The lesser of `a` and `b`, row by row.
-    minimum MINIMUM(a, b) short: |on, x| Made::columns([on.min(x[0], x[1])?]),
+    minimum MINIMUM(a, b) short and device: |on, x| Made::columns([on.min(x[0], x[1])?]),
         lazy |x| x[0].clone().min(&x[1]);
     /// The greater of `a` and `b`, row by row.
-    maximum MAXIMUM(a, b) short: |on, x| Made::columns([on.max(x[0], x[1])?]),
+    maximum MAXIMUM(a, b) short and device: |on, x| Made::columns([on.max(x[0], x[1])?]),
         lazy |x| x[0].clone().max(&x[1]);
     /// `abs(a - b)`.
     abs_diff ABS_DIFF(a, b) short: |on, x| Made::columns([on.abs(&on.sub(x[0], x[1])?)?]);
     /// -1, 0 or 1 as `a` is less than, equal to or greater than `b`.
-    cmp CMP(a, b) short: |on, x| Made::columns([on.order(x[0], x[1])?]),
+    cmp CMP(a, b) short and device: |on, x| Made::columns([on.order(x[0], x[1])?]),
         lazy |x| apply::<2>(Operation::Compare, x);
     /// -1, 0 or 1 as `a` is negative, zero or positive.
     sign SIGN(a) short: |on, x| Made::columns([on.order(x[0], &Integers::from_biguints(&[0_u32.into()])?)?]);

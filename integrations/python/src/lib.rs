@@ -11,7 +11,9 @@ mod array;
 mod arrow;
 mod bits;
 mod call;
+mod column;
 mod digits;
+mod dlpack;
 mod error;
 mod expr;
 mod functions;
@@ -48,7 +50,7 @@ mod bigint_engine {
         let array = read::array(source, place)?;
         match device {
             // What cannot be opened is told now.
-            Some(_) => place.engine(source.py()).map(|_| Array { place, ..array }),
+            Some(_) => array.at(source.py(), place),
             None => Ok(array),
         }
     }
@@ -93,6 +95,12 @@ mod bigint_engine {
         crate::array::chosen(mask, a, b)
     }
 
+    /// The rows of all of these, one column after another.
+    #[pyfunction]
+    fn concatenate(arrays: &Bound<'_, PyAny>) -> PyResult<Array> {
+        crate::array::concatenated(arrays)
+    }
+
     /// A lazy column: operators and functions of it are computed by `eval`, in one pass.
     #[pyfunction]
     fn expr(source: &Bound<'_, PyAny>) -> PyResult<Expr> {
@@ -129,6 +137,7 @@ mod bigint_engine {
             ("mul_add", "fma"),
             ("count_ones", "popcount"),
             ("test_bit", "bit_test"),
+            ("set_bit", "bit_set"),
             ("is_perfect_power", "is_power"),
             ("is_strong_probable_prime", "is_strong_prp"),
             ("div_exact", "divexact"),

@@ -51,7 +51,14 @@ pub fn at_once<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    py.detach(|| guarded(work)).map_err(raised)
+    whole(py, work)?.map_err(|error| raised(Failure::Engine(error)))
+}
+
+/// Short work, done at once, which may panic. Other Python threads run meanwhile.
+pub fn whole<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    // What the work was making is lost with it, and nobody else has it.
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    done.map_err(|panic| raised(failure(panic)))
 }
 
 /// Work of so many rows that may be long. Other Python threads run meanwhile. An exception of a

@@ -58,7 +58,7 @@ pub fn list<'py>(
     array: &Array,
     range: Range<usize>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (numbers, start) = (&array.numbers, range.start);
+    let (numbers, start) = (array.numbers(py)?, range.start);
     let mean = numbers.limbs().len() / numbers.len().max(1);
     let threads = match Digits::known(py).filter(|_| mean > 4) {
         Some(_) if range.len() > INTS => bigint_cpu::threads(),
@@ -138,12 +138,13 @@ fn shown(numbers: &Integers, index: usize) -> PyResult<String> {
 }
 
 /// The first and last numbers, and how many there are.
-pub fn represented(array: &Array) -> PyResult<String> {
+pub fn represented(py: Python<'_>, array: &Array) -> PyResult<String> {
     const ENDS: usize = 3;
-    let count = array.numbers.len();
+    let numbers = array.numbers(py)?;
+    let count = numbers.len();
     let row = |index| match array.is_null(index) {
         true => Ok("None".to_owned()),
-        false => shown(&array.numbers, index),
+        false => shown(numbers, index),
     };
     let rows = |range: Range<usize>| range.map(row).collect::<PyResult<Vec<_>>>();
     let place = match array.place {

@@ -117,6 +117,7 @@ FUNCTIONS = {
     "bit_length": (int.bit_length, numbers),
     "popcount": (int.bit_count, naturals),
     "bit_test": (lambda a, n: bool(a >> n & 1), naturals, small),
+    "bit_set": (lambda a, n: a | 1 << n, numbers, small),
     "mul_2exp": (operator.lshift, numbers, small),
     "f_div_2exp": (operator.rshift, numbers, small),
     "bit_and": (operator.and_, numbers, numbers),

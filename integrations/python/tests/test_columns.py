@@ -144,6 +144,12 @@ def test_where(column, data):
     assert found.to_list() == [x if is_first else 7 for x, is_first in zip(column, mask)]
 
 
+@given(st.lists(columns, max_size=4))
+def test_columns_one_after_another(parts):
+    found = bi.concatenate([bi.array(part) if i % 2 else part for i, part in enumerate(parts)])
+    assert found.to_list() == sum(parts, []) and found.null_count == sum(parts, []).count(None)
+
+
 @given(st.lists(naturals, min_size=1))
 def test_limbs(column):
     array = bi.array(column)
@@ -156,6 +162,21 @@ def test_limbs(column):
     if limbs.shape[1] > 1:
         with pytest.raises(OverflowError, match="limbs"):
             array.to_limbs(limbs.shape[1] - 1)
+
+
+@given(st.lists(naturals, min_size=1, max_size=12))
+def test_limbs_by_dlpack(column):
+    array = bi.array(column)
+    assert array.__dlpack_device__() == (1, 0)
+    limbs = np.from_dlpack(array)
+    assert limbs.dtype == np.uint32 and np.array_equal(limbs, array.to_limbs())
+    # Who does not know of versions gets the older structure; a capsule that nobody takes is let go.
+    assert '"dltensor"' in repr(array.__dlpack__()) and "versioned" in repr(array.__dlpack__(max_version=(1, 1)))
+    for refused in (bi.array([3, -1]), array):
+        with pytest.raises(BufferError):
+            refused.__dlpack__(copy=False)
+    with pytest.raises(BufferError, match="number 1 is negative"):
+        bi.array([3, -1]).__dlpack__()
 
 
 @given(st.lists(numbers, min_size=1), st.sampled_from(["big", "little"]), st.booleans())

@@ -144,6 +144,8 @@ GREEDY = {
     "rows": "bi.array([(1 << 9000) - 1])[[0] * (1 << 21)]",
     "limbs": "bi.array([1] * 1000).to_limbs(1 << 30)",
     "bytes": "bi.array([1] * 1000).to_bytes(1 << 30)",
+    "columns of Arrow": "[bi.array(range(10**6)).to_arrow(pyarrow.binary(200)) for _ in range(30)]",
+    "numbers of Arrow": "[bi.array(pyarrow.array([b'x' * 10**6] * 100)) for _ in range(30)]",
     "an expression": "(bi.expr(bi.array([(1 << 4000) - 1] * 10**5)) * ((1 << 100000) - 1) + 1).eval()",
 }
 
@@ -152,7 +154,7 @@ GREEDY = {
 def test_memory_that_ends_is_an_error(what):
     script = f"""
         import resource
-        import numpy
+        import numpy, pyarrow
         import bigint_engine as bi
         (bi.array(range(100_000)) ** 2).sum()
         resource.setrlimit(resource.RLIMIT_AS, (1500 << 20, 1500 << 20))

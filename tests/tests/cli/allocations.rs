@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 
 use crate::common::{Ended, Workplace, ended};
+use bigint_testing::{Told, failing_requests, sweep};
 
 /// The commands, split at their spaces; `a` is also their standard input.
 const COMMANDS: [&str; 20] = [
@@ -36,21 +37,15 @@ fn run(place: &Workplace, arguments: &str, faults: Option<(u64, u64)>) -> Ended 
     command.args(arguments.split(' '));
     command
         .stdin(File::open(place.path().join("a")).unwrap())
-        .env("RAYON_NUM_THREADS", bigint_testing::sweep("2", "1"))
+        .env("RAYON_NUM_THREADS", sweep("2", "1"))
         .env("BIGINT_TELL_MEMORY", "1");
-    if let Some((at, most)) = faults {
-        command
+    match faults {
+        Some((at, most)) => command
             .env("BIGINT_FAIL_AT", at.to_string())
-            .env("BIGINT_FAIL_FOR", most.to_string());
-    }
+            .env("BIGINT_FAIL_FOR", most.to_string()),
+        None => command.envs(sweep(None, Some(("BIGINT_TELL_STACKS", "1")))),
+    };
     ended(command.output().unwrap())
-}
-
-/// The requests for memory of a run that came to an end.
-fn requests(ended: &Ended) -> Option<u64> {
-    let mut lines = ended.stderr.lines();
-    let told = lines.find_map(|line| line.strip_prefix("memory: "))?;
-    told.split_once(' ')?.0.parse().ok()
 }
 
 fn place() -> Workplace {
@@ -74,17 +69,15 @@ fn a_request_that_fails_ends_the_command_with_a_word_or_not_at_all() {
 fn ends_well(arguments: &str) {
     let place = place();
     let whole = run(&place, arguments, None);
-    let requests = requests(&whole).expect("who comes to an end tells them");
+    let told = Told::of(&whole.stderr).expect("who comes to an end tells them");
     let result = fs::read(place.path().join("result")).ok();
-    // What measures has begun to before the 1500th, and takes up to a second for each run.
-    let measures = arguments.starts_with("bench") || arguments.starts_with("tune");
-    let first = if measures { 1500 } else { 2500 };
-    let chosen = bigint_testing::failing_requests(requests, first, 50);
+    let chosen = failing_requests(&told);
+    let requests = told.requests;
     println!("{arguments}: {} of {requests} requests", chosen.len());
     for at in chosen {
         let ended = ends_well_at(arguments, &whole, result.as_deref(), (at, 1));
         // Who ended at once has made no other request.
-        if self::requests(&ended).is_some() {
+        if Told::of(&ended.stderr).is_some() {
             ends_well_at(arguments, &whole, result.as_deref(), (at, 0));
         }
     }

@@ -14,6 +14,7 @@ mod modulus;
 mod product;
 mod root;
 pub(crate) mod scan;
+mod toeplitz;
 
 pub use divsteps::*;
 pub use lehmer::{ZEROS_BELOW, gcd_digits, inverse_digits};
@@ -21,3 +22,4 @@ pub use modulus::*;
 pub use product::*;
 pub use root::*;
 pub use scan::{Scanned, WIDEST_SCANNED, is_in_strips, numbers_scanned, scanned, strip};
+pub use toeplitz::*;

@@ -179,6 +179,7 @@ impl Kernel {
             Family::ProductInPlaces if placed_width(n, m, width) > 0 => {
                 (place_bytes(n, m, width), 1)
             }
+            Family::Toeplitz => (Toeplitz::of(n as u32, m as u32).bytes() as usize, 1),
             Family::Square => (square_bytes(n, self.lanes), 1),
             Family::Root if self.lanes == 1 => (4 * root_limbs(n), 1),
             Family::Division if m <= DIVISOR_IN_REGISTERS => (piece_bytes(), 1),

@@ -88,7 +88,10 @@ impl Kernel {
     pub const fn entry_point(&self) -> EntryPoint {
         EntryPoint {
             name: self.name,
-            module: self.text.name(),
+            module: match self.takes_tensor_cores() {
+                true => TENSOR_MODULE,
+                false => self.text.name(),
+            },
         }
     }
 
@@ -126,6 +129,12 @@ impl Kernel {
         matches!(self.algorithm, Algorithm::Fft)
     }
 
+    /// Whether the kernel needs tensor cores that multiply bytes, which devices have from
+    /// [`TENSOR_CAPABILITY`] on.
+    pub const fn takes_tensor_cores(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Toeplitz)
+    }
+
     /// The threads of a block, and the blocks that a multiprocessor should have room for, where the
     /// launch would else depend on how the driver's compiler gives out registers: the PTX says
     /// them.
@@ -140,6 +149,15 @@ impl Kernel {
 
 /// Shared memory that a block may have without the driver's leave, in bytes.
 pub(crate) const SHARED_BYTES: u32 = 48 << 10;
+
+/// The module of kernels that need tensor cores.
+pub const TENSOR_MODULE: &str = "mul_toeplitz";
+
+/// The oldest compute capability that these kernels' PTX is for.
+pub const TENSOR_CAPABILITY: (u32, u32) = (8, 0);
+
+/// How their PTX begins: the oldest version of the language that has their instruction, and the target.
+pub const TENSOR_PTX: [&str; 2] = [".version 7.0", ".target sm_80"];
 
 /// The numbers of threads that may share one number: lanes of a warp, and threads of a
 /// block, times their parts.

@@ -120,9 +120,17 @@ pub const fn are_dense(arguments: &Arguments) -> bool {
     is_dense(&arguments.r) && is_dense(&arguments.a) && is_dense(&arguments.b)
 }
 
+/// Whether limbs of all operands and results are neighbours, and [four of them](in_fours) are moved at a time.
+#[inline(always)]
+pub const fn moves_fours(arguments: &Arguments) -> bool {
+    are_neighbours(arguments) && in_fours(arguments, None)
+}
+
 /// Whether limbs are neighbours in all operands and results.
+#[inline(always)]
 const fn are_neighbours(arguments: &Arguments) -> bool {
     /// Nobody asks for limbs of what is not there.
+    #[inline(always)]
     const fn are_neighbours(batch: &MatrixArgument) -> bool {
         batch.limb_stride == 1 || batch.width == 0
     }
@@ -174,6 +182,11 @@ impl Kernel {
                     is_one_piece: is_one_piece(a, b, limbs),
                 })
             }
+            Family::Toeplitz => Specialization::Toeplitz(Toeplitz {
+                blocks: kernel::Toeplitz::of(a.width as u32, b.width as u32).blocks,
+                by_fours: moves_fours(arguments),
+                are_neighbours,
+            }),
             Family::Montgomery => Specialization::Montgomery(Montgomery {
                 log_lanes,
                 fours: montgomery_digit(c.width as usize, self.lanes) as u32 / 4,

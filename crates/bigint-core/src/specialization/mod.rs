@@ -209,6 +209,15 @@ families! {
         /// Whether both operands are [transformed whole](is_one_piece).
         is_one_piece: bool = ONE_PIECE(16, 2),
     }
+    /// Products by Toeplitz matrices.
+    Toeplitz {
+        /// Blocks of a [column](crate::kernel::Toeplitz).
+        blocks: u32 = BLOCKS(0, 3),
+        /// Whether four limbs are moved at a time.
+        by_fours: bool = BY_FOURS(4, 2),
+        /// Whether the limbs of every number are neighbours.
+        are_neighbours: bool = NEIGHBOURS(12, 2),
+    }
     /// Montgomery products.
     Montgomery {
         /// The binary logarithm of the lanes that share a number.
@@ -319,7 +328,7 @@ shared! {
     /// The binary logarithm of the lanes that share a number.
     LOG_LANES: u32 = ProductByRows Montgomery Power DivisionByLanes Square Root;
     /// Whether the limbs of every number are neighbours.
-    NEIGHBOURS: bool = BlockTransform Division DivisionByLanes Square Root Column;
+    NEIGHBOURS: bool = BlockTransform Toeplitz Division DivisionByLanes Square Root Column;
 }
 
 #[cfg(test)]

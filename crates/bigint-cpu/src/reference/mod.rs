@@ -75,7 +75,7 @@ type Leaf = fn(&mut Work<'_>);
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
         Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, Limbwise, Ntt, Ripple,
-        Scan, School, Window, WindowVartime,
+        Scan, School, Toeplitz, Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
@@ -88,6 +88,8 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Square, Ntt) => |w| mul::ntt(w.r, w.a, w.a),
         (Operation::Mul, Ntt) => |w| mul::ntt(w.r, w.a, w.b),
         (Operation::Mul, Fft) => |w| mul::fft(w.r, w.a, w.b),
+        (Operation::Square, Toeplitz) => |w| mul::toeplitz(w.r, w.a, w.a),
+        (Operation::Mul, Toeplitz) => |w| mul::toeplitz(w.r, w.a, w.b),
         (Operation::Mul, Karatsuba) => |w| mul::karatsuba(w.r, w.a, w.b, w.scratch),
         (Operation::Square, Auto | School) => |w| square::school(w.r, w.a),
         (Operation::MulHigh, Auto | Comba) => |w| mul_high::comba(w.r, w.a, w.b),

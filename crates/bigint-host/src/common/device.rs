@@ -40,11 +40,32 @@ pub(crate) trait Device: DeviceMemory + Kernels {
     /// Dynamic shared memory that a block may have, in bytes.
     fn shared_bytes(&self) -> u32;
 
+    /// Whether it has tensor cores that multiply bytes, and takes the kernels that need them
+    /// ([`TENSOR_CAPABILITY`](bigint_core::kernel::TENSOR_CAPABILITY)).
+    fn has_tensor_cores(&self) -> bool;
+
+    /// What choices depend on.
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            shared_bytes: self.shared_bytes(),
+            has_tensor_cores: self.has_tensor_cores(),
+        }
+    }
+
     /// Whether a kernel can begin before the last one has ended.
     fn is_early(&self) -> bool;
 
     /// Waits until all earlier work is done.
     fn wait(&self) -> Result<(), DeviceError>;
+}
+
+/// What a device can do, as far as choices depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abilities {
+    /// [`Device::shared_bytes`].
+    pub shared_bytes: u32,
+    /// [`Device::has_tensor_cores`].
+    pub has_tensor_cores: bool,
 }
 
 /// The memory of a device.

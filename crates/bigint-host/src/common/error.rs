@@ -1,5 +1,6 @@
 //! What can go wrong, where, and what to do about it.
 
+use bigint_core::kernel::TENSOR_CAPABILITY;
 use bigint_core::{Algorithm, MAX_WIDTH, Operation, WIDEST_COUNTED};
 use std::any::Any;
 
@@ -52,6 +53,16 @@ pub enum Error {
     Underflow {
         /// The index of the number in the batch.
         index: usize,
+    },
+    /// A forced algorithm that needs tensor cores, on a device that has none which multiply bytes.
+    #[error(
+        "{} by toeplitz multiplies bytes on tensor cores, which devices have from compute capability \
+         {}.{} on: choose another algorithm or device",
+        operation.name(), TENSOR_CAPABILITY.0, TENSOR_CAPABILITY.1
+    )]
+    NoTensorCores {
+        /// The operation.
+        operation: Operation,
     },
     /// An operand is negative, and the operation takes no negative ones.
     #[error("{operand} of {} must not be negative, and number {index} is", operation.name())]

@@ -7,6 +7,7 @@ use super::{count, describe, early, failure, raw_device};
 use crate::common::device::{Device, Memory, Roots, STAGED};
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
+use bigint_core::kernel::TENSOR_CAPABILITY;
 use bigint_core::transform::grid::{TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
@@ -56,6 +57,8 @@ pub(super) struct CudaDevice {
     context: Context,
     /// Dynamic shared memory that a block may have, in bytes.
     shared_bytes: u32,
+    /// Whether tensor cores multiply bytes.
+    has_tensor_cores: bool,
     /// Whether a kernel can begin before the last one has ended.
     is_early: bool,
     /// Whether memory is taken and freed in the stream's order, which neither
@@ -131,8 +134,8 @@ impl CudaDevice {
         }
         let described =
             describe(ordinal).map_err(|error| failed(failure::kind_at_opening(error)))?;
-        let (major, minor) = described.compute_capability;
-        if (major, minor) < OLDEST_CAPABILITY {
+        let capability @ (major, minor) = described.compute_capability;
+        if capability < OLDEST_CAPABILITY {
             let (least, least_minor) = OLDEST_CAPABILITY;
             return Err(failed(DeviceErrorKind::Unsupported(format!(
                 "{} has compute capability {major}.{minor}, and they need \
@@ -140,7 +143,7 @@ impl CudaDevice {
                 described.name
             ))));
         }
-        let device = CudaDevice::in_new_stream(ordinal, memory)
+        let device = CudaDevice::in_new_stream(ordinal, capability, memory)
             .map_err(|error| failed(failure::kind_at_opening(error)))?;
         // Several devices are opened at one time; who was first with this one has it.
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +160,11 @@ impl CudaDevice {
         usable(&mut open, ordinal, memory)
     }
 
-    fn in_new_stream(ordinal: usize, memory: Memory) -> CudaResult<Arc<Self>> {
+    fn in_new_stream(
+        ordinal: usize,
+        capability: (u32, u32),
+        memory: Memory,
+    ) -> CudaResult<Arc<Self>> {
         let device = raw_device(ordinal)?;
         let context = Context::new(device)?;
         CurrentContext::set_current(&context)?;
@@ -179,6 +186,7 @@ impl CudaDevice {
             roots: Mutex::default(),
             context,
             shared_bytes: shared_bytes(device),
+            has_tensor_cores: capability >= TENSOR_CAPABILITY,
             is_early,
             has_memory_pools,
             memory,
@@ -285,6 +293,10 @@ impl Device for CudaDevice {
 
     fn shared_bytes(&self) -> u32 {
         self.shared_bytes
+    }
+
+    fn has_tensor_cores(&self) -> bool {
+        self.has_tensor_cores
     }
 
     fn is_early(&self) -> bool {

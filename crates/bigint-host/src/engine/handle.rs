@@ -226,8 +226,12 @@ impl Engine {
         self.inner.open_now();
         if self.inner.device().is_some() {
             let kernels = bigint_core::Kernel::ALL.iter();
-            let kernels =
-                kernels.filter(|k| k.operation == operation && k.serves(Layout::Contiguous));
+            let has_tensor_cores = (self.inner.devices()).all(|device| device.has_tensor_cores());
+            let kernels = kernels.filter(|kernel| {
+                kernel.operation == operation
+                    && kernel.serves(Layout::Contiguous)
+                    && (has_tensor_cores || !kernel.takes_tensor_cores())
+            });
             choices.extend(kernels.map(|kernel| Options {
                 algorithm: kernel.algorithm,
                 level: Some(kernel.level),

@@ -270,7 +270,7 @@ pub(crate) fn mean(columns: &[&Integers]) -> usize {
 pub(crate) fn put(column: &mut Column, signs: Signs, x: Number<'_>, y: Number<'_>) {
     let (length, negative) = Pass(signs).length(x, y);
     let start = column.limbs.len();
-    column.limbs.resize(start + length, 0);
+    column.limbs.own().resize(start + length, 0);
     Pass(signs).fill(&mut column.limbs[start..], x, y);
     column.end_number(negative);
 }

@@ -512,7 +512,7 @@ impl List<'_> {
             let (InBin { bin, row }, made) = (self.places[of], made);
             let (most, negative) = self.seen(of, made[bin].width);
             let (magnitude, negative) = made[bin].number(row, most, negative);
-            column.limbs.extend_from_slice(magnitude);
+            column.limbs.own().extend_from_slice(magnitude);
             column.end_number(negative);
         }
         Ok(column)

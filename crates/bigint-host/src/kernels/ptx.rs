@@ -3,6 +3,7 @@
 use bigint_core::for_each_operation;
 use bigint_core::fused::FUSED_MODULE;
 use bigint_core::gather::GATHER_MODULE;
+use bigint_core::kernel::TENSOR_MODULE;
 use bigint_core::modules::CEILING;
 use bigint_core::transform::{grid, ntt};
 use bigint_core::trial::TRIAL_MODULE;
@@ -32,6 +33,7 @@ macro_rules! modules {
             (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
+            (TENSOR_MODULE, &[include_str!("../../ptx/mul_toeplitz.ptx")]),
             (TRIAL_MODULE, &[include_str!("../../ptx/trial.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),
             (long::LONG_MODULE, &[include_str!("../../ptx/weighted_long.ptx")]),

@@ -11,6 +11,7 @@
 //! Whether devices are ready, and worth their start, is [`crate::plan::readiness`]; it depends on
 //! the moment.
 
+use crate::common::device::Abilities;
 use crate::common::job::{Job, Wanted};
 use crate::common::program::Program;
 use crate::device::launches::{By, Launches};
@@ -187,17 +188,18 @@ pub(crate) struct Chosen {
     pub lanes: Option<Why>,
 }
 
-/// Chooses the launches by which a device with so many bytes of shared memory for a block computes
-/// a job.
+/// Chooses the launches by which a device computes a job.
 ///
 /// # Errors
-/// [`Error::Algorithm`] and others where the options name what the operation does not have.
+/// [`Error::Algorithm`] and others where the options name what the operation or the device does not
+/// have.
 pub(crate) fn launches(
     tuning: &Tuning,
-    shared_bytes: u32,
+    device: Abilities,
     job: Job,
     inputs: &Inputs,
 ) -> Result<Chosen, Error> {
+    let shared_bytes = device.shared_bytes;
     let (job, operands, operation) = square_or_product(tuning, job, inputs);
     let widths: Vec<usize> = match operands {
         [] => inputs.shapes.iter().map(|shape| shape.width).collect(),
@@ -231,7 +233,7 @@ pub(crate) fn launches(
     let result = job.shapes()[0];
     let shape = Shape { layout, ..result };
     let (kernel, level, lanes) =
-        tuning.kernel_and_why(job.operation, &widths, shape, job.options)?;
+        tuning.kernel_and_why(job.operation, &widths, shape, job.options, device)?;
     let kernel = fitting(kernel, shared_bytes);
     let launch = kernel.launch_within(job.count(), &widths, result.width, shared_bytes);
     Ok(Chosen {
@@ -305,6 +307,10 @@ mod tests {
     use bigint_core::Algorithm;
 
     const SHARED_BYTES: u32 = 227 << 10;
+    const DEVICE: Abilities = Abilities {
+        shared_bytes: SHARED_BYTES,
+        has_tensor_cores: true,
+    };
 
     fn job(operation: Operation, count: usize, widths: &[usize]) -> (Job, Inputs) {
         let shape = |&width| Shape::new(count, width, Layout::Contiguous);
@@ -365,7 +371,7 @@ mod tests {
         let operation = |operation, widths: &[usize], are_one| {
             let (job, inputs) = job(operation, 1000, widths);
             let inputs = Inputs { are_one, ..inputs };
-            let chosen = launches(&tuning, SHARED_BYTES, job, &inputs).unwrap();
+            let chosen = launches(&tuning, DEVICE, job, &inputs).unwrap();
             (chosen.launches.operation, chosen.launches.operands)
         };
         let (mul, square): (_, &[usize]) = (Operation::Mul, &[0]);

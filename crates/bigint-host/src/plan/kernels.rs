@@ -1,5 +1,6 @@
 //! The choice of a kernel for one launch: level, lanes, algorithm, layout.
 
+use crate::common::device::Abilities;
 use crate::plan::why::Why;
 use crate::tuning::gpu::{FewTuning, LanesTuning};
 use crate::{Error, Options, Tuning};
@@ -25,7 +26,7 @@ type KernelAndWhy = (&'static Kernel, Why, Why);
 
 impl Tuning {
     /// The kernel for operands of these widths in limbs and results of this shape, as far
-    /// as `options` leave the choice. A kernel of the interleaved layout takes any.
+    /// as `options` leave the choice, on a device that has all that kernels need. A kernel of the interleaved layout takes any.
     ///
     /// # Errors
     /// [`Error::Algorithm`] where `options` name what the operation does not have.
@@ -36,17 +37,22 @@ impl Tuning {
         shape: Shape,
         options: Options,
     ) -> Result<&'static Kernel, Error> {
-        let chosen = self.kernel_and_why(operation, widths, shape, options);
+        let device = Abilities {
+            shared_bytes: u32::MAX,
+            has_tensor_cores: true,
+        };
+        let chosen = self.kernel_and_why(operation, widths, shape, options, device);
         chosen.map(|(kernel, ..)| kernel)
     }
 
-    /// [`Tuning::kernel`] with the reasons for level and lanes.
+    /// [`Tuning::kernel`] on a device, with the reasons for level and lanes.
     pub(crate) fn kernel_and_why(
         &self,
         operation: Operation,
         widths: &[usize],
         shape: Shape,
         options: Options,
+        device: Abilities,
     ) -> Result<KernelAndWhy, Error> {
         check_lanes(options)?;
         if operation.multiplies_modulo() {
@@ -67,9 +73,21 @@ impl Tuning {
             m,
             shape,
         };
+        let is_open = (options.level, options.lanes) == (None, None)
+            && options.algorithm_for(operation) == Algorithm::Auto;
+        if device.has_tensor_cores
+            && is_open
+            && let Some((kernel, why)) = self.by_toeplitz(&of)
+        {
+            const ONLY: Why = Why::Said("there is one number of lanes");
+            return Ok((kernel, why, ONLY));
+        }
         let (level, why) = self.level(&of, options);
         let algorithm = match options.algorithm_for(operation) {
             Algorithm::Auto => self.algorithm(operation, (n, m), level),
+            Algorithm::Toeplitz if !device.has_tensor_cores => {
+                return Err(Error::NoTensorCores { operation });
+            }
             named => named,
         };
         let (lanes, why_lanes) = self.lanes(&of, algorithm, level, options);
@@ -91,6 +109,26 @@ impl Tuning {
                 algorithm,
             }),
         }
+    }
+
+    /// The kernel by Toeplitz matrices, where it takes less time than others: than lanes by rows, and not
+    /// where a thread multiplies, or lanes square.
+    fn by_toeplitz(&self, of: &Sized<'_>) -> Option<(&'static Kernel, Why)> {
+        let &Sized {
+            operation, n, m, ..
+        } = of;
+        let by_lanes = match operation {
+            Operation::Mul => !self.thread(of).0,
+            Operation::Square => n > self.mul.square_lanes_max_width,
+            _ => false,
+        };
+        let why = self.toeplitz_or_others(operation, [n, m], of.shape.count)?;
+        if !by_lanes || !why.holds() {
+            return None;
+        }
+        let (algorithm, level) = (Algorithm::Toeplitz, Level::Warp);
+        let kernel = Kernel::find(operation, algorithm, level, 32, of.shape.layout)?;
+        Some((kernel, why))
     }
 
     /// The level: whether a thread, a warp or a block computes a number.
@@ -550,8 +588,7 @@ mod tests {
             let kernel = kernel.unwrap();
             (kernel.algorithm, kernel.lanes)
         };
-        assert_eq!(kernel(112, 112), (Algorithm::School, 8));
-        assert_eq!(kernel(128, 128), (Algorithm::Fft, 16));
+        assert_eq!(kernel(1023, 1023), (Algorithm::Fft, 128));
         assert_eq!(kernel(1024, 1024), (Algorithm::Fft, 128));
         assert_eq!(kernel(4096, 4096), (Algorithm::Fft, 512));
         // Sixteen short transforms in place of one long one.
@@ -571,7 +608,8 @@ mod tests {
         assert_eq!(choice(32), (Level::Thread, 1));
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
-        assert_eq!(choice(65), (Level::Warp, 4));
+        // By tensor cores.
+        assert_eq!(choice(65), (Level::Warp, 32));
         assert_eq!(choice(128), (Level::Block, 16));
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));

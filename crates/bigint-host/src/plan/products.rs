@@ -8,6 +8,7 @@ use crate::device::transform::{
 };
 use crate::plan::why::Why;
 use crate::tuning::gpu::FftTuning;
+use bigint_core::specialization::{LONG, Rows, SHORT, STEP};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};
@@ -42,6 +43,46 @@ impl Tuning {
             than: "mul.school_nanoseconds",
             other: self.mul.school_nanoseconds * n as f64 * m as f64,
         }
+    }
+
+    /// Whether a warp multiplies so many numbers of these widths by Toeplitz matrices in less time than
+    /// lanes by rows and blocks by transforms; none where they are too wide or too few.
+    pub(crate) fn toeplitz_or_others(
+        &self,
+        operation: Operation,
+        [n, m]: [usize; 2],
+        count: usize,
+    ) -> Option<Why> {
+        let (narrower, wider) = (n.min(m), n.max(m));
+        let row = self.mul.toeplitz.iter().find(|row| wider <= row.max_width);
+        let row = row.filter(|row| count >= row.min_count)?;
+        let rows = self.mul.school_nanoseconds * self.products_by_rows(n, m) as f64;
+        let blocks = self.blocks(operation, n, m).one;
+        Some(Why::Faster {
+            key: "mul.toeplitz",
+            nanoseconds: row.nanoseconds + row.limb_nanoseconds * narrower as f64,
+            than: if rows < blocks {
+                "mul.school_nanoseconds"
+            } else {
+                "mul.fft"
+            },
+            other: rows.min(blocks),
+        })
+    }
+
+    /// The products of limbs that lanes make by rows, of which one operand fills whole ones.
+    fn products_by_rows(&self, n: usize, m: usize) -> usize {
+        let rows = &self.mul.lanes;
+        let row = rows.iter().find(|row| n.max(m) <= row.max_width);
+        let lanes = row.or(rows.last()).map_or(32, |row| row.lanes);
+        let products = |whole: usize, cut: usize| {
+            let digit = match Rows::of(cut as u32, lanes) {
+                Rows::Short => SHORT,
+                Rows::One | Rows::Several => LONG,
+            };
+            whole.next_multiple_of(STEP as usize) * cut.next_multiple_of((digit * lanes) as usize)
+        };
+        products(n, m).min(products(m, n))
     }
 
     /// The transform by which the whole device multiplies numbers of these widths, where one is
@@ -189,6 +230,7 @@ pub(crate) struct Blocks {
 mod tests {
     use super::*;
     use crate::Options;
+    use crate::common::device::Abilities;
     use crate::common::job::Wanted;
     use bigint_core::{Layout, Shape};
 
@@ -231,5 +273,48 @@ mod tests {
         assert!(is_for_all(1, wide, wide, auto));
         assert!(!is_for_all(1, wide, wide, Algorithm::Fft.into()));
         assert!(is_for_all(1, 1, 1, Algorithm::Ntt.into()));
+    }
+
+    #[test]
+    fn products_between_rows_and_long_transforms_are_for_tensor_cores_where_a_device_has_them() {
+        let tuning = Tuning::default();
+        let kernel = |operation: Operation, widths: &[usize], has_tensor_cores, options| {
+            let shape = Shape::new(1000, operation.exact_width(widths), Layout::Contiguous);
+            let device = Abilities {
+                shared_bytes: 227 << 10,
+                has_tensor_cores,
+            };
+            let chosen = tuning.kernel_and_why(operation, widths, shape, options, device);
+            chosen.map(|(kernel, ..)| (kernel.algorithm, kernel.level))
+        };
+        let auto = Options::default();
+        use Algorithm::{Fft, School, Toeplitz};
+        for ([n, m], with, without) in [
+            ([64, 64], School, School),
+            ([65, 65], Toeplitz, School),
+            ([96, 96], Toeplitz, School),
+            ([128, 128], Toeplitz, Fft),
+            ([129, 129], Toeplitz, School),
+            ([256, 256], Toeplitz, Fft),
+            ([384, 384], Toeplitz, Fft),
+            ([512, 512], Fft, Fft),
+            ([512, 256], Toeplitz, Fft),
+            ([256, 4], School, School),
+            ([1024, 65], School, School),
+        ] {
+            let of = |has| kernel(Operation::Mul, &[n, m], has, auto).unwrap().0;
+            assert_eq!((of(true), of(false)), (with, without), "{n} by {m} limbs");
+        }
+        let named = Algorithm::Toeplitz.into();
+        for (operation, widths) in [(Operation::Mul, &[9, 2000][..]), (Operation::Square, &[9])] {
+            let forced = kernel(operation, widths, true, named).unwrap();
+            assert_eq!(forced, (Toeplitz, Level::Warp));
+            let refused = kernel(operation, widths, false, named).unwrap_err();
+            assert!(
+                refused
+                    .to_string()
+                    .contains("from compute capability 8.0 on")
+            );
+        }
     }
 }

@@ -197,7 +197,7 @@ pub(crate) fn chosen(
     count: usize,
 ) -> Result<Chosen, Error> {
     let (job, inputs) = (job.with_count(count), Inputs::of(operands));
-    choose::launches(engine.tuning(), device.shared_bytes(), job, &inputs)
+    choose::launches(engine.tuning(), device.abilities(), job, &inputs)
 }
 
 #[cfg(test)]

@@ -131,6 +131,10 @@ pub struct MulTuning {
     /// The nanoseconds that a product by rows takes for each limb of one operand and each of the
     /// other, in a batch that fills the device.
     pub school_nanoseconds: f64,
+    /// What products by Toeplitz matrices take, by the wider operand's width, narrowest first; wider ones
+    /// are never taken.
+    #[serde(default)]
+    pub toeplitz: Vec<ToeplitzTuning>,
     /// The times of transforms by blocks, by the lanes of a block, fewest first.
     pub fft: Vec<FftTuning>,
     /// The most products of a step of a tree for which all such steps use one kernel: they take as
@@ -248,6 +252,22 @@ pub struct FftTuning {
     pub alone_nanoseconds: f64,
     /// The time of a single square, launch included.
     pub square_alone_nanoseconds: f64,
+}
+
+/// A product by Toeplitz matrices of operands of up to `max_width` limbs, in a batch that fills the
+/// device, takes so many `nanoseconds`, and `limb_nanoseconds` more for each limb of the narrower one.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToeplitzTuning {
+    /// The wider operand's limbs, at most.
+    pub max_width: usize,
+    /// The fewest products: a warp takes longer for one than a block does.
+    #[serde(default)]
+    pub min_count: usize,
+    /// Whatever the narrower operand.
+    pub nanoseconds: f64,
+    /// For each of its limbs.
+    pub limb_nanoseconds: f64,
 }
 
 /// The times of transforms over the complex numbers on the whole device: a round of launches takes

@@ -77,7 +77,7 @@ fn push(column: &mut Column, negative: bool, number: &BigUint) -> Result<(), Err
     let width = 2 * number.iter_u64_digits().len();
     column.make_room(width)?;
     let start = column.limbs.len();
-    column.limbs.resize(start + width, 0);
+    column.limbs.own().resize(start + width, 0);
     limbs::fill_with(&mut column.limbs[start..], number);
     column.end_number(negative);
     Ok(())

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::common::limbs;
 use crate::common::pool::Pool;
+use crate::values::foreign::Limbs;
 use bigint_core::Limb;
 use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
 use std::ops::Range;
@@ -26,7 +27,7 @@ const SHORT: usize = 1 << 19;
 /// The parts of [`Integers`](crate::Integers), as their documentation describes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub limbs: Vec<Limb>,
+    pub limbs: Limbs,
     pub offsets: Vec<i64>,
     pub signs: Vec<u8>,
     /// The pool that the limbs' memory goes to in the end.
@@ -35,7 +36,7 @@ pub(crate) struct Column {
 
 impl PartialEq for Column {
     fn eq(&self, other: &Self) -> bool {
-        self.offsets == other.offsets && self.signs == other.signs && self.limbs == other.limbs
+        self.offsets == other.offsets && self.signs == other.signs && *self.limbs == *other.limbs
     }
 }
 
@@ -44,22 +45,22 @@ impl Eq for Column {}
 impl Drop for Column {
     fn drop(&mut self) {
         if let Some(pool) = self.home.upgrade() {
-            pool.give(std::mem::take(&mut self.limbs));
+            pool.give(self.limbs.take());
         }
     }
 }
 
 impl Default for Column {
     fn default() -> Self {
-        Column::of_parts(Vec::new(), vec![0], Vec::new())
+        Column::of_parts(Limbs::default(), vec![0], Vec::new())
     }
 }
 
 impl Column {
     /// A column of these parts.
-    pub fn of_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Self {
+    pub fn of_parts(limbs: impl Into<Limbs>, offsets: Vec<i64>, signs: Vec<u8>) -> Self {
         Column {
-            limbs,
+            limbs: limbs.into(),
             offsets,
             signs,
             home: Weak::new(),
@@ -124,14 +125,14 @@ impl Column {
     pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
         let magnitude = trimmed(magnitude);
         self.make_room(magnitude.len())?;
-        self.limbs.extend_from_slice(magnitude);
+        self.limbs.own().extend_from_slice(magnitude);
         self.end_number(negative);
         Ok(())
     }
 
     /// Makes room for one more number, of `limbs` limbs.
     pub fn make_room(&mut self, limbs: usize) -> Result<(), Error> {
-        room(&mut self.limbs, limbs)?;
+        room(self.limbs.own(), limbs)?;
         room(&mut self.offsets, 1)?;
         room(&mut self.signs, 1)
     }
@@ -140,7 +141,7 @@ impl Column {
     #[inline]
     pub fn append(&mut self, (magnitude, negative): (&[Limb], bool)) {
         let index = self.len();
-        self.limbs.extend_from_slice(magnitude);
+        self.limbs.own().extend_from_slice(magnitude);
         let sign = u8::from(negative && !magnitude.is_empty()) << (index % 8);
         match self.signs.last_mut() {
             Some(signs) if !index.is_multiple_of(8) => *signs |= sign,
@@ -153,7 +154,7 @@ impl Column {
     pub fn end_number(&mut self, negative: bool) {
         let start = self.offsets[self.len()] as usize / LIMB_BYTES;
         let length = trimmed(&self.limbs[start..]).len();
-        self.limbs.truncate(start + length);
+        self.limbs.own().truncate(start + length);
         self.end_at(start + length, negative && length > 0);
     }
 
@@ -340,7 +341,7 @@ impl Column {
         let together = |mut parts: Vec<Column>| {
             if parts.len() == 1 {
                 let mut only = parts.swap_remove(0);
-                only.limbs.shrink_to_fit();
+                only.limbs.own().shrink_to_fit();
                 return Ok(only);
             }
             Column::joined(&parts.iter().collect::<Vec<_>>())
@@ -353,7 +354,7 @@ impl Column {
         let count = parts.iter().map(|part| part.len()).sum();
         let total = parts.iter().map(|part| part.limbs.len()).sum();
         let mut all = Column::with_capacity(count, 0)?;
-        all.limbs = bigint_cpu::zeroed(total)?;
+        all.limbs = bigint_cpu::zeroed(total)?.into();
         for part in parts {
             let shift = all.len() % 8;
             match all.signs.last_mut().filter(|_| shift > 0) {

@@ -2,6 +2,7 @@
 
 use crate::common::limbs;
 use crate::values::column::{Column, Packer, SIGNS_OF_BYTE, each_group, trimmed};
+use crate::values::foreign::Limbs;
 use crate::values::number::{BadNumber, Number, Unread};
 use crate::{BigInt, BigUint, Error, SignedBatch};
 use bigint_core::{LIMB_BITS, Limb};
@@ -110,7 +111,7 @@ impl Integers {
         let mut column = Arc::unwrap_or_clone(self.column);
         let column = &mut column;
         (
-            take(&mut column.limbs),
+            take(column.limbs.own()),
             take(&mut column.offsets),
             take(&mut column.signs),
         )
@@ -131,6 +132,35 @@ impl Integers {
     /// [`Error::NotWrittenSo`] names the first number that is not written in the one way
     /// there is; [`Error::Length`] where the parts do not go together.
     pub fn from_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
+        Integers::of_limbs(limbs.into(), offsets, signs)
+    }
+
+    /// [`from_parts`](Self::from_parts) of limbs that stay where they are, in the memory of somebody
+    /// else, for as long as the integers or a clone of them live: they are copied only when a number
+    /// is added. They must not change.
+    ///
+    /// ```
+    /// use bigint_host::Integers;
+    /// use std::sync::Arc;
+    /// let limbs: Arc<[u32]> = Arc::new([7, 0, 0, 1]);
+    /// let lent = Integers::from_foreign(Arc::clone(&limbs), vec![0, 4, 16], vec![0b01])?;
+    /// assert_eq!(lent.limbs().as_ptr(), limbs.as_ptr());
+    /// assert_eq!(lent, Integers::from_texts(["-7", "0x10000000000000000"])?);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_parts`](Self::from_parts).
+    pub fn from_foreign(
+        limbs: impl AsRef<[Limb]> + Send + Sync + 'static,
+        offsets: Vec<i64>,
+        signs: Vec<u8>,
+    ) -> Result<Self, Error> {
+        Integers::of_limbs(Limbs::Foreign(Arc::new(limbs)), offsets, signs)
+    }
+
+    fn of_limbs(limbs: Limbs, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
+        let all = &limbs[..];
         let of_length = |expected, found, unit| match expected == found {
             true => Ok(()),
             false => Err(Error::Length {
@@ -142,7 +172,7 @@ impl Integers {
         let count = offsets.len().saturating_sub(1);
         of_length(count + 1, offsets.len(), "offsets")?;
         of_length(count.div_ceil(8), signs.len(), "bytes of signs")?;
-        let end = limbs.len() * LIMB_BYTES;
+        let end = all.len() * LIMB_BYTES;
         if offsets[0] != 0 {
             return Err(Error::NotWrittenSo { index: 0 });
         }
@@ -153,7 +183,7 @@ impl Integers {
             let negative = signs[index / 8] >> (index % 8) & 1 == 1;
             let is_trimmed = match from == to {
                 true => !negative,
-                false => limbs.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
+                false => all.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
             };
             if !(is_within && is_trimmed && to as usize <= end) {
                 return Err(Error::NotWrittenSo { index });
@@ -354,9 +384,9 @@ impl Integers {
         let column = self.column_mut();
         let start = column.limbs.len();
         column.make_room(number.width())?;
-        column.limbs.resize(start + number.width(), 0);
+        column.limbs.own().resize(start + number.width(), 0);
         if let Err(unread) = number.write(&mut column.limbs[start..], decimals) {
-            column.limbs.truncate(start);
+            column.limbs.own().truncate(start);
             return Err(match unread {
                 Unread::Bad(none) => bad(none),
                 Unread::Memory(error) => error,
@@ -378,7 +408,7 @@ impl Integers {
     ) -> Result<Self, E> {
         let mut column = Column::with_capacity(count, 0)?;
         let limbs = (0..count).map(&width).sum();
-        column.limbs = bigint_cpu::zeroed(limbs).map_err(Error::from)?;
+        column.limbs = bigint_cpu::zeroed(limbs).map_err(Error::from)?.into();
         let mut end = 0;
         for index in 0..count {
             let place = &mut column.limbs[end..end + width(index)];
@@ -387,7 +417,7 @@ impl Integers {
             end += length;
             column.end_at(end, negative && length > 0);
         }
-        column.limbs.truncate(end);
+        column.limbs.own().truncate(end);
         Ok(column.into())
     }
 

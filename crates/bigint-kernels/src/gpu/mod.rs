@@ -12,6 +12,7 @@ pub mod fours;
 pub mod handed;
 pub mod known;
 pub mod local;
+pub mod matrix;
 pub mod memory;
 pub mod registers;
 pub mod residues;

@@ -1,4 +1,4 @@
-//! Stretches of the shared memory that a whole block has.
+//! Stretches of the shared memory that a whole block or a warp has.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
 // its own.
@@ -6,7 +6,7 @@
 
 use super::access::shared::{load, load_four, store, store_four};
 use super::block::Team;
-use super::shared::start;
+use super::shared::{part_of_warp, start};
 use bigint_core::Limb;
 use core::arch::asm;
 
@@ -28,11 +28,24 @@ impl Stretch {
         }
     }
 
+    /// The part of the calling thread's warp in the block's shared memory, of which each thread has so
+    /// many bytes, a multiple of 4.
+    ///
+    /// # Safety
+    /// The launch has as much for each thread of a block, and leaves ask for no place beyond their
+    /// warp's. What threads write and others read is ordered by barriers.
+    #[inline(always)]
+    pub unsafe fn of_warp(bytes: u32) -> Self {
+        Stretch {
+            address: part_of_warp(bytes),
+        }
+    }
+
     /// Pair `at`.
     #[inline(always)]
     pub fn pair(self, at: u32) -> [f64; 2] {
         let (x, y);
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe {
             asm!("ld.shared.v2.f64 {{{x}, {y}}}, [{address}];",
                 x = out(reg64) x, y = out(reg64) y, address = in(reg32) self.address + 16 * at,
@@ -44,7 +57,7 @@ impl Stretch {
     /// Sets pair `at`.
     #[inline(always)]
     pub fn set_pair(self, at: u32, [x, y]: [f64; 2]) {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe {
             asm!("st.shared.v2.f64 [{address}], {{{x}, {y}}};",
                 x = in(reg64) x, y = in(reg64) y, address = in(reg32) self.address + 16 * at,
@@ -56,7 +69,7 @@ impl Stretch {
     #[inline(always)]
     pub fn word(self, at: u32) -> u64 {
         let word;
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe {
             asm!("ld.shared.u64 {word}, [{address}];",
                 word = out(reg64) word, address = in(reg32) self.address + 8 * at,
@@ -68,7 +81,7 @@ impl Stretch {
     /// Sets word `at`.
     #[inline(always)]
     pub fn set_word(self, at: u32, word: u64) {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe {
             asm!("st.shared.u64 [{address}], {word};",
                 word = in(reg64) word, address = in(reg32) self.address + 8 * at,
@@ -87,28 +100,28 @@ impl Stretch {
     /// Limbs `4 at .. 4 at + 4`.
     #[inline(always)]
     pub fn four(self, at: u32) -> [Limb; 4] {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { load_four(self.address + 16 * at) }
     }
 
     /// Sets them.
     #[inline(always)]
     pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { store_four(self.address + 16 * at, limbs) }
     }
 
     /// Limb `at`.
     #[inline(always)]
     pub fn limb(self, at: u32) -> Limb {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { load(self.address + 4 * at) }
     }
 
     /// Sets limb `at`.
     #[inline(always)]
     pub fn set_limb(self, at: u32, limb: Limb) {
-        // SAFETY: by the contract of `Team::new`.
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { store(self.address + 4 * at, limb) }
     }
 }

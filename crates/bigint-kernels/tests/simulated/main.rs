@@ -16,5 +16,6 @@ mod modular;
 mod ntt_products;
 mod products;
 mod sums;
+mod toeplitz;
 mod transforms;
 mod trial;

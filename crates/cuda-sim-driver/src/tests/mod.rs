@@ -39,7 +39,7 @@ fn process<F: FnOnce()>(variables: &[(&str, &str)], body: F) -> Ended {
     // The closure's type is named after the test it stands in.
     let path = std::any::type_name::<F>();
     let test = path
-        .trim_start_matches("cuda_sim::")
+        .trim_start_matches("cuda_sim_driver::")
         .trim_end_matches("::{{closure}}");
     let mut command = Command::new(std::env::current_exe().expect("the test's own path"));
     command.args([test, "--exact", "--nocapture"]);

@@ -111,9 +111,22 @@ impl Frame {
     /// What is loaded is defined until the load says otherwise.
     pub(super) fn follow(&mut self, inst: &Inst, uses: &Registers, active: u32) {
         let (sources, targets) = (&uses.reads, &uses.writes);
+        let (reads_carry, sets_carry) = match inst.op {
+            Op::Carry2(.., reads, sets)
+            | Op::Carry3(.., reads, sets)
+            | Op::LongCarry2(.., reads, sets)
+            | Op::LongCarry3(.., reads, sets) => (reads, sets),
+            _ => (false, false),
+        };
         let undefined = &self.undefined;
         let reached = |lanes: u32, &reg: &Reg| lanes | undefined.lanes_of(reg);
-        if sources.iter().chain(targets).fold(undefined.carry, reached) & active == 0 {
+        // An undefined flag may stand for long between instructions that know nothing of it.
+        let carry = if reads_carry || sets_carry {
+            undefined.carry
+        } else {
+            0
+        };
+        if sources.iter().chain(targets).fold(carry, reached) & active == 0 {
             return;
         }
         let flows = match inst.op {
@@ -130,13 +143,6 @@ impl Frame {
             | Op::Barrier { .. } => None,
             _ => Some(inst.flow),
         };
-        let (reads_carry, sets_carry) = match inst.op {
-            Op::Carry2(.., reads, sets)
-            | Op::Carry3(.., reads, sets)
-            | Op::LongCarry2(.., reads, sets)
-            | Op::LongCarry3(.., reads, sets) => (reads, sets),
-            _ => (false, false),
-        };
         let bits: Vec<Longs> = sources.iter().map(|&r| self.undefined.of(r)).collect();
         let carried = if reads_carry { self.undefined.carry } else { 0 };
         let any = bits.iter().fold(carried, |lanes, bits| lanes | some(bits)) & active;
@@ -147,7 +153,10 @@ impl Frame {
             Some(Flow::Bitwise) => self.bitwise(&inst.op, (sources, &bits), targets),
             Some(Flow::Moves(data)) => self.moves(&inst.op, (sources, &bits, data), targets),
         };
-        let mut origins = self.origins_of(sources, &bits);
+        let mut origins = match any {
+            0 => [None; 32],
+            _ => self.origins_of(sources, &bits),
+        };
         for lane in lanes_of(carried) {
             origins[lane] = origins[lane].or(self.undefined.carry_origins[lane]);
         }

@@ -4,6 +4,7 @@
 use super::block::Block;
 use super::launch::Launch;
 use crate::count::{Class, Counts};
+use crate::ir::{Op, WarpOp};
 
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -79,6 +80,9 @@ impl Tally {
                     if class == Class::Multiply {
                         self.counts.multiply_adds += lanes * u64::from(inst.products.0);
                         self.counts.multiply_lows += lanes * u64::from(inst.products.1);
+                    }
+                    if let Op::Warp(WarpOp::Matrix(matrix), _) = &inst.op {
+                        self.counts.matrix_multiply_adds += warps * matrix.multiply_adds();
                     }
                 }
             }

@@ -137,7 +137,9 @@ fn products_of_bytes_are_exact() {
             );
             let source = program(&op, shape.words, ("u32", 4), "%r");
             let mut buffers = [bytes_of(&a), bytes_of(&b), bytes_of(&c)];
-            run(&source, (1, 32), &mut buffers);
+            let counts = run(&source, (1, 32), &mut buffers).counts;
+            let multiply_adds = shape.rows * shape.depth * 8;
+            assert_eq!(counts.matrix_multiply_adds, multiply_adds as u64);
             let got = words_of(&buffers[2]);
 
             let value = |word: u32, i: usize, ty: &str| -> BigInt {
@@ -209,7 +211,8 @@ fn products_of_doubles_are_fused_by_ascending_column() {
         let op = format!("mma.sync.aligned.{name}.row.col.f64.f64.f64.f64");
         let source = program(&op, counts, ("f64", 8), "%g").replace("%g<20>", "%g<40>");
         let mut buffers = [bytes(&a), bytes(&b), bytes(&c)];
-        run(&source, (1, 32), &mut buffers);
+        let counts = run(&source, (1, 32), &mut buffers).counts;
+        assert_eq!(counts.matrix_multiply_adds, (rows * depth * 8) as u64);
         let mut left = vec![vec![0.0; depth]; rows];
         let mut right = vec![[0.0; 8]; depth];
         for lane in 0..32 {

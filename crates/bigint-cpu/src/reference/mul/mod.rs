@@ -5,9 +5,11 @@ mod fft;
 mod karatsuba;
 mod ntt;
 mod school;
+mod toeplitz;
 
 pub use comba::comba;
 pub use fft::fft;
 pub use karatsuba::karatsuba;
 pub use ntt::ntt;
 pub use school::school;
+pub use toeplitz::toeplitz;

@@ -5,13 +5,13 @@
 //!
 //! * the word of the specialisation, wherever the kernel reads it, after which [`cases`] leaves out
 //!   the branches that are never taken;
-//! * how many threads and blocks are to share a multiprocessor's registers, for squares by
-//!   transforms and for long transforms;
+//! * how many threads and blocks are to share a multiprocessor's registers, for products by Toeplitz
+//!   matrices, squares by transforms and long transforms;
 //! * for long transforms that begin before the last kernel has ended, the instructions that do so.
 
 mod cases;
 
-use bigint_core::kernel::EntryPoint;
+use bigint_core::kernel::{EntryPoint, toeplitz_blocks};
 use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
 use bigint_core::transform::squares;
 use bigint_core::weighted::long;
@@ -48,6 +48,9 @@ pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization)
     let own = match specialization {
         Specialization::LongTransform(known) if known.warps > 0 => {
             with_number(own, THREADS, |_| 32 * known.warps)
+        }
+        Specialization::Toeplitz(known) => {
+            with_number(own, BLOCKS, |_| toeplitz_blocks(known.blocks))
         }
         // Squares take fewer registers, so that more blocks have room.
         Specialization::BlockTransform(known) if known.is_square => {
@@ -183,7 +186,7 @@ mod tests {
             }
         }
         // All that are declared.
-        assert_eq!(families.len(), 15);
+        assert_eq!(families.len(), 16);
     }
 
     #[test]

@@ -5,11 +5,14 @@ pub mod karatsuba;
 pub mod operand;
 pub mod school;
 pub mod staged;
+pub mod toeplitz;
 
 use super::{Batches, LANES};
 use crate::gpu::known::Known;
 use crate::gpu::memory::Stride;
-use bigint_core::specialization::{Moves, ProductByRows};
+use bigint_core::Arguments;
+use bigint_core::kernel::Toeplitz as Plan;
+use bigint_core::specialization::{Moves, ProductByRows, Toeplitz};
 
 /// By rows.
 #[inline(always)]
@@ -33,6 +36,19 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
                 school::product::<LANES, false, S>(work.group, work.r, work.a, work.b);
             }
         }
+    }
+}
+
+/// By Toeplitz matrices on tensor cores, a whole warp on a number.
+#[inline(always)]
+pub fn toeplitz<S: Stride>(batches: Batches<'_, LANES, S>) {
+    let Arguments { a, b, .. } = batches.arguments;
+    let plan = Plan::of(a.width as u32, b.width as u32);
+    match Toeplitz::BLOCKS.or(plan.blocks) {
+        1 => toeplitz::products::<1, S>(batches),
+        2 => toeplitz::products::<2, S>(batches),
+        3 => toeplitz::products::<3, S>(batches),
+        _ => toeplitz::products::<4, S>(batches),
     }
 }
 
