@@ -7,10 +7,12 @@
 #[cfg(feature = "arrow")]
 mod arrow_files;
 mod backend;
+mod batch_gcd;
 mod bench;
 mod calc;
 mod column;
 mod computation;
+mod constant;
 mod draft;
 mod expression;
 mod failure;
@@ -66,9 +68,11 @@ struct Cli {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Calc(calc::Arguments),
+    Constant(constant::Arguments),
     Convert(files::Convert),
     Head(files::Head),
     Stats(files::Stats),
+    BatchGcd(batch_gcd::Arguments),
     Sql(sql::Arguments),
     Bench(bench::Arguments),
     Info(info::Arguments),
@@ -154,9 +158,11 @@ fn run(command: &Command) -> Result<(), Failure> {
     }
     match command {
         Command::Calc(arguments) => calc::run(arguments),
+        Command::Constant(arguments) => constant::run(arguments),
         Command::Convert(arguments) => files::convert(arguments),
         Command::Head(arguments) => files::head(arguments),
         Command::Stats(arguments) => files::stats(arguments),
+        Command::BatchGcd(arguments) => batch_gcd::run(arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Info(arguments) => info::run(arguments, tuning.as_deref()),

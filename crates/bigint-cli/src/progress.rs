@@ -28,6 +28,11 @@ impl Progress {
         Progress::with_template(total, "{msg} {pos} of {len} {bar:40} {eta} left")
     }
 
+    /// Progress in levels of trees.
+    pub fn of_levels(total: u64) -> Self {
+        Progress::with_template(total, "level {pos} of {len} {bar:40} {eta} left")
+    }
+
     fn with_template(total: u64, template: &'static str) -> Self {
         Progress {
             started: Instant::now(),

@@ -5,6 +5,9 @@
 // Names of other rooms that few users need.
 pub mod advanced;
 
+// Product and remainder trees, and what they are for.
+mod trees;
+
 // Columns and lists of integers of any lengths, computed as batches.
 mod integers;
 
@@ -53,6 +56,9 @@ pub use num_bigint::{BigInt, BigUint};
 pub use operations::column::Column;
 pub use operations::primes::random::RandomPrimes;
 pub use operations::residues::{MontgomeryParams, Residues};
+pub use trees::batch_gcd::{BatchGcd, Common, Progress};
+pub use trees::constants::Constant;
+pub use trees::product_tree::ProductTree;
 pub use values::batch::Batch;
 pub use values::integers::Integers;
 pub use values::signed::SignedBatch;

@@ -373,6 +373,24 @@ fn a_path_of_the_cpu_that_is_none_is_refused() {
     }
 }
 
+#[test]
+fn constants_are_printed_to_as_many_digits_as_are_asked_for() {
+    let place = Workplace::new();
+    let pi = place.run(&["constant", "pi", "--digits", "30"]);
+    assert_eq!(
+        (pi.code, pi.stdout.as_str()),
+        (0, "3.141592653589793238462643383279\n")
+    );
+    let e = place.run(&["constant", "e", "--digits", "0"]);
+    assert_eq!((e.code, e.stdout.as_str()), (0, "2\n"));
+    let unknown = place.run(&["constant", "tau"]);
+    assert!(
+        unknown.code == 2 && unknown.stderr.contains("zeta3"),
+        "{}",
+        unknown.stderr
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn sql_is_a_program_of_its_own_with_the_same_arguments() {

@@ -4,6 +4,7 @@
 mod allocations;
 mod at_once;
 mod bad_input;
+mod batch_gcd;
 mod calc;
 mod columns;
 mod commands;

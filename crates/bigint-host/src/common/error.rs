@@ -273,6 +273,14 @@ pub enum Error {
     /// Thresholds were installed after they had been used.
     #[error("the CPU's thresholds are in use already: install others before anything is computed")]
     TuningInUse,
+    /// A file of numbers cannot be read or written.
+    #[error("{path}: {message}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A tuning file cannot be read or written.
     #[error("tuning file {path}: {message}")]
     Tuning {

@@ -29,6 +29,16 @@ pub(crate) struct Gather {
     /// The result's shape.
     pub shape: Shape,
     pub order: Order,
+    /// Which limbs of numbers are meant, and where they go.
+    pub window: Window,
+}
+
+/// Limb `to + i` of a number of the result is limb `from + i` of the operand's; those below `to`,
+/// and those that the operand does not have, are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub from: usize,
+    pub to: usize,
 }
 
 /// The order in which numbers are taken.
@@ -215,24 +225,33 @@ impl Gather {
                 ..operands[piece.operand].shape
             };
             let is_contiguous = |shape: Shape| shape.layout == Layout::Contiguous;
-            if is_contiguous(of) && is_contiguous(shape) && of.width == shape.width {
+            let is_whole = of.width == shape.width && self.window == Window::default();
+            if is_contiguous(of) && is_contiguous(shape) && is_whole {
                 let limbs = piece.first * of.width..(piece.first + piece.to.len()) * of.width;
                 device.copy_part((&mut made, to * of.width), (&piece.buffer, limbs))?;
                 continue;
             }
-            let matrix = |buffer: &Buffer, shape: Shape, first: usize| {
-                let at = (size_of::<Limb>() * shape.index(first, 0)) as u64;
-                MatrixArgument::new(buffer.address() + at, shape.width, shape.strides())
+            // Limbs of numbers from the first on; no limbs where there are none.
+            let matrix = |buffer: &Buffer, shape: Shape, first: usize, limbs: Range<usize>| {
+                let at = match limbs.is_empty() {
+                    true => 0,
+                    false => (size_of::<Limb>() * shape.index(first, limbs.start)) as u64,
+                };
+                MatrixArgument::new(buffer.address() + at, limbs.len(), shape.strides())
             };
-            let arguments = GatherArguments {
-                r: matrix(&made, shape, to),
-                a: matrix(&piece.buffer, of, piece.first),
-                indices: 0,
-                numbers: piece.to.len() as u64,
-                count: piece.to.len() as u64,
-                workers: 0,
-            };
-            launch(&made, &[&*piece.buffer], arguments)?;
+            let Window { from, to: lift } = self.window;
+            let parts = [(lift..shape.width, from..of.width), (0..lift, 0..0)];
+            for (r, a) in parts.into_iter().filter(|(r, _)| !r.is_empty()) {
+                let arguments = GatherArguments {
+                    r: matrix(&made, shape, to, r),
+                    a: matrix(&piece.buffer, of, piece.first, a),
+                    indices: 0,
+                    numbers: piece.to.len() as u64,
+                    count: piece.to.len() as u64,
+                    workers: 0,
+                };
+                launch(&made, &[&*piece.buffer], arguments)?;
+            }
         }
         Ok(Some(Made::of(shape, made)))
     }
@@ -264,18 +283,25 @@ impl Gather {
                 }
             };
             let of = operands[operand].shape;
-            let width = of.width.min(row.len());
+            let Window { from, to } = self.window;
+            let (below, row) = row.split_at_mut(to.min(row.len()));
+            let width = of.width.saturating_sub(from).min(row.len());
             let (number, above) = row.split_at_mut(width);
             match of.layout {
-                Layout::Contiguous => {
-                    number.copy_from_slice(&given[operand][of.index(index, 0)..][..width]);
+                Layout::Contiguous if width > 0 => {
+                    let limbs = &given[operand][of.index(index, from)..][..width];
+                    match numbers.len() {
+                        1 => bigint_cpu::copy(number, limbs),
+                        _ => number.copy_from_slice(limbs),
+                    }
                 }
-                Layout::Interleaved => {
+                _ => {
                     for (at, limb) in number.iter_mut().enumerate() {
-                        *limb = given[operand][of.index(index, at)];
+                        *limb = given[operand][of.index(index, from + at)];
                     }
                 }
             }
+            below.fill(0);
             above.fill(0);
         })
     }

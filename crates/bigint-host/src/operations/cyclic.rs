@@ -25,12 +25,12 @@ impl Engine {
     /// As [`Engine::mul`], and [`Error::Width`] of a width of 0; [`Error::TooManyBits`] where the
     /// product is wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     pub fn mul_mod_mersenne(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
-        let modulus = || self.constant(&vec![Limb::MAX; width]);
+        let modulus = || self.one_number(&vec![Limb::MAX; width]);
         let (low, high) = self.halves_of_product(a, b, width, width, modulus)?;
         let sum = self.first_of(Operation::Add, Form::Modulo(width + 1), &[&low, &high])?;
         let top = self.shifted(&sum, width, 1)?;
         let sum = self.first_of(Operation::Add, Form::Modulo(width), &[&sum, &top])?;
-        let zero = self.constant(&[0])?;
+        let zero = self.one_number(&[0])?;
         self.select(&sum, &zero, &self.not(&sum)?)
     }
 
@@ -53,7 +53,7 @@ impl Engine {
     pub fn mul_mod_fermat(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
         let mut limbs = vec![0; width + 1];
         (limbs[0], limbs[width]) = (1, 1);
-        let modulus = || self.constant(&limbs);
+        let modulus = || self.one_number(&limbs);
         let (low, high) = self.halves_of_product(a, b, width, width + 1, modulus)?;
         self.of_residues(Operation::ModSub, &[&low, &high, &modulus()?])
     }
@@ -79,7 +79,7 @@ impl Engine {
             true => self.square(&fitting(a)?)?,
             false => self.mul(&fitting(a)?, &fitting(b)?)?,
         };
-        let zero = self.constant(&[0])?;
+        let zero = self.one_number(&[0])?;
         let low = self.first_of(Operation::Or, Form::Modulo(width), &[&x, &zero])?;
         // Below the modulus, as what was multiplied is.
         let high = self.shifted(&x, width, most)?;
@@ -89,12 +89,12 @@ impl Engine {
     /// `limbs` limbs of a number from limb `from` on.
     fn shifted(&self, x: &Batch, from: usize, limbs: usize) -> Result<Batch, Error> {
         let bits = (LIMB_BITS * from) as u64;
-        let bits = self.constant(&[bits as Limb, (bits >> LIMB_BITS) as Limb])?;
+        let bits = self.one_number(&[bits as Limb, (bits >> LIMB_BITS) as Limb])?;
         self.first_of(Operation::Shr, Form::Modulo(limbs), &[x, &bits])
     }
 
     /// One number that stands for all.
-    fn constant(&self, limbs: &[Limb]) -> Result<Batch, Error> {
+    fn one_number(&self, limbs: &[Limb]) -> Result<Batch, Error> {
         let shape = Shape::new(1, limbs.len(), Layout::Contiguous);
         self.batch_from_limbs(limbs.to_vec(), shape)
     }

@@ -356,7 +356,27 @@ impl Engine {
         Job::new(operation, &shapes, &made, self.options, wanted)
     }
 
+    /// The results of the exact form, by the operation's own kernels or the CPU.
+    pub(crate) fn by_kernels(
+        &self,
+        operation: Operation,
+        operands: &[&Batch],
+    ) -> Result<Vec<Batch>, Error> {
+        let job = self.job(operation, Form::Exact, operands)?;
+        Ok(self.run_whole(job, operands)?.results)
+    }
+
     fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
+        match self.by_newton(job, operands)? {
+            Some(results) => Ok(Outcome {
+                results,
+                flags: None,
+            }),
+            None => self.run_whole(job, operands),
+        }
+    }
+
+    fn run_whole(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
         let adopted = operands.iter().map(|operand| self.adopt(operand));
         let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
         let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();

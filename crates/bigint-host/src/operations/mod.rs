@@ -13,6 +13,7 @@ pub(crate) mod elementary;
 pub(crate) mod fixed_base;
 pub(crate) mod forms;
 pub(crate) mod into;
+pub(crate) mod newton;
 pub(crate) mod power;
 pub(crate) mod preconditions;
 pub(crate) mod primes;

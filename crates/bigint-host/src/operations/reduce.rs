@@ -5,7 +5,7 @@
 //! is left over by an odd length joins in the end.
 
 use crate::common::limbs;
-use crate::device::gather::{Gather, Order, Run};
+use crate::device::gather::{Gather, Order, Run, Window};
 use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::values::batch::Batch;
@@ -149,7 +149,7 @@ impl Engine {
             // Of so many numbers that a limb does not hold their indices.
             None => Order::Runs(indices.iter().map(|&i| run(0, i..i + 1)).collect()),
         };
-        self.gathered(Gather { shape, order }, &[a])
+        self.gathered(shape, order, Window::default(), &[a])
     }
 
     /// The numbers of a range of indices. Where devices have them, the result is made and stays
@@ -176,7 +176,7 @@ impl Engine {
             ..a.shape()
         };
         let order = Order::Runs(vec![run(0, range)]);
-        self.gathered(Gather { shape, order }, &[a])
+        self.gathered(shape, order, Window::default(), &[a])
     }
 
     /// The numbers of all columns, one after the other. Of batches, as wide as the widest, in the
@@ -200,11 +200,42 @@ impl Engine {
         }
         shape.layout = batches.first().map_or(shape.layout, |a| a.shape().layout);
         let order = Order::Runs(runs);
-        self.gathered(Gather { shape, order }, batches)
+        self.gathered(shape, order, Window::default(), batches)
+    }
+
+    /// Limbs `from ..` of each number, in `width` limbs: `floor(a / B^from) mod B^width` for `B` =
+    /// 2^32. The limbs stay where they are computed, and there may be more than bits are counted of.
+    pub(crate) fn limbs_from(&self, a: &Batch, from: usize, width: usize) -> Result<Batch, Error> {
+        self.moved_limbs(a, Window { from, to: 0 }, width)
+    }
+
+    /// `a B^by mod B^width` of each number, for `B` = 2^32.
+    pub(crate) fn lifted(&self, a: &Batch, by: usize, width: usize) -> Result<Batch, Error> {
+        self.moved_limbs(a, Window { from: 0, to: by }, width)
+    }
+
+    fn moved_limbs(&self, a: &Batch, window: Window, width: usize) -> Result<Batch, Error> {
+        if width == a.width() && window == Window::default() {
+            return Ok(a.clone());
+        }
+        let shape = Shape { width, ..a.shape() };
+        let order = Order::Runs(vec![run(0, 0..a.len())]);
+        self.gathered(shape, order, window, &[a])
     }
 
     /// The batch that is gathered so.
-    fn gathered(&self, gather: Gather, batches: &[&Batch]) -> Result<Batch, Error> {
+    fn gathered(
+        &self,
+        shape: Shape,
+        order: Order,
+        window: Window,
+        batches: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let gather = Gather {
+            shape,
+            order,
+            window,
+        };
         limbs::checked_limbs(gather.shape)?;
         let operands: Vec<_> = batches.iter().map(|a| Arc::clone(a.node())).collect();
         self.inner.gather(gather, &operands)

@@ -12,7 +12,7 @@
 //! the moment.
 
 use crate::common::device::Abilities;
-use crate::common::job::Job;
+use crate::common::job::{Job, Wanted};
 use crate::common::program::Program;
 use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
@@ -144,6 +144,41 @@ fn suits_devices(
     }
 }
 
+/// Whether a quotient or a square root is composed of products ([`crate::operations::newton`]): of numbers
+/// wider than kernels hold, and, where the CPU may compute it instead, of so many limbs that it pays.
+pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: &[Shape]) -> Why {
+    let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
+    let div = &tuning.div;
+    let is_wide = match (job.operation.cost(), operands) {
+        (Cost::Quotient, [_, b]) => at_least(
+            b.width,
+            "div.device_max_width + 1",
+            div.device_max_width + 1,
+        ),
+        (Cost::Root, [a]) => {
+            let limit = div.root_device_max_width + 1;
+            at_least(a.width, "div.root_device_max_width + 1", limit)
+        }
+        _ => at_least(0, "no step of Newton's computes it", 1),
+    };
+    let is_contiguous = operands
+        .iter()
+        .all(|shape| shape.layout == Layout::Contiguous);
+    let is_open = job.options == Options::default() && job.wanted != Wanted::Flags;
+    if !is_wide.holds() || !is_contiguous || !is_open {
+        return at_least(
+            0,
+            "Newton's steps are for contiguous batches and nothing forced",
+            1,
+        );
+    }
+    let limbs = operands.iter().map(|shape| shape.width).max().unwrap_or(0) * job.count();
+    match may_use_cpu {
+        true => at_least(limbs, "div.newton_min_limbs", div.newton_min_limbs),
+        false => is_wide,
+    }
+}
+
 /// Launches, with the reasons for the operation, if it is not the job's, for the level and for the
 /// lanes.
 pub(crate) struct Chosen {
@@ -269,7 +304,6 @@ fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
 mod tests {
     use super::*;
     use crate::Options;
-    use crate::common::job::Wanted;
     use bigint_core::Algorithm;
 
     const SHARED_BYTES: u32 = 227 << 10;

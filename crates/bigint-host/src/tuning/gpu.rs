@@ -162,11 +162,20 @@ pub struct DivTuning {
     pub root_thread_max_width: usize,
     /// The widest divisor for which `auto` uses a device.
     pub device_max_width: usize,
+    /// Limbs of a batch of wider numbers from which on `auto` has a device divide them, and find their
+    /// roots, by steps of Newton's.
+    #[serde(default = "newton_min_limbs")]
+    pub newton_min_limbs: usize,
     /// The lanes for each number by the width of the divisor, narrowest first; 1 for a thread,
     /// which also takes interleaved numbers whose divisor its registers hold, and any divisor that
     /// no lanes hold. Where the registers of so many lanes do not hold it, the next number of lanes
     /// does.
     pub lanes: Vec<LanesTuning>,
+}
+
+/// For files that do not say.
+fn newton_min_limbs() -> usize {
+    1 << 18
 }
 
 /// Thresholds of programs that one launch computes, widths in limbs.

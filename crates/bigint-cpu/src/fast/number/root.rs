@@ -81,7 +81,7 @@ fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     let mut rest = i64::from(is_odd && add_assign(&mut x[l..l + h], s));
     let whole = &mut x[..k];
     super::with_scratch(2 * l, |square| {
-        super::mul(square, q, q, path, false);
+        super::mul(square, q, q, path, crate::threads() > 1);
         rest -= i64::from(sub_assign(whole, square));
     });
     if above > 0 {

@@ -1,0 +1,450 @@
+//! Keys of files: integers on lines, RSA keys in PEM, DER or SSH's form.
+//!
+//! Text is read line by line, and what stands on a line says what it is: `-----BEGIN` begins a block of
+//! PEM, a word `ssh-` a key of SSH, and anything else is an integer. A file that begins as DER does is
+//! one key.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+
+use base64ct::{Base64, Encoding};
+use bigint_host::{Error, Integers, Limb};
+use pkcs1::RsaPublicKey;
+use x509_cert::der::{Decode, oid::ObjectIdentifier};
+use x509_cert::spki::SubjectPublicKeyInfoRef;
+
+use crate::failure::{Failure, SourcePlace};
+use crate::number::{MAX_TEXT, Number};
+use crate::source::Input;
+use crate::standard;
+
+/// Keys of RSA, of either padding.
+const RSA: [ObjectIdentifier; 2] = [
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1"),
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10"),
+];
+
+/// Bytes that are read at once.
+const BLOCK: usize = 4 << 20;
+
+/// Keys that a thread reads at a time.
+const SHARED: usize = 64;
+
+/// Bytes read ahead of a pipe.
+const AHEAD: usize = 8 << 20;
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Which file.
+    pub file: usize,
+    /// Counted from 1.
+    pub line: u64,
+    /// Which modulus.
+    pub modulus: usize,
+}
+
+/// Keys, and their moduli, each once.
+pub struct Keys {
+    files: Vec<String>,
+    places: Vec<Place>,
+    /// The first place of the files that are read now.
+    first_new: usize,
+    moduli: Integers,
+    /// The last modulus of each hash, and before each modulus the one of the same hash.
+    last: HashMap<u64, usize>,
+    before: Vec<Option<usize>>,
+    hasher: RandomState,
+    weak_before: Vec<usize>,
+    passed_over: usize,
+    first_passed_over: Option<String>,
+}
+
+/// What stands on a line, or several.
+enum Item {
+    Integer(Vec<u8>),
+    Pem { label: String, body: Vec<u8> },
+    Ssh(Vec<u8>),
+    Der(Vec<u8>),
+}
+
+/// What an item is.
+enum Read {
+    Modulus(Integers),
+    /// No key of RSA, and why.
+    Other(String),
+    /// No number: the offset, and why.
+    Bad(usize, String),
+    Memory(Error),
+}
+
+impl Keys {
+    pub fn new() -> Self {
+        Keys {
+            files: Vec::new(),
+            places: Vec::new(),
+            first_new: 0,
+            moduli: Integers::new(),
+            last: HashMap::new(),
+            before: Vec::new(),
+            hasher: RandomState::new(),
+            weak_before: Vec::new(),
+            passed_over: 0,
+            first_passed_over: None,
+        }
+    }
+
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    pub fn moduli(&self) -> &Integers {
+        &self.moduli
+    }
+
+    /// Old moduli that were found to share a factor when they were new.
+    pub fn weak_before(&self) -> &[usize] {
+        &self.weak_before
+    }
+
+    /// What follows is of the files that are read now.
+    pub fn begin_new(&mut self) {
+        self.first_new = self.places.len();
+    }
+
+    /// Ends the reading: what stood before where now another key stands, or the same, is forgotten, and
+    /// so is what was read twice.
+    pub fn end_new(&mut self) {
+        let mut seen = HashSet::new();
+        let mut new = self.places.split_off(self.first_new);
+        new.retain(|place| seen.insert((place.file, place.line)));
+        self.places
+            .retain(|place| !seen.contains(&(place.file, place.line)));
+        self.first_new = self.places.len();
+        self.places.append(&mut new);
+    }
+
+    /// Whether this place is of the files that are read now.
+    pub fn is_new(&self, place: usize) -> bool {
+        place >= self.first_new
+    }
+
+    /// What was passed over, in words.
+    pub fn passed_over(&self) -> Option<String> {
+        let first = self.first_passed_over.as_ref()?;
+        let count = self.passed_over;
+        Some(format!(
+            "{count} passed over that are no RSA keys; the first: {first}"
+        ))
+    }
+
+    /// The index of a file by its name.
+    pub fn file(&mut self, name: &str) -> usize {
+        let known = self.files.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.files.push(name.to_owned());
+            self.files.len() - 1
+        })
+    }
+
+    /// Takes a key in.
+    pub fn add(
+        &mut self,
+        file: usize,
+        line: u64,
+        modulus: &Integers,
+        was_weak: bool,
+    ) -> Result<(), Error> {
+        let limbs = modulus.magnitude(0);
+        let hash = self.hasher.hash_one(limbs);
+        let mut candidate = self.last.get(&hash).copied();
+        while let Some(index) = candidate.filter(|&index| self.moduli.magnitude(index) != limbs) {
+            candidate = self.before[index];
+        }
+        let index = match candidate {
+            Some(index) => index,
+            None => {
+                let index = self.moduli.len();
+                self.moduli.push(false, limbs)?;
+                self.before.push(self.last.insert(hash, index));
+                index
+            }
+        };
+        if was_weak {
+            self.weak_before.push(index);
+        }
+        self.places.push(Place {
+            file,
+            line,
+            modulus: index,
+        });
+        Ok(())
+    }
+
+    /// Reads the keys of a file.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] where it cannot be read, or has a line that is no positive integer.
+    pub fn read(&mut self, path: &OsString) -> Result<(), Failure> {
+        let name = match path == "-" {
+            true => "standard input".to_owned(),
+            false => path.to_string_lossy().into_owned(),
+        };
+        let place = |line, column| SourcePlace {
+            source: name.clone(),
+            line,
+            column,
+        };
+        let unreadable =
+            |error: std::io::Error| Failure::Input(place(1, 1), format!("cannot read: {error}"));
+        let opened = match path == "-" {
+            true => standard::input(),
+            false => File::open(Path::new(path)),
+        };
+        let file = opened.map_err(unreadable)?;
+        let is_file = file.metadata().map_err(unreadable)?.is_file();
+        let mut input = match is_file {
+            true => Input::file(file, Arc::default()),
+            false => Input::pipe(file, Arc::default(), AHEAD),
+        };
+        let index = self.file(&name);
+        let mut lines = Lines::default();
+        let mut buffer = Vec::new();
+        loop {
+            let read = input
+                .read(&mut buffer, BLOCK, true)
+                .map_err(unreadable)?
+                .unwrap_or(0);
+            let is_end = read == 0;
+            if lines.line == 0 && is_der(&buffer) {
+                if !is_end {
+                    continue;
+                }
+                lines
+                    .items
+                    .push((1, Item::Der(std::mem::take(&mut buffer))));
+            } else {
+                let end = match is_end {
+                    true => buffer.len(),
+                    false => memchr::memrchr(b'\n', &buffer).map_or(0, |at| at + 1),
+                };
+                buffer[..end]
+                    .split_inclusive(|&byte| byte == b'\n')
+                    .for_each(|line| lines.take(line));
+                buffer.drain(..end);
+                if buffer.len() > MAX_TEXT {
+                    let long = "a line longer than any number".to_owned();
+                    return Err(Failure::Input(place(lines.line + 1, 1), long));
+                }
+            }
+            self.take_items(index, std::mem::take(&mut lines.items), &place)?;
+            if is_end {
+                break;
+            }
+        }
+        if let Some((line, label, _)) = lines.block {
+            let open = format!("no line -----END {label}----- ends the block that begins here");
+            return Err(Failure::Input(place(line, 1), open));
+        }
+        Ok(())
+    }
+
+    fn take_items(
+        &mut self,
+        file: usize,
+        items: Vec<(u64, Item)>,
+        place: &dyn Fn(u64, u64) -> SourcePlace,
+    ) -> Result<(), Failure> {
+        let parts: Vec<&[(u64, Item)]> = items.chunks(SHARED).collect();
+        let read = |part: &[(u64, Item)]| part.iter().map(|(_, item)| item.read()).collect();
+        let read: Vec<Vec<Read>> = bigint_cpu::map(parts, usize::MAX, read);
+        for ((line, _), read) in items.iter().zip(read.into_iter().flatten()) {
+            match read {
+                Read::Modulus(modulus) => self.add(file, *line, &modulus, false)?,
+                Read::Other(why) => {
+                    self.passed_over += 1;
+                    let at = place(*line, 1);
+                    self.first_passed_over
+                        .get_or_insert_with(|| format!("{at}: {why}"));
+                }
+                Read::Bad(offset, why) => {
+                    return Err(Failure::Input(place(*line, offset as u64 + 1), why));
+                }
+                Read::Memory(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lines of a text, and what they are.
+#[derive(Default)]
+struct Lines {
+    /// The last line that was taken.
+    line: u64,
+    items: Vec<(u64, Item)>,
+    /// The line, label and body of a block of PEM that has not ended.
+    block: Option<(u64, String, Vec<u8>)>,
+}
+
+impl Lines {
+    fn take(&mut self, line: &[u8]) {
+        self.line += 1;
+        let text = line.trim_ascii();
+        if let Some((_, label, body)) = &mut self.block {
+            if pem_label(text, b"-----END ").is_some_and(|end| end == *label) {
+                let (line, label, body) = self.block.take().expect("it was looked at");
+                self.items.push((line, Item::Pem { label, body }));
+            } else if !text.contains(&b':') {
+                // What has a colon is a header of old.
+                body.extend_from_slice(text);
+            }
+            return;
+        }
+        if let Some(label) = pem_label(text, b"-----BEGIN ") {
+            self.block = Some((self.line, label, Vec::new()));
+        } else if memchr::memmem::find(text, b"ssh-").is_some() {
+            self.items.push((self.line, Item::Ssh(text.to_vec())));
+        } else if !text.is_empty() && text[0] != b'#' {
+            // With what stands before it, for the column.
+            let line = line.trim_ascii_end().to_vec();
+            self.items.push((self.line, Item::Integer(line)));
+        }
+    }
+}
+
+/// What a block of PEM is called.
+fn pem_label(line: &[u8], begin: &[u8]) -> Option<String> {
+    let label = line.strip_prefix(begin)?.strip_suffix(b"-----")?;
+    Some(String::from_utf8_lossy(label).into_owned())
+}
+
+/// Whether bytes begin as a sequence of DER that is longer than 127 bytes, which no text does.
+fn is_der(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x30, 0x81..=0x84, ..])
+}
+
+impl Item {
+    fn read(&self) -> Read {
+        match self {
+            Item::Integer(line) => integer(line),
+            Item::Ssh(line) => ssh(line),
+            Item::Der(bytes) => of_der(bytes, ""),
+            Item::Pem { label, body } => {
+                let body = std::str::from_utf8(body).ok();
+                match body.and_then(|body| Base64::decode_vec(body).ok()) {
+                    Some(bytes) => of_der(&bytes, label),
+                    None => Read::Other(format!("{label}: its body is not base64")),
+                }
+            }
+        }
+    }
+}
+
+fn integer(line: &[u8]) -> Read {
+    let text = line.trim_ascii_start();
+    let start = line.len() - text.len();
+    let mut integers = Integers::new();
+    match integers.push_text(text) {
+        Ok(()) if integers.is_negative(0) || integers.magnitude(0).is_empty() => {
+            Read::Bad(start, "a modulus is positive, not zero".to_owned())
+        }
+        Ok(()) => Read::Modulus(integers),
+        Err(Error::NotADigit { position, .. }) => {
+            let bad = Number::scan(text).and_then(|number| number.check());
+            let why = bad.err().map_or_else(String::new, |bad| bad.to_string());
+            Read::Bad(start + position, why)
+        }
+        Err(error) => Read::Memory(error),
+    }
+}
+
+fn ssh(line: &[u8]) -> Read {
+    let text = String::from_utf8_lossy(line);
+    // Options may stand before it in a file of authorised keys, a host's name in one of known hosts.
+    let Some(at) = text.find("ssh-rsa ") else {
+        return Read::Other("a key of SSH of another kind than RSA".to_owned());
+    };
+    match ssh_key::PublicKey::from_openssh(&text[at..]) {
+        Ok(key) => match key.key_data().rsa() {
+            Some(rsa) => modulus(rsa.n.as_positive_bytes().unwrap_or(&[])),
+            None => Read::Other("a key of SSH of another kind than RSA".to_owned()),
+        },
+        Err(error) => Read::Other(format!("a key of SSH: {error}")),
+    }
+}
+
+/// The key of a certificate, a request for one or a public key; the label says which, or is empty.
+fn of_der(bytes: &[u8], label: &str) -> Read {
+    use x509_cert::Certificate;
+    use x509_cert::der::Encode;
+    use x509_cert::request::CertReq;
+    let info = |info: Result<Vec<u8>, x509_cert::der::Error>| match info {
+        Ok(bytes) => of_info(&bytes),
+        Err(error) => Read::Other(format!("{label}: {error}")),
+    };
+    let certificate = || {
+        let certificate = Certificate::from_der(bytes)?;
+        certificate.tbs_certificate.subject_public_key_info.to_der()
+    };
+    match label {
+        "CERTIFICATE" | "X509 CERTIFICATE" => info(certificate()),
+        "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => {
+            info(CertReq::from_der(bytes).and_then(|request| request.info.public_key.to_der()))
+        }
+        "PUBLIC KEY" => of_info(bytes),
+        "RSA PUBLIC KEY" => of_pkcs1(bytes),
+        "" => match (certificate(), RsaPublicKey::from_der(bytes)) {
+            (Ok(bytes), _) => of_info(&bytes),
+            (Err(_), Ok(key)) => modulus(key.modulus.as_bytes()),
+            (Err(_), Err(_)) => of_info(bytes),
+        },
+        other => Read::Other(format!("{other} is no public key of RSA")),
+    }
+}
+
+fn of_info(bytes: &[u8]) -> Read {
+    match SubjectPublicKeyInfoRef::from_der(bytes) {
+        Ok(info) if RSA.contains(&info.algorithm.oid) => {
+            of_pkcs1(info.subject_public_key.raw_bytes())
+        }
+        Ok(info) => Read::Other(format!("a key of the algorithm {}", info.algorithm.oid)),
+        Err(error) => Read::Other(format!("a public key: {error}")),
+    }
+}
+
+fn of_pkcs1(bytes: &[u8]) -> Read {
+    match RsaPublicKey::from_der(bytes) {
+        Ok(key) => modulus(key.modulus.as_bytes()),
+        Err(error) => Read::Other(format!("a key of RSA: {error}")),
+    }
+}
+
+/// The modulus of big-endian bytes.
+fn modulus(bytes: &[u8]) -> Read {
+    let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+    let bytes = &bytes[zeros..];
+    if bytes.is_empty() {
+        return Read::Other("a key whose modulus is zero".to_owned());
+    }
+    let fill = |_, limbs: &mut [Limb]| {
+        for (limb, bytes) in limbs.iter_mut().zip(bytes.rchunks(4)) {
+            *limb = bytes
+                .iter()
+                .fold(0, |limb, &byte| limb << 8 | Limb::from(byte));
+        }
+    };
+    let limbs = bytes.len().div_ceil(4);
+    match Integers::from_fn(1, limbs, |_| (limbs, false), fill) {
+        Ok(modulus) => Read::Modulus(modulus),
+        Err(error) => Read::Memory(error),
+    }
+}

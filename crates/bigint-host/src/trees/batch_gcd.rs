@@ -1,0 +1,396 @@
+//! Which of many numbers have a factor in common with another of them.
+//!
+//! A product tree has the product of all other numbers modulo each number, and the greatest common
+//! divisor of both is what the number shares [Bernstein 2004; Heninger et al. 2012]. Where memory
+//! does not hold the tree of all numbers, groups of them have a tree each. With `P_j` the product of
+//! group `j`, a number of group `i` is compared with
+//!
+//! ```text
+//! (the product of the others of its group) (the product of P_j over all j but i)  modulo P_i
+//! ```
+//!
+//! and products of numbers of earlier runs are more such `P_j`: what is new is compared with what is
+//! old without a tree of the old.
+//!
+//! **Cost**, of `n` numbers of `w` limbs in `g` groups: `log2(n / g)` levels of the trees, twice
+//! the way up where there is more than one group; and `g (g - 1)` products of `w n / g` limbs modulo
+//! another. **Memory**: [`BYTES_OF_LIMB`] times what a group has of limbs, for each level and a few
+//! more; and the products of all groups, which together are as long as the numbers.
+
+use crate::trees::folder::Folder;
+use crate::trees::product_tree::{ProductTree, one_of};
+use crate::{Batch, Engine, Error, Integers};
+use bigint_core::{Layout, Limb, Shape};
+use std::cell::Cell;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Limbs of the product of a group, at most: 2^31 bits.
+const MOST_LIMBS: usize = 1 << 26;
+
+/// Bytes that a group takes for each of its limbs, for each level of its tree.
+const BYTES_OF_LIMB: usize = 4;
+
+/// Levels whose memory is that of transforms and of what is computed of the root.
+const MORE_LEVELS: usize = 16;
+
+/// Primes below this are looked for in all numbers.
+const SMALL: u32 = 1 << 12;
+
+/// How numbers are compared with one another, and where what is found is kept.
+///
+/// ```
+/// use bigint_host::{BatchGcd, Engine, Integers};
+/// let numbers = Integers::from([101 * 103, 107 * 109, 103 * 113]);
+/// let found = BatchGcd::new(&Engine::auto()).find(&numbers, &Integers::new(), &|_| ())?;
+/// assert_eq!(found.divisors, Integers::from([103, 1, 103]));
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BatchGcd {
+    engine: Engine,
+    memory: usize,
+    folder: Option<PathBuf>,
+}
+
+/// What [`BatchGcd::find`] has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// Of each number, the greatest common divisor with the product of all others.
+    pub divisors: Integers,
+    /// Of each number, the product of the primes below 2^12 that divide it.
+    pub small: Integers,
+    /// Products of numbers, all of which are in one of them: for comparing other numbers with these.
+    pub products: Integers,
+}
+
+/// How much of the work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Groups of numbers that are compared with all others.
+    pub groups: usize,
+    /// Groups.
+    pub of_groups: usize,
+    /// Levels of trees.
+    pub levels: usize,
+    /// Levels of all trees.
+    pub of_levels: usize,
+}
+
+impl BatchGcd {
+    /// Comparisons by this engine, in a memory of 8 GiB.
+    pub fn new(engine: &Engine) -> Self {
+        BatchGcd {
+            engine: engine.clone(),
+            memory: 8 << 30,
+            folder: None,
+        }
+    }
+
+    /// The same in about so many bytes of memory, beside the numbers and their products.
+    #[must_use]
+    pub fn within(self, memory: usize) -> Self {
+        BatchGcd { memory, ..self }
+    }
+
+    /// The same, which keeps what is done of each group in this folder. A run of the same numbers,
+    /// products and memory takes it up there; what is kept is removed by [`BatchGcd::forget`].
+    #[must_use]
+    pub fn in_folder(self, folder: &Path) -> Self {
+        BatchGcd {
+            folder: Some(folder.to_owned()),
+            ..self
+        }
+    }
+
+    /// Compares each number with all others, and with the numbers of which `others` are products.
+    ///
+    /// # Errors
+    /// [`Error::ZeroDivisor`] and [`Error::Negative`] name the first number that is zero or negative;
+    /// [`Error::File`]; [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn find(
+        &self,
+        numbers: &Integers,
+        others: &Integers,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Common, Error> {
+        let run = Run::new(self, numbers, others)?;
+        let groups = run.groups.len();
+        let levels = |group: &Vec<usize>| group.len().max(2).ilog2() as usize;
+        // Up, and where there are more groups up again; sums; down.
+        let ways = if groups > 1 { 4 } else { 3 };
+        let of_levels = ways * run.groups.iter().map(levels).sum::<usize>();
+        let done = Cell::new(Progress {
+            groups: 0,
+            of_groups: groups,
+            levels: 0,
+            of_levels,
+        });
+        let tell = |groups: usize, levels: usize| {
+            let Progress {
+                groups: before,
+                levels: so_far,
+                ..
+            } = done.get();
+            done.set(Progress {
+                groups: before + groups,
+                levels: (so_far + levels).min(of_levels),
+                ..done.get()
+            });
+            progress(done.get());
+        };
+        let tick = || tell(0, 1);
+        let mut tree = None;
+        for group in 0..groups {
+            if run.product(group)?.is_none() {
+                let made = run.tree(group, &tick)?;
+                run.keep_product(group, made.product())?;
+                // That of the only group is needed again at once.
+                tree = Some(made).filter(|_| groups == 1);
+            }
+        }
+        let mut found = Vec::new();
+        for group in 0..groups {
+            let divisors = match run.kept(&name(group, "divisors"))? {
+                Some(divisors) => divisors,
+                None => run.compare(group, tree.take(), &tick)?,
+            };
+            found.push(divisors);
+            tell(1, 0);
+        }
+        run.common(&found)
+    }
+
+    /// Removes from the folder what [`BatchGcd::find`] has kept of a run that is over.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn forget(&self, numbers: &Integers, others: &Integers) -> Result<(), Error> {
+        let run = Run::new(self, numbers, others)?;
+        let names =
+            (0..run.groups.len()).flat_map(|g| ["product", "divisors"].map(|of| name(g, of)));
+        if let Some(folder) = &run.folder {
+            folder.remove(names);
+        }
+        Ok(())
+    }
+}
+
+/// The name of a group's file.
+fn name(group: usize, of: &str) -> String {
+    format!("group-{group:05}.{of}")
+}
+
+/// Numbers in groups, with what is known of these.
+struct Run<'a> {
+    engine: &'a Engine,
+    numbers: &'a Integers,
+    others: &'a Integers,
+    groups: Vec<Vec<usize>>,
+    folder: Option<Folder>,
+    /// The products of groups.
+    products: std::cell::RefCell<Vec<Option<Integers>>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(how: &'a BatchGcd, numbers: &'a Integers, others: &'a Integers) -> Result<Self, Error> {
+        let groups = groups(numbers, how.memory);
+        let folder = how.folder.as_deref().map(|path| {
+            let mut key = DefaultHasher::new();
+            key.write_usize(groups.len());
+            for column in [numbers, others] {
+                key.write(bytemuck::cast_slice(column.limbs()));
+                key.write(bytemuck::cast_slice(column.offsets()));
+            }
+            Folder::open(path, key.finish())
+        });
+        Ok(Run {
+            engine: &how.engine,
+            numbers,
+            others,
+            products: vec![None; groups.len()].into(),
+            groups,
+            folder: folder.transpose()?,
+        })
+    }
+
+    /// What the folder has by this name.
+    fn kept(&self, name: &str) -> Result<Option<Integers>, Error> {
+        let kept = self.folder.as_ref().map(|folder| folder.read(name));
+        Ok(kept.transpose()?.flatten())
+    }
+
+    /// The product of a group, if it is known.
+    fn product(&self, group: usize) -> Result<Option<Integers>, Error> {
+        let known = self.products.borrow()[group].clone();
+        match known {
+            Some(known) => Ok(Some(known)),
+            None => {
+                let kept = self.kept(&name(group, "product"))?;
+                self.products.borrow_mut()[group].clone_from(&kept);
+                Ok(kept)
+            }
+        }
+    }
+
+    fn keep_product(&self, group: usize, product: &Batch) -> Result<(), Error> {
+        let product = one_of(product)?;
+        if let Some(folder) = &self.folder {
+            folder.write(&name(group, "product"), &product)?;
+        }
+        self.products.borrow_mut()[group] = Some(product);
+        Ok(())
+    }
+
+    /// The tree of a group.
+    fn tree(&self, group: usize, tick: &dyn Fn()) -> Result<ProductTree, Error> {
+        let which = &self.groups[group];
+        let tree = ProductTree::watched(self.engine, &self.numbers.gather(which)?, tick);
+        tree.map_err(|error| match error {
+            Error::ZeroDivisor { index } => Error::ZeroDivisor {
+                index: which[index],
+            },
+            Error::Negative {
+                operation,
+                operand,
+                index,
+            } => Error::Negative {
+                operation,
+                operand,
+                index: which[index],
+            },
+            other => other,
+        })
+    }
+
+    /// What the numbers of a group share with all others, and behind it their small factors.
+    fn compare(
+        &self,
+        group: usize,
+        tree: Option<ProductTree>,
+        tick: &dyn Fn(),
+    ) -> Result<Integers, Error> {
+        let engine = self.engine;
+        let tree = match tree {
+            Some(tree) => tree,
+            None => self.tree(group, tick)?,
+        };
+        let mut others: Option<Batch> = None;
+        let mut take = |product: &Integers| {
+            let factor = engine.rem(&one(engine, product)?, tree.product())?;
+            let product = match &others {
+                None => factor,
+                Some(others) => engine.rem(&engine.mul(others, &factor)?, tree.product())?,
+            };
+            others = Some(product);
+            Ok::<_, Error>(())
+        };
+        for other in (0..self.groups.len()).filter(|&other| other != group) {
+            take(&self.product(other)?.expect("all products are known by now"))?;
+        }
+        for other in 0..self.others.len() {
+            take(&self.others.slice(other..other + 1)?)?;
+        }
+        let divisors = tree.common_divisors(others.as_ref(), tick)?;
+        let small = self.small(group, &tree)?;
+        let divisors = Integers::concatenate(&[&divisors, &small])?;
+        if let Some(folder) = &self.folder {
+            folder.write(&name(group, "divisors"), &divisors)?;
+        }
+        Ok(divisors)
+    }
+
+    /// The product of the small primes that divide each number of a group: of most groups none divides
+    /// any, which one remainder of the group's product says.
+    fn small(&self, group: usize, tree: &ProductTree) -> Result<Integers, Error> {
+        let engine = self.engine;
+        let primes = engine.product(&small_primes())?;
+        let primes = one(engine, &primes)?;
+        let common = engine.gcd(&tree.product_modulo(&primes)?, &primes)?;
+        let common = one_of(&common)?;
+        let which = &self.groups[group];
+        match common == Integers::from([1]) {
+            true => Ok(std::iter::repeat_n(1, which.len()).collect()),
+            false => engine.gcd(&self.numbers.gather(which)?, &common),
+        }
+    }
+
+    /// What was found of groups, in the order of the numbers.
+    fn common(&self, found: &[Integers]) -> Result<Common, Error> {
+        let mut places = vec![(0, 0); self.numbers.len()];
+        for (group, which) in self.groups.iter().enumerate() {
+            for (at, &index) in which.iter().enumerate() {
+                places[index] = (group, at);
+            }
+        }
+        let lengths: Vec<usize> = self.groups.iter().map(Vec::len).collect();
+        let column = |second: usize| {
+            let number = |index: usize| {
+                let (group, at): (usize, usize) = places[index];
+                found[group].magnitude(at + second * lengths[group])
+            };
+            Integers::from_fn(
+                places.len(),
+                1,
+                |index| (number(index).len(), false),
+                |index, limbs: &mut [Limb]| limbs.copy_from_slice(number(index)),
+            )
+        };
+        let products = (0..self.groups.len()).map(|group| self.product(group));
+        let products = products
+            .collect::<Result<Option<Vec<_>>, _>>()?
+            .unwrap_or_default();
+        Ok(Common {
+            divisors: column(0)?,
+            small: column(1)?,
+            products: Integers::concatenate(&products.iter().collect::<Vec<_>>())?,
+        })
+    }
+}
+
+/// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length.
+fn groups(numbers: &Integers, memory: usize) -> Vec<Vec<usize>> {
+    let levels = numbers.len().max(2).ilog2() as usize + MORE_LEVELS;
+    let most = (memory / BYTES_OF_LIMB / levels).min(MOST_LIMBS);
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by_key(|&i| numbers.length(i));
+    let limbs: usize = numbers.limbs().len();
+    // All groups as long as one another, about.
+    let count = limbs.div_ceil(most.max(1)).max(1);
+    let most = limbs.div_ceil(count);
+    let (mut groups, mut last, mut length) = (Vec::new(), Vec::new(), 0);
+    for index in order {
+        length += numbers.length(index);
+        last.push(index);
+        if length >= most {
+            groups.push(std::mem::take(&mut last));
+            length = 0;
+        }
+    }
+    groups.extend((!last.is_empty()).then_some(last));
+    groups
+}
+
+/// One number as a batch.
+fn one(engine: &Engine, number: &Integers) -> Result<Batch, Error> {
+    let mut limbs = bigint_cpu::collect(number.magnitude(0).iter().copied())?;
+    if limbs.is_empty() {
+        limbs.push(0);
+    }
+    let shape = Shape::new(1, limbs.len(), Layout::Contiguous);
+    engine.batch_from_limbs(limbs, shape)
+}
+
+/// The primes below [`SMALL`], by Eratosthenes.
+pub(crate) fn small_primes() -> Integers {
+    let mut is_prime = vec![true; SMALL as usize];
+    is_prime[..2].fill(false);
+    for n in 2..1 << (SMALL.ilog2() / 2) {
+        if is_prime[n] {
+            (n * n..SMALL as usize)
+                .step_by(n)
+                .for_each(|multiple| is_prime[multiple] = false);
+        }
+    }
+    (0..SMALL).filter(|&n| is_prime[n as usize]).collect()
+}

@@ -1,0 +1,578 @@
+//! Products of many numbers as a tree, and remainders by all of them at once.
+//!
+//! Let `N_i` be the leaves, `P` the product of the leaves below a node, `l` and `r` its children,
+//! and `B` = 2^32.
+//!
+//! ```text
+//! up      P = P_l P_r                                   S = S_l P_r + S_r P_l
+//! root    f = x / P, or S / P
+//! down    f_l = frac(f P_r)                             f_r = frac(f P_l)
+//! leaf    f N_i, rounded to the nearest integer
+//! ```
+//!
+//! With `a_i` for `S` at the leaves, `S` at the root is the sum of `a_i P / N_i`. On the way down
+//! the fraction of a node is that of `x / P` for its own `P`: what is taken away is an integer, so
+//! that `f N_i` at the leaf is `x mod N_i`. This is the scaled remainder tree [Bernstein 2004]:
+//! there is one division, at the root, and a product for each edge.
+//!
+//! By hand, with leaves 3, 5 and `x` = 7: `f` = 7/15 = .466.., times 5 is 2.33.., its fraction
+//! times 3 is 1 = 7 mod 3; and .466.. times 3 is 1.4, .4 times 5 is 2 = 7 mod 5.
+//!
+//! **The error.** A node whose product has at most `w` limbs keeps `w + 1` limbs of its fraction,
+//! rounded down, with `w = w_l + w_r`. So what it has is `f - e B^-(w+1)` with `0 <= e`, and `e <= 1`
+//! at the root. A child multiplies by `P_r < B^(w_r)` and keeps `w_r` limbs less: its error in its
+//! own last place is `e P_r / B^(w_r) + 1 < e + 1`. A leaf at depth `d` has `e <= d + 1`, and
+//! `f N_i` is off by less than `(d + 1) N_i B^-(w+1) < (d + 1) / B`, which is below 1/2 for any depth
+//! that there is: the nearest integer is the remainder, or `N_i` where the remainder is zero and `f`
+//! has been rounded down past it.
+//!
+//! **The shape.** Leaves of about one length are a class, and halves of a batch are multiplied with
+//! one another; the last number of an odd count stands by itself. What stands by itself, at most
+//! one number of each level of each class, is joined in the end, the shortest two first. So
+//! no level is padded, and no product is of a long number and a short one unless leaves are.
+//!
+//! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
+//! for `S`, two of twice as many limbs down. **Memory**: `w n log2 n` limbs, and for a while a few
+//! times `w n`.
+
+use crate::common::limbs;
+use crate::operations::forms::Form;
+use crate::{Batch, Engine, Error, Integers};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A product of many numbers, with the products of parts of them that it is made of.
+///
+/// ```
+/// use bigint_host::{Engine, Integers, ProductTree};
+/// let tree = ProductTree::new(&Engine::auto(), &Integers::from([3, 5, 7]))?;
+/// assert_eq!(tree.product().to_biguints()?, [105u32.into()]);
+/// assert_eq!(tree.remainders(&Integers::from([52]))?, Integers::from([1, 2, 3]));
+/// assert_eq!(tree.reconstruct(&Integers::from([1, 2, 3]))?, Integers::from([52]));
+/// # Ok::<(), bigint_host::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ProductTree {
+    engine: Engine,
+    leaves: Integers,
+    classes: Vec<Class>,
+    /// What stands by itself, and what is joined of it; the root last.
+    nodes: Vec<Node>,
+}
+
+/// Leaves of about one length.
+#[derive(Debug)]
+struct Class {
+    /// Which leaf each number of the lowest batch is.
+    leaves: Vec<usize>,
+    /// The batch of all of them.
+    numbers: Batch,
+    /// Level by level, from the leaves on, the two halves that are multiplied.
+    levels: Vec<[Batch; 2]>,
+}
+
+/// A number of the upper part of the tree.
+#[derive(Debug)]
+struct Node {
+    product: Batch,
+    origin: Origin,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    /// The odd number of a class's level.
+    Odd { class: usize, level: usize },
+    /// The product of two nodes before it.
+    Joined([usize; 2]),
+}
+
+/// What the sums at the leaves are.
+enum Numerators<'a> {
+    Ones,
+    /// Sums of these are below the product times `B^limbs`.
+    Each {
+        of: &'a Integers,
+        limbs: usize,
+    },
+}
+
+/// Is called when a level is done, of either way.
+pub(crate) type Tick<'a> = &'a dyn Fn();
+
+impl ProductTree {
+    /// The tree of these numbers, none of which is zero or negative; of none, their product is 1.
+    ///
+    /// # Errors
+    /// [`Error::ZeroDivisor`] and [`Error::Negative`] name the first number that is;
+    /// [`Error::OutOfMemory`]; [`Error::Width`] where the product has more than 2^33 bits;
+    /// [`Error::Device`] on a device.
+    pub fn new(engine: &Engine, leaves: &Integers) -> Result<Self, Error> {
+        ProductTree::watched(engine, leaves, &|| ())
+    }
+
+    /// [`ProductTree::new`], which tells of its levels.
+    pub(crate) fn watched(
+        engine: &Engine,
+        leaves: &Integers,
+        tick: Tick<'_>,
+    ) -> Result<Self, Error> {
+        let count = leaves.len();
+        if let Some(index) = (0..count).find(|&i| leaves.length(i) == 0) {
+            return Err(Error::ZeroDivisor { index });
+        }
+        refuse_negative(leaves)?;
+        let mut tree = ProductTree {
+            engine: engine.clone(),
+            leaves: leaves.clone(),
+            classes: Vec::new(),
+            nodes: Vec::new(),
+        };
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&i| leaves.length(i));
+        let class = |&i: &usize| class_of(leaves.length(i));
+        for class in order.chunk_by(|i, j| class(i) == class(j)) {
+            tree.add_class(class, tick)?;
+        }
+        tree.join()?;
+        Ok(tree)
+    }
+
+    /// Adds the levels of leaves of about one length.
+    fn add_class(&mut self, leaves: &[usize], tick: Tick<'_>) -> Result<(), Error> {
+        let engine = self.engine.clone();
+        let width = leaves
+            .last()
+            .map_or(1, |&longest| self.leaves.length(longest));
+        let numbers = rows(&engine, &self.leaves, leaves, width)?;
+        let (mut levels, mut all) = (Vec::new(), numbers.clone());
+        loop {
+            let half = all.len() / 2;
+            if all.len() % 2 == 1 {
+                let class = self.classes.len();
+                let level = levels.len();
+                self.nodes.push(Node {
+                    product: engine.slice(&all, 2 * half..all.len())?,
+                    origin: Origin::Odd { class, level },
+                });
+            }
+            if half == 0 {
+                break;
+            }
+            let halves = [
+                engine.slice(&all, 0..half)?,
+                engine.slice(&all, half..2 * half)?,
+            ];
+            all = engine.mul(&halves[0], &halves[1])?;
+            levels.push(halves);
+            tick();
+        }
+        self.classes.push(Class {
+            leaves: leaves.to_vec(),
+            numbers,
+            levels,
+        });
+        Ok(())
+    }
+
+    /// Joins what stands by itself, the shortest two first.
+    fn join(&mut self) -> Result<(), Error> {
+        let nodes = self.nodes.iter().enumerate();
+        let mut shortest: BinaryHeap<Reverse<(usize, usize)>> = nodes
+            .map(|(i, node)| Reverse((node.product.width(), i)))
+            .collect();
+        while let (Some(Reverse((_, a))), Some(&Reverse((_, b)))) =
+            (shortest.pop(), shortest.peek())
+        {
+            shortest.pop();
+            let product = self
+                .engine
+                .mul(&self.nodes[a].product, &self.nodes[b].product)?;
+            shortest.push(Reverse((product.width(), self.nodes.len())));
+            self.nodes.push(Node {
+                product,
+                origin: Origin::Joined([a, b]),
+            });
+        }
+        if self.nodes.is_empty() {
+            let product = self.engine.batch_from_biguints(&[1u8.into()])?;
+            let origin = Origin::Joined([0, 0]);
+            self.nodes.push(Node { product, origin });
+        }
+        Ok(())
+    }
+
+    /// How many leaves there are.
+    pub fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// The product of all leaves, one number, as wide as all of them together.
+    pub fn product(&self) -> &Batch {
+        &self.nodes[self.nodes.len() - 1].product
+    }
+
+    /// The one number of `x` modulo each leaf.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where `x` is not one number; [`Error::Negative`];
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn remainders(&self, x: &Integers) -> Result<Integers, Error> {
+        if x.len() != 1 {
+            return Err(Error::CountMismatch { a: x.len(), b: 1 });
+        }
+        refuse_negative(x)?;
+        let x = rows(&self.engine, x, &[0], x.length(0).max(1))?;
+        let remainders = self.remainders_of(&x, &|| ())?;
+        self.in_order(&remainders, true)
+    }
+
+    /// The product of all other leaves modulo each leaf.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn cofactors(&self) -> Result<Integers, Error> {
+        let remainders = self.cofactors_by_class(None, &|| ())?;
+        self.in_order(&remainders, true)
+    }
+
+    /// The sum of `a_i P / N_i`, for `P` the product of the leaves `N_i`: the numerator of the sum of
+    /// the fractions `a_i / N_i`.
+    ///
+    /// # Errors
+    /// [`Error::CountMismatch`] where there are not as many as leaves; [`Error::Negative`];
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn sum(&self, a: &Integers) -> Result<Integers, Error> {
+        self.refuse_others(a)?;
+        let more = |i| (a.length(i) + 1).saturating_sub(self.leaves.length(i));
+        let limbs = 1 + (0..a.len()).map(more).max().unwrap_or(0);
+        one_of(&self.sum_of(&Numerators::Each { of: a, limbs }, &|| ())?)
+    }
+
+    /// The one number below the product that is each of `residues` modulo its leaf, for leaves no
+    /// two of which have a common divisor (the Chinese remainder theorem).
+    ///
+    /// # Errors
+    /// [`Error::NotInvertible`] names the first leaf that has a common divisor with another;
+    /// otherwise as [`ProductTree::sum`].
+    pub fn reconstruct(&self, residues: &Integers) -> Result<Integers, Error> {
+        self.refuse_others(residues)?;
+        let mut numerators = Vec::new();
+        let cofactors = self.cofactors_by_class(None, &|| ())?;
+        for (class, cofactors) in self.classes.iter().zip(cofactors) {
+            let inverses = self.engine.inv_mod(&cofactors, &class.numbers);
+            let inverses = inverses.map_err(|error| match error {
+                Error::NotInvertible { index } => Error::NotInvertible {
+                    index: class.leaves[index],
+                },
+                other => other,
+            })?;
+            let longest = class.leaves.iter().map(|&i| residues.length(i)).max();
+            let given = rows(
+                &self.engine,
+                residues,
+                &class.leaves,
+                longest.unwrap_or(1).max(1),
+            )?;
+            let product = self.engine.mul(&given, &inverses)?;
+            numerators.push(self.engine.rem(&product, &class.numbers)?);
+        }
+        let of = &self.in_order(&numerators, true)?;
+        let sum = self.sum_of(&Numerators::Each { of, limbs: 1 }, &|| ())?;
+        one_of(&self.engine.rem(&sum, self.product())?)
+    }
+
+    /// The product of all leaves modulo one number, from what is about as long as that.
+    pub(crate) fn product_modulo(&self, modulus: &Batch) -> Result<Batch, Error> {
+        let engine = &self.engine;
+        let mut parts = Vec::new();
+        for (index, class) in self.classes.iter().enumerate() {
+            let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
+            let levels = &class.levels;
+            let level = levels
+                .iter()
+                .position(is_long)
+                .unwrap_or(levels.len().saturating_sub(1));
+            for half in levels.get(level).into_iter().flatten() {
+                parts.push(engine.rem(half, modulus)?);
+            }
+            // Halves of a level have all that does not stand by itself up to there.
+            let is_apart = |node: &&Node| matches!(node.origin, Origin::Odd { class, level: at } if class == index && at <= level);
+            for node in self.nodes.iter().filter(is_apart) {
+                parts.push(engine.rem(&node.product, modulus)?);
+            }
+        }
+        if parts.is_empty() {
+            parts.push(engine.batch_from_biguints(&[1u8.into()])?);
+        }
+        let mut all = engine.concatenate(&parts.iter().collect::<Vec<_>>())?;
+        while all.len() > 1 {
+            let (half, count) = (all.len() / 2, all.len());
+            let low = engine.slice(&all, 0..half)?;
+            let high = engine.slice(&all, half..2 * half)?;
+            let product = engine.rem(&engine.mul(&low, &high)?, modulus)?;
+            all = engine.concatenate(&[&product, &engine.slice(&all, 2 * half..count)?])?;
+        }
+        Ok(all)
+    }
+
+    /// The greatest common divisor of each leaf with the product of all others and of `others`, each
+    /// of which is one number.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub(crate) fn common_divisors(
+        &self,
+        others: Option<&Batch>,
+        tick: Tick<'_>,
+    ) -> Result<Integers, Error> {
+        let cofactors = self.cofactors_by_class(others, tick)?;
+        let classes = self.classes.iter().zip(&cofactors);
+        let divisors = classes.map(|(class, cofactors)| self.engine.gcd(cofactors, &class.numbers));
+        self.in_order(&divisors.collect::<Result<Vec<_>, _>>()?, false)
+    }
+
+    /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.
+    fn cofactors_by_class(
+        &self,
+        others: Option<&Batch>,
+        tick: Tick<'_>,
+    ) -> Result<Vec<Batch>, Error> {
+        let mut sum = self.sum_of(&Numerators::Ones, tick)?;
+        if let Some(others) = others {
+            let sum_modulo = self.engine.rem(&sum, self.product())?;
+            let product = self.engine.mul(&sum_modulo, others)?;
+            sum = self.engine.rem(&product, self.product())?;
+        }
+        self.remainders_of(&sum, tick)
+    }
+
+    /// The sum of `a_i P / N_i`.
+    fn sum_of(&self, a: &Numerators<'_>, tick: Tick<'_>) -> Result<Batch, Error> {
+        let engine = &self.engine;
+        let narrowest = self.classes.iter().map(|class| class.numbers.width()).min();
+        // A sum of up to 2^32 fractions 1 / N_i is below 1 where leaves have three limbs, and then its
+        // numerator is no wider than its denominator.
+        let more = match a {
+            Numerators::Ones if narrowest > Some(2) => 0,
+            Numerators::Ones => 1,
+            Numerators::Each { limbs, .. } => *limbs,
+        };
+        let multiply = |p: [&Batch; 2], s: [&Batch; 2]| {
+            let width = p[0].width() + p[1].width() + more;
+            let of = |operation, a, b| engine.first_of(operation, Form::Modulo(width), &[a, b]);
+            of(
+                Operation::Add,
+                &of(Operation::Mul, s[0], p[1])?,
+                &of(Operation::Mul, s[1], p[0])?,
+            )
+        };
+        let mut sums: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
+        for (index, class) in self.classes.iter().enumerate() {
+            let mut all = match a {
+                Numerators::Ones => None,
+                Numerators::Each { of, .. } => Some(rows(
+                    engine,
+                    of,
+                    &class.leaves,
+                    class.numbers.width() + more,
+                )?),
+            };
+            for level in 0..=class.levels.len() {
+                let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
+                if let Some(odd) = self.nodes.iter().position(|node| is_here(node.origin)) {
+                    sums[odd] = Some(match &all {
+                        None => engine.batch_from_biguints(&[1u8.into()])?,
+                        Some(all) => engine.slice(all, all.len() - 1..all.len())?,
+                    });
+                }
+                let Some([low, high]) = class.levels.get(level) else {
+                    break;
+                };
+                let half = low.len();
+                all = Some(match all {
+                    None => {
+                        let width = low.width() + high.width() + more;
+                        engine.first_of(Operation::Add, Form::Modulo(width), &[low, high])?
+                    }
+                    Some(all) => {
+                        let (l, h) = (
+                            engine.slice(&all, 0..half)?,
+                            engine.slice(&all, half..2 * half)?,
+                        );
+                        drop(all);
+                        multiply([low, high], [&l, &h])?
+                    }
+                });
+                tick();
+            }
+        }
+        for at in 0..self.nodes.len() {
+            if let (Origin::Joined([i, j]), None) = (self.nodes[at].origin, &sums[at]) {
+                let [a, b] = [i, j].map(|child| sums[child].take());
+                sums[at] = Some(match (a, b) {
+                    (Some(a), Some(b)) => {
+                        let p = [i, j].map(|child| &self.nodes[child].product);
+                        multiply(p, [&a, &b])?
+                    }
+                    _ => engine.batch_from_biguints(&[0u8.into()])?,
+                });
+            }
+        }
+        Ok(sums.pop().flatten().expect("the root has a sum"))
+    }
+
+    /// `x` modulo each leaf, or the leaf itself for 0, class by class.
+    fn remainders_of(&self, x: &Batch, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
+        let engine = &self.engine;
+        let root = self.product();
+        let width = root.width();
+        let x = match x.width() > width {
+            true => &engine.rem(x, root)?,
+            false => x,
+        };
+        // floor(x B^(w+1) / P), of which the integer part is taken away.
+        let dividend = engine.lifted(x, width + 1, x.width() + width + 1)?;
+        let f = engine.limbs_from(&engine.div(&dividend, root)?, 0, width + 1)?;
+        drop(dividend);
+        let mut fractions: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
+        if let (Some(root), false) = (fractions.last_mut(), self.is_empty()) {
+            *root = Some(f);
+        }
+        for at in (0..self.nodes.len()).rev() {
+            if let (Origin::Joined([i, j]), Some(f)) = (self.nodes[at].origin, &fractions[at]) {
+                let [l, h] = [i, j].map(|child| &self.nodes[child].product);
+                let parts = [self.part(f, h)?, self.part(f, l)?];
+                fractions[at] = None;
+                [fractions[i], fractions[j]] = parts.map(Some);
+            }
+        }
+        let classes = self.classes.iter().enumerate();
+        let mut down = |(index, class)| self.class_down(index, class, &mut fractions, tick);
+        classes.map(&mut down).collect()
+    }
+
+    /// The remainders of a class from the fractions of what stands by itself.
+    fn class_down(
+        &self,
+        index: usize,
+        class: &Class,
+        fractions: &mut [Option<Batch>],
+        tick: Tick<'_>,
+    ) -> Result<Batch, Error> {
+        let engine = &self.engine;
+        let mut all: Option<Batch> = None;
+        for level in (0..=class.levels.len()).rev() {
+            let mut parts = Vec::new();
+            if let (Some(f), Some([low, high])) = (all.take(), class.levels.get(level)) {
+                parts = vec![self.part(&f, high)?, self.part(&f, low)?];
+                tick();
+            }
+            let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
+            let odd = self.nodes.iter().position(|node| is_here(node.origin));
+            parts.extend(odd.and_then(|odd| fractions[odd].take()));
+            all = Some(engine.concatenate(&parts.iter().collect::<Vec<_>>())?);
+        }
+        // Half of the last place more, so that what is cut off is rounded.
+        let f = all.expect("a class has leaves");
+        let (width, k) = (class.numbers.width(), f.width());
+        let mut half = vec![0; k];
+        half[k - 1] = 1 << (LIMB_BITS - 1);
+        let half = engine.batch_from_limbs(half, Shape::new(1, k, Layout::Contiguous))?;
+        let of = |operation, a, b| engine.first_of(operation, Form::Modulo(k + width), &[a, b]);
+        let product = of(Operation::Mul, &f, &class.numbers)?;
+        engine.limbs_from(&of(Operation::Add, &product, &half)?, k, width)
+    }
+
+    /// The fraction of `f p`, without as many of its last limbs as `p` has.
+    fn part(&self, f: &Batch, p: &Batch) -> Result<Batch, Error> {
+        let width = f.width();
+        let product = self
+            .engine
+            .first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
+        self.engine
+            .limbs_from(&product, p.width(), width - p.width())
+    }
+
+    /// Numbers of all classes in the order of the leaves; for remainders, 0 in place of the leaf.
+    fn in_order(&self, by_class: &[Batch], are_remainders: bool) -> Result<Integers, Error> {
+        let rows = by_class.iter().map(Batch::rows);
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let mut places = vec![(0, 0); self.len()];
+        for (index, class) in self.classes.iter().enumerate() {
+            for (row, &leaf) in class.leaves.iter().enumerate() {
+                places[leaf] = (index, row);
+            }
+        }
+        let number = |leaf: usize| -> &[Limb] {
+            let (class, row) = places[leaf];
+            let width = by_class[class].width();
+            let number = trimmed(&rows[class][row * width..][..width]);
+            match are_remainders && number == self.leaves.magnitude(leaf) {
+                true => &[],
+                false => number,
+            }
+        };
+        let mean = rows.iter().map(|rows| rows.len()).sum::<usize>() / self.len().max(1);
+        let length = |leaf| (number(leaf).len(), false);
+        let fill = |leaf, limbs: &mut [Limb]| limbs.copy_from_slice(number(leaf));
+        Integers::from_fn(self.len(), mean, length, fill)
+    }
+
+    /// Refuses what is not one number that is not negative for each leaf.
+    fn refuse_others(&self, a: &Integers) -> Result<(), Error> {
+        if a.len() != self.len() {
+            let (a, b) = (a.len(), self.len());
+            return Err(Error::CountMismatch { a, b });
+        }
+        refuse_negative(a)
+    }
+}
+
+/// The same for lengths that differ by less than a quarter.
+fn class_of(length: usize) -> (u32, usize) {
+    let cut = length.max(1).ilog2().saturating_sub(2);
+    (cut, length >> cut)
+}
+
+fn refuse_negative(a: &Integers) -> Result<(), Error> {
+    match (0..a.len()).find(|&index| a.is_negative(index)) {
+        Some(index) => Err(Error::Negative {
+            operation: Operation::Mul,
+            operand: "a",
+            index,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// These of the numbers, in a batch of so many limbs.
+fn rows(engine: &Engine, of: &Integers, which: &[usize], width: usize) -> Result<Batch, Error> {
+    let shape = Shape::new(which.len(), width, Layout::Contiguous);
+    let limbs = limbs::build(&engine.inner.pool, shape, |i, row| {
+        let number = of.magnitude(which[i]);
+        let (low, high) = row.split_at_mut(number.len());
+        low.copy_from_slice(number);
+        high.fill(0);
+    });
+    engine.batch_from_limbs(limbs?, shape)
+}
+
+/// The one number of a batch.
+pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
+    let rows = a.rows()?;
+    let number = trimmed(&rows);
+    let fill = |_, limbs: &mut [Limb]| limbs.copy_from_slice(number);
+    Integers::from_fn(1, number.len(), |_| (number.len(), false), fill)
+}
+
+/// Without zeros on top.
+fn trimmed(limbs: &[Limb]) -> &[Limb] {
+    let top = limbs.iter().rposition(|&limb| limb != 0);
+    &limbs[..top.map_or(0, |top| top + 1)]
+}

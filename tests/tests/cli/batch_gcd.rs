@@ -1,0 +1,287 @@
+//! `bigint batch-gcd`: weak keys are found, and nothing else.
+
+use num_bigint::BigUint;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use crate::common::{Ended, Workplace};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What the report has of each key, by file and line.
+fn report(ended: &Ended) -> BTreeMap<(String, u64), Value> {
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let lines = ended.stdout.lines().map(|line| {
+        let object: Value = serde_json::from_str(line).expect("a line of JSON");
+        let file = object["file"].as_str().expect("a file").to_owned();
+        ((file, object["line"].as_u64().expect("a line")), object)
+    });
+    lines.collect()
+}
+
+fn strings(array: &Value) -> Vec<String> {
+    let array = array.as_array().expect("an array");
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    array.iter().map(text).collect()
+}
+
+/// Primes of so many bits.
+fn primes(rng: &mut ChaCha8Rng, count: usize, bits: u64) -> Vec<BigUint> {
+    let is_prime = |n: &BigUint| {
+        let small = (3..1000u32).step_by(2).all(|p| (n % p) != BigUint::ZERO);
+        let one = BigUint::from(1u8);
+        small
+            && [2u8, 3, 5]
+                .iter()
+                .all(|&base| BigUint::from(base).modpow(&(n - &one), n) == one)
+    };
+    let mut found = Vec::new();
+    while found.len() < count {
+        let limbs: Vec<u32> = (0..bits / 32).map(|_| rng.next_u32()).collect();
+        let candidate = BigUint::new(limbs) | BigUint::from(1u8) | BigUint::from(3u8) << (bits - 2);
+        if is_prime(&candidate) {
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+fn example(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+#[test]
+fn planted_keys_are_found_and_nothing_else() {
+    let mut rng = ChaCha8Rng::seed_from_u64(30);
+    let p = primes(&mut rng, 120, 128);
+    let long = primes(&mut rng, 4, 256);
+    let mut lines: Vec<(String, Option<&str>, Vec<u64>)> = Vec::new();
+    let mut key = |n: BigUint, kind: Option<&'static str>, with: &[u64]| {
+        lines.push((n.to_string(), kind, with.to_vec()))
+    };
+    // Lines 1 to 50: of primes of their own.
+    (0..50).for_each(|i| key(&p[2 * i] * &p[2 * i + 1], None, &[]));
+    key(&p[100] * &p[101], Some("shared"), &[52]);
+    key(&p[100] * &p[102], Some("shared"), &[51]);
+    // Each shares both.
+    key(&p[103] * &p[104], Some("shared"), &[54, 55]);
+    key(&p[104] * &p[105], Some("shared"), &[53, 55]);
+    key(&p[103] * &p[105], Some("shared"), &[53, 54]);
+    key(&p[106] * &p[107], Some("duplicate"), &[57]);
+    key(&p[106] * &p[107], Some("duplicate"), &[56]);
+    key(&p[108] * 2u8, Some("even"), &[]);
+    key(&p[109] * 4093u32, Some("small"), &[]);
+    key(p[110].clone(), Some("prime"), &[]);
+    // Of mixed lengths, and a duplicate that shares.
+    key(&long[0] * &p[111], Some("shared"), &[62, 63]);
+    key(&long[1] * &long[0], Some("shared"), &[61, 63]);
+    key(&long[1] * &long[0], Some("shared"), &[61, 62]);
+    key(&p[112] * &p[112], None, &[]);
+    let text: String = lines.iter().map(|(n, ..)| format!("{n}\n")).collect();
+    let place = Workplace::new();
+    place.file("keys.txt", text);
+    for more in [&[][..], &["--memory", "1M"], &["--folder", "kept"]] {
+        let arguments = [
+            &["batch-gcd", "keys.txt", "--json", "--backend", "cpu"],
+            more,
+        ]
+        .concat();
+        let ended = place.run(&arguments);
+        let report = report(&ended);
+        for (index, (n, kind, with)) in lines.iter().enumerate() {
+            let line = index as u64 + 1;
+            let found = report.get(&("keys.txt".to_owned(), line));
+            assert_eq!(
+                found.map(|found| found["kind"].as_str().unwrap()),
+                *kind,
+                "line {line}"
+            );
+            let Some(found) = found else { continue };
+            let with: Vec<String> = with.iter().map(u64::to_string).collect();
+            assert_eq!(strings(&found["with"]), with, "line {line}");
+            let factors = strings(&found["factors"]);
+            let product: BigUint = factors
+                .iter()
+                .map(|f| f.parse::<BigUint>().unwrap())
+                .product();
+            match *kind {
+                Some("duplicate") => assert!(factors.is_empty()),
+                Some("prime") => assert_eq!(factors, std::slice::from_ref(n)),
+                _ => assert!(
+                    factors.len() == 2 && product.to_string() == *n,
+                    "line {line}"
+                ),
+            }
+        }
+        assert!(
+            ended.stderr.contains("13 of 64 keys are weak"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let words = place.run(&["batch-gcd", "keys.txt", "--no-primes", "-o", "report.txt"]);
+    assert_eq!((words.code, words.stdout.as_str()), (0, ""));
+    let words = std::fs::read_to_string(place.path().join("report.txt")).unwrap();
+    let [a, b] = [&p[100], &p[101]].map(|p| p.to_string());
+    let line = format!(
+        "keys.txt:51: shared = {} * {}, with keys.txt:52\n",
+        a.clone().min(b.clone()),
+        a.max(b)
+    );
+    assert!(words.contains(&line), "{words}");
+    assert!(!words.contains("prime"));
+}
+
+/// A prime of the key in `keys/`, which is of nobody.
+const PRIME: &str = "0xf4d0c3af54f057e7a063f73349e6c860e59b9f370a2137381a254c6495967f5d0e8388d1bb22cbeb2539182ae82df9bc432b05a10e6432689c29ce058030bf87";
+
+#[test]
+fn keys_are_read_in_every_form() {
+    let place = Workplace::new();
+    for file in ["keys.pem", "certificate.der"] {
+        std::fs::copy(
+            example("tests/cli/keys").join(file),
+            place.path().join(file),
+        )
+        .unwrap();
+    }
+    let ended = place.run(&["batch-gcd", "keys.pem", "certificate.der", "--json"]);
+    let found = report(&ended);
+    let lines: Vec<_> = found
+        .keys()
+        .map(|(file, line)| format!("{file}:{line}"))
+        .collect();
+    let expected = [
+        "certificate.der:1",
+        "keys.pem:1",
+        "keys.pem:15",
+        "keys.pem:25",
+        "keys.pem:35",
+        "keys.pem:40",
+    ];
+    assert_eq!(lines, expected);
+    assert!(found.values().all(|key| key["kind"] == "duplicate"));
+    let first = &found[&("keys.pem".to_owned(), 1)];
+    assert_eq!(
+        strings(&first["with"]),
+        ["15", "25", "35", "40", "certificate.der:1"]
+    );
+    // The one of an elliptic curve is no key of RSA.
+    assert!(
+        ended.stderr.contains("1 passed over") && ended.stderr.contains("keys.pem:31:1"),
+        "{}",
+        ended.stderr
+    );
+
+    let prime = BigUint::parse_bytes(&PRIME.as_bytes()[2..], 16).unwrap();
+    place.file(
+        "shared.txt",
+        format!("{}\n", &prime * ((BigUint::from(1u8) << 521) - 1u8)),
+    );
+    let ended = place.run(&["batch-gcd", "shared.txt", "keys.pem", "--json"]);
+    let found = report(&ended);
+    assert_eq!(found.len(), 6);
+    for key in found.values() {
+        assert_eq!(key["kind"], "shared");
+        assert!(strings(&key["factors"]).contains(&prime.to_string()));
+    }
+}
+
+#[test]
+fn keys_of_a_later_run_are_compared_with_those_of_the_folder() {
+    let mut rng = ChaCha8Rng::seed_from_u64(31);
+    let p = primes(&mut rng, 12, 96);
+    let place = Workplace::new();
+    let text = |pairs: &[[usize; 2]]| -> String {
+        pairs
+            .iter()
+            .map(|[i, j]| format!("{}\n", &p[*i] * &p[*j]))
+            .collect()
+    };
+    place.file("a.txt", text(&[[0, 1], [2, 3], [4, 5]]));
+    place.file("b.txt", text(&[[6, 7], [2, 8]]));
+    place.file("c.txt", text(&[[9, 10], [3, 8], [0, 1]]));
+    let run = |file| report(&place.run(&["batch-gcd", file, "--json", "--folder", "kept"]));
+    let keys = |found: BTreeMap<(String, u64), Value>| -> Vec<(String, String)> {
+        let key = |((file, line), key): ((String, u64), Value)| {
+            (format!("{file}:{line}"), strings(&key["with"]).join(" "))
+        };
+        found.into_iter().map(key).collect()
+    };
+    let expect = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(key, with)| ((*key).to_owned(), (*with).to_owned()))
+            .collect()
+    };
+    assert_eq!(keys(run("a.txt")), []);
+    assert_eq!(
+        keys(run("b.txt")),
+        expect(&[("a.txt:2", "b.txt:2"), ("b.txt:2", "a.txt:2")])
+    );
+    let third = expect(&[
+        ("a.txt:1", "c.txt:3"),
+        ("a.txt:2", "b.txt:2 c.txt:2"),
+        ("b.txt:2", "a.txt:2 c.txt:2"),
+        ("c.txt:2", "a.txt:2 b.txt:2"),
+        ("c.txt:3", "a.txt:1"),
+    ]);
+    assert_eq!(keys(run("c.txt")), third);
+    // The same again says the same again.
+    assert_eq!(keys(run("c.txt")), third);
+    assert!(
+        !place
+            .path()
+            .join("kept/run")
+            .read_dir()
+            .unwrap()
+            .any(|_| true)
+    );
+}
+
+#[test]
+fn the_moduli_of_certificate_authorities_share_nothing() {
+    let moduli = example("../examples/rsa-moduli/moduli.txt");
+    let ended = Workplace::new().run(&[
+        "batch-gcd",
+        moduli.to_str().unwrap(),
+        "--json",
+        "--no-primes",
+    ]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn what_is_no_key_is_told_with_its_place() {
+    let place = Workplace::new();
+    for (text, expected) in [
+        ("15\n\n12x\n", "keys.txt:3:3: 'x' is not a decimal digit"),
+        (
+            "15\n  -7\n",
+            "keys.txt:2:3: a modulus is positive, not zero",
+        ),
+        ("0x0\n", "keys.txt:1:1: a modulus is positive, not zero"),
+        (
+            "7\n-----BEGIN CERTIFICATE-----\nMIIC\n",
+            "keys.txt:2:1: no line -----END CERTIFICATE----- ends",
+        ),
+        ("# nothing\n", "no RSA key and no integer"),
+    ] {
+        place.file("keys.txt", text);
+        let ended = place.run(&["batch-gcd", "keys.txt", "-o", "report.txt"]);
+        assert_eq!(ended.code, 2, "{text}");
+        assert!(ended.stderr.contains(expected), "{text}: {}", ended.stderr);
+        assert!(!place.path().join("report.txt").exists());
+    }
+    let ended = place.run(&["batch-gcd", "none.txt"]);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("none.txt:1:1: cannot read"),
+        "{}",
+        ended.stderr
+    );
+}
