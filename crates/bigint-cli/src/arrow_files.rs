@@ -148,6 +148,10 @@ impl Writer {
     /// # Errors
     /// As writing.
     pub fn write(&mut self, results: Vec<Results>) -> Result<(), Failure> {
+        // A window without rows has no columns either.
+        if results.is_empty() {
+            return Ok(());
+        }
         let columns = results.into_iter().map(column);
         let columns = columns.collect::<Result<Vec<_>, Error>>();
         let written = columns.and_then(|columns| match self.format {

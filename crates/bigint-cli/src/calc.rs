@@ -219,7 +219,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         &engine,
         &operands,
         arguments.names(),
-        paths.collect(),
+        operands.in_order(paths.collect()),
         arguments.on_error,
     );
     let mut computation = computation?;
@@ -474,6 +474,12 @@ fn bind(
         sources.total_bytes += opened.bytes;
         sources.readers.push(opened.reader);
     }
+    let mut order = Vec::new();
+    for origin in &mut origins {
+        if let Origin::Column(column) = origin {
+            order.push(std::mem::replace(column, order.len()));
+        }
+    }
     let constants = origins.iter().map(|origin| match origin {
         Origin::Constant(number, _) => Some(number.clone()),
         Origin::Column(_) => None,
@@ -481,7 +487,12 @@ fn bind(
     let constants: Vec<_> = constants.collect();
     let are_rows: Vec<bool> = constants.iter().map(Option::is_none).collect();
     let formulas = Formulas::new(expressions.formulas(&are_rows)?, constants);
-    Ok((Operands { formulas, origins }, sources))
+    let operands = Operands {
+        formulas,
+        origins,
+        order,
+    };
+    Ok((operands, sources))
 }
 
 impl Sources {

@@ -99,7 +99,8 @@ impl Pipeline<'_> {
             let read = read.load(atomic::Ordering::Relaxed);
             progress.set(read);
             self.profile.set_bytes(Stage::Read, read);
-            chunks.transpose()
+            let in_order = |chunks| self.operands.in_order(chunks);
+            chunks.map(|chunks| chunks.map(in_order)).transpose()
         })
     }
 

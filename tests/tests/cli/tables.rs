@@ -33,6 +33,20 @@ fn columns_of_a_file_are_read_together_by_name_and_number() {
     place.file("lines", "# three\n7\n8\n9\n");
     let found = place.calc(&["a + b", "--let", "a=lines", "--let", "b=t.csv:id"]);
     assert_eq!(found, "8\n10\n12\n");
+    // Names stand for their columns, whichever file is read first, and however files take turns.
+    place.file("u.csv", "v,w\n100,1000\n200,2000\n300,3000\n");
+    let [lines, id] = ["lines", "t.csv:id"];
+    for (a, b, found) in [
+        (lines, id, "6\n6\n6\n"),
+        (id, lines, "-6\n-6\n-6\n"),
+        ("u.csv:w", lines, "993\n1992\n2991\n"),
+    ] {
+        let (a, b) = (format!("a={a}"), format!("b={b}"));
+        assert_eq!(place.calc(&["a - b", "--let", &a, "--let", &b]), found);
+    }
+    let turns = ["a=u.csv:w", "b=t.csv:id", "c=u.csv:v", "d=lines"].map(|of| ["--let", of]);
+    let found = place.calc(&[&["a*8 + b*4 - c*2 - d"], turns.as_flattened()].concat());
+    assert_eq!(found, "7797\n15600\n23403\n");
     // Without names of columns.
     place.file("n.csv", "5,6\n7,8\n\n");
     assert_eq!(
