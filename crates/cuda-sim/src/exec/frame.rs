@@ -7,6 +7,7 @@ use super::transfer::{Buffer, Rows, Transfer};
 use super::undefined::Undefined;
 use crate::check::FaultKind;
 use crate::ir::{Longs, Preset, Reg, Slot, Special, Words, code_address};
+use std::hint::black_box;
 
 /// Registers and parameters of one call.
 #[derive(Default)]
@@ -32,6 +33,18 @@ pub(crate) struct Frame {
     pub ticks: u64,
     /// Whether everything that stays the same from block to block is in place.
     pub ready: bool,
+}
+
+/// The registers of a GPU are in no memory of the host's: what they held is not left in this one's.
+impl Drop for Frame {
+    fn drop(&mut self) {
+        for words in [&mut self.words, &mut self.params] {
+            words.fill([0; 32]);
+            black_box(words);
+        }
+        self.longs.fill([0; 32]);
+        black_box(&mut self.longs);
+    }
 }
 
 /// Copies an argument or result between frames.
