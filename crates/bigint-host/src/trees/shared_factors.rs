@@ -19,12 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Engine {
     /// Of each number the parts that it is the product of, in order of size: no two that differ have
-    /// a common divisor, whichever numbers they are of.
+    /// a common divisor, whichever numbers they are of. Primes below 4096 are parts of
+    /// their own, each as often as it divides the number.
     ///
     /// ```
     /// use bigint_host::{Engine, Integers};
     /// let parts = Engine::auto().shared_factors(&Integers::from([15, 21, 35, 121, 13]))?;
-    /// let expected = [vec![3u32, 5], vec![3, 7], vec![5, 7], vec![121], vec![13]];
+    /// let expected = [vec![3u32, 5], vec![3, 7], vec![5, 7], vec![11, 11], vec![13]];
     /// assert_eq!(parts, expected.map(|parts| parts.into_iter().map(Into::into).collect::<Vec<_>>()));
     /// # Ok::<(), bigint_host::Error>(())
     /// ```

@@ -21,10 +21,10 @@ pub fn committed(module: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The kernels of an operation.
+/// The kernels of an operation that stand in its own module: those on tensor cores have one apart.
 pub fn kernels(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
     let kernels = Kernel::ALL.iter();
-    kernels.filter(move |kernel| kernel.operation == operation)
+    kernels.filter(move |kernel| kernel.operation == operation && !kernel.takes_tensor_cores())
 }
 
 /// The next number of a batch in the place of each.
