@@ -98,6 +98,7 @@ pub fn run(options: &Options) -> Result<()> {
     let tasks: Vec<_> = modules
         .iter()
         .flat_map(|module| architectures.iter().map(move |arch| (module, *arch)))
+        .filter(|((_, ptx), arch)| capability(arch) >= target(ptx))
         .collect();
     let assembled = tasks.into_par_iter().map(|((module, ptx), arch)| {
         let assembly = Assembly {
@@ -124,6 +125,19 @@ pub fn run(options: &Options) -> Result<()> {
     };
     // Who reads only the first lines closes the pipe: no reason to panic.
     Ok(writeln!(io::stdout(), "{text}")?)
+}
+
+/// The capability of an architecture: 80 of `sm_80`.
+fn capability(arch: &str) -> u32 {
+    let digits = arch.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let end = digits.find(|letter: char| !letter.is_ascii_digit());
+    digits[..end.unwrap_or(digits.len())].parse().unwrap_or(0)
+}
+
+/// The least capability that a module is for, as it says: none less assembles it.
+fn target(ptx: &str) -> u32 {
+    let line = ptx.lines().find_map(|line| line.strip_prefix(".target "));
+    line.map_or(0, capability)
 }
 
 /// A module, assembled for an architecture.
@@ -359,6 +373,15 @@ fn table(rows: &[Row]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modules_are_for_their_target_and_later() {
+        assert_eq!(target(".version 7.0\n.target sm_80\n.address_size 64"), 80);
+        assert_eq!(target(""), 0);
+        assert!(
+            capability("sm_75") < 80 && capability("sm_90a") == 90 && capability("sm_100") == 100
+        );
+    }
 
     #[test]
     fn what_ptxas_says_becomes_rows() {

@@ -16,12 +16,18 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 9] = [
+const KNOWN: [Known; 10] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
         why: "a thread has 16 complex numbers in FP64 at a time, which alone are 64 registers, \
               and two blocks of 256 threads leave each 128",
+    },
+    Known {
+        kernels: "mul_toeplitz_warp32",
+        most_bytes: 200,
+        why: "four blocks of 128 threads leave each 128 registers, and it has code for any widths and \
+              layouts; for sm_80 alone: for sm_90 it takes 118",
     },
     Known {
         kernels: "weighted_long_",
