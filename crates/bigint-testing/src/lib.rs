@@ -25,14 +25,20 @@ pub fn sweep<T>(short: T, long: T) -> T {
 }
 
 /// Which requests for memory of a program a test has fail, one after another: in sweeps the first of
-/// each stack of calls that asks for memory, and the last ones; else some, further and further apart.
+/// every third stack of calls that asks for memory (of each where `BIGINT_SWEEPS` is `all`), and the
+/// last ones; else some, further and further apart.
 pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let all = told.requests;
     let apart = std::iter::successors(Some(2), |at| Some(at + at / 2 + 1));
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
     let last = all.saturating_sub(20).max(1)..=all;
-    sweep(short, told.firsts.iter().copied().chain(last).collect())
+    let step = match std::env::var("BIGINT_SWEEPS").as_deref() {
+        Ok("all") => 1,
+        _ => 3,
+    };
+    let firsts = told.firsts.iter().copied().step_by(step);
+    sweep(short, firsts.chain(last).collect())
 }
 
 pub use failing::{Failing, Told};
