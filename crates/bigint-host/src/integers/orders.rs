@@ -31,8 +31,25 @@ pub(crate) fn orders(a: &Integers, b: &Integers) -> Result<Vec<Ordering>, Error>
     Ok(orders)
 }
 
-/// How the numbers of two columns compare whose signs are in byte `group`: nearly always they have
-/// the same sign and differ in their lengths or their topmost limbs.
+/// Orders by a byte that has a bit for each number, set where it is less than the other.
+const BY_BITS: [[Ordering; GROUP]; 1 << GROUP] = {
+    let mut orders = [[Ordering::Greater; GROUP]; 1 << GROUP];
+    let mut bits = 0;
+    while bits < orders.len() {
+        let mut at = 0;
+        while at < GROUP {
+            if bits >> at & 1 == 1 {
+                orders[bits][at] = Ordering::Less;
+            }
+            at += 1;
+        }
+        bits += 1;
+    }
+    orders
+};
+
+/// How the numbers of two columns compare whose signs are in byte `group`: nearly always they differ
+/// in their signs, their lengths or their topmost limbs.
 fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: usize) {
     const LIMB_BYTES: usize = size_of::<Limb>();
     let ends = |column: &'_ Column| {
@@ -40,21 +57,30 @@ fn order_group(orders: &mut [Ordering; GROUP], a: &Column, b: &Column, group: us
         *ends.expect("a group is whole")
     };
     let (x, y) = (ends(a), ends(b));
-    let (minus, differ) = (a.signs[group], a.signs[group] ^ b.signs[group]);
     let top = |limbs: &[Limb], end: i64| {
         let top = limbs.get((end as usize / LIMB_BYTES).wrapping_sub(1));
         top.map_or(0, |&top| i64::from(top))
     };
     let (limbs_x, limbs_y) = (&a.limbs[..], &b.limbs[..]);
-    for (at, order) in orders.iter_mut().enumerate() {
-        let longer = (x[at + 1] - x[at]) - (y[at + 1] - y[at]);
+    // Bit by bit: whose magnitude is less, and of whom that is not seen at once.
+    let (mut less, mut unseen) = (0_u8, 0_u8);
+    for at in 0..GROUP {
+        let length = x[at + 1] - x[at];
+        let longer = length - (y[at + 1] - y[at]);
         let greater = (longer << LIMB_BITS) + top(limbs_x, x[at + 1]) - top(limbs_y, y[at + 1]);
-        let is_seen = greater != 0 && differ >> at & 1 == 0 && x[at] != x[at + 1];
-        *order = match (is_seen, greater ^ i64::from(minus) << (63 - at)) {
-            (true, ..0) => Ordering::Less,
-            (true, _) => Ordering::Greater,
-            (false, _) => compared_apart(a, b, GROUP * group + at),
-        };
+        less |= u8::from(greater < 0) << at;
+        if greater == 0 || length == 0 {
+            unseen |= 1 << at;
+        }
+    }
+    // Where signs differ the numbers are not both zero, and the negative one is less.
+    let (minus, alike) = (a.signs[group], !(a.signs[group] ^ b.signs[group]));
+    *orders = BY_BITS[usize::from(less & alike ^ minus)];
+    unseen &= alike;
+    while unseen != 0 {
+        let at = unseen.trailing_zeros() as usize;
+        orders[at] = compared_apart(a, b, GROUP * group + at);
+        unseen &= unseen - 1;
     }
 }
 

@@ -252,8 +252,8 @@ pub(crate) fn count_of_three([a, b, c]: [&Integers; 3]) -> Result<usize, Error> 
 
 /// Refuses a divisor that is zero.
 pub(crate) fn refuse_zeros(divisors: Operand<'_>, count: usize) -> Result<(), Error> {
-    let is_zero = |&row: &usize| divisors.number(row).0.is_empty();
-    match (0..count).find(is_zero) {
+    let ends = divisors.column.offsets.windows(2);
+    match ends.take(count).position(|ends| ends[0] == ends[1]) {
         Some(index) => Err(Error::ZeroDivisor { index }),
         None => Ok(()),
     }
