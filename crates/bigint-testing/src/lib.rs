@@ -29,7 +29,7 @@ pub fn sweep<T>(short: T, long: T) -> T {
 /// last ones; else some, further and further apart.
 pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let all = told.requests;
-    let apart = std::iter::successors(Some(2), |at| Some(at + at / 2 + 1));
+    let apart = std::iter::successors(Some(2), |at| Some(3 * at));
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
     let last = all.saturating_sub(20).max(1)..=all;

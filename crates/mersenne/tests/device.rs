@@ -5,6 +5,7 @@ mod common;
 #[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
 mod process;
 
+use bigint_testing::sweep;
 use common::outcome;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Squaring, Step};
 use num_bigint::BigUint;
@@ -176,12 +177,13 @@ fn a_device_takes_the_fastest_transform_that_suits() {
 fn a_longer_transform_squares_as_the_cpu_does() {
     // All checks take minutes, and most of the kernels have passed them above.
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    if on_simulator("a_longer_transform_squares_as_the_cpu_does", &unchecked) {
+    let test = "a_longer_transform_squares_as_the_cpu_does";
+    if sweep(false, true) && on_simulator(test, &unchecked) {
         square_by_long_transform(18 << 20, 1);
     }
 }
 
-/// Columns' first passes of all radices but 16, that of all other tests.
+/// Columns' first passes of all radices but 16, that of all other tests; of some, where it is no sweep.
 #[test]
 fn transforms_of_lengths_between_square_as_the_cpu_does() {
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
@@ -189,7 +191,7 @@ fn transforms_of_lengths_between_square_as_the_cpu_does() {
         "transforms_of_lengths_between_square_as_the_cpu_does",
         &unchecked,
     ) {
-        for radix in 9..16 {
+        for radix in (9..16).step_by(sweep(3, 1)) {
             square_by_long_transform(radix << 18, 1);
         }
     }

@@ -358,7 +358,7 @@ fn traces(
     operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
-    traces_up_to(sweep(66, 130), operation, algorithm, operands, compare);
+    traces_up_to(sweep(34, 130), operation, algorithm, operands, compare);
 }
 
 /// The same for moduli of fewer limbs than `end`.
