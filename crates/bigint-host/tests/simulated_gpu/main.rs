@@ -12,6 +12,7 @@ mod fork;
 mod fused;
 mod gather;
 mod lists;
+mod long;
 mod pieces;
 mod preconditions;
 mod primes;

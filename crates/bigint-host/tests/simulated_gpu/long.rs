@@ -1,0 +1,162 @@
+//! Quotients, remainders and square roots of numbers wider than the kernels hold, by Newton's reciprocals.
+
+use crate::process::on_simulator;
+use bigint_host::{BackEnd, Batch, BigUint, Engine, Layout, Tuning};
+
+/// The device, with kernels that divide by numbers of four limbs at most.
+fn engine() -> Engine {
+    let mut tuning = Tuning::default();
+    tuning.div.device_max_width = 4;
+    tuning.div.root_device_max_width = 4;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
+fn power(bits: usize) -> BigUint {
+    BigUint::from(1u8) << bits
+}
+
+/// A number whose bits follow no rule, its top bit set.
+fn mixed(limbs: usize) -> BigUint {
+    let factor = BigUint::from(0x9e37_79b9_7f4a_7c15_u64);
+    (factor.pow(limbs as u32 / 2 + 1) % power(32 * limbs)) | power(32 * limbs - 1)
+}
+
+/// Divisors of up to so many limbs: all ones, powers of two and their neighbours, with and without
+/// zeros on top, and any.
+fn divisors(limbs: usize) -> Vec<BigUint> {
+    let tops = [32 * limbs - 1, 32 * limbs - 32, 16 * limbs + 7];
+    let about = tops
+        .into_iter()
+        .flat_map(|bits| [power(bits) - 1u8, power(bits), power(bits) + 1u8]);
+    let mut all: Vec<BigUint> = about.collect();
+    all.push(power(32 * limbs) - 1u8);
+    all.extend([0, 1, 13, 45].map(|bits| mixed(limbs) >> bits));
+    all
+}
+
+/// Dividends of `limbs` limbs: all ones, and by each quotient remainders of 0, 1, half of `b` and
+/// `b - 1`, about which a quotient that is off by one at either end is found.
+fn dividends(limbs: usize, b: &BigUint) -> Vec<BigUint> {
+    let most = power(32 * limbs) - 1u8;
+    let quotient = &most / b;
+    let quotients = [
+        BigUint::from(1u8),
+        &quotient - 1u8,
+        &quotient >> 1,
+        power(quotient.bits() as usize - 1),
+        power(quotient.bits() as usize - 1) - 1u8,
+    ];
+    let of = |q: &BigUint| {
+        let product = q * b;
+        [
+            &product + 0u8,
+            &product + 1u8,
+            &product + b / 2u8,
+            &product + b - 1u8,
+        ]
+    };
+    let mut all: Vec<BigUint> = quotients.iter().flat_map(of).collect();
+    all.extend([most.clone(), b - 1u8, BigUint::ZERO]);
+    all.retain(|a| *a <= most);
+    all
+}
+
+fn batch(engine: &Engine, numbers: &[BigUint], limbs: usize) -> Batch {
+    engine
+        .batch_from_biguints_in(numbers, limbs, Layout::Contiguous)
+        .expect("fits")
+}
+
+#[test]
+fn quotients_wider_than_kernels_are_those_of_num_bigint() {
+    let name = "long::quotients_wider_than_kernels_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine();
+    for (n, m) in [(6, 5), (12, 5), (24, 12), (40, 13), (33, 33)] {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for divisor in divisors(m) {
+            let of = dividends(n, &divisor);
+            b.extend(of.iter().map(|_| divisor.clone()));
+            a.extend(of);
+        }
+        let (x, y) = (batch(&engine, &a, n), batch(&engine, &b, m));
+        let results = engine.div_rem(&x, &y).expect("no divisor is zero");
+        let rest = engine.rem(&x, &y).expect("no divisor is zero");
+        assert_eq!(rest.location(), BackEnd::Cuda(0.into()));
+        let [q, r, rest] =
+            [&results.0, &results.1, &rest].map(|batch| batch.to_biguints().expect("comes back"));
+        for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+            assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "{a:x} by {b:x}");
+            assert_eq!(rest[i], r[i], "{a:x} by {b:x}");
+        }
+    }
+}
+
+#[test]
+fn roots_wider_than_kernels_are_those_of_num_bigint() {
+    let name = "long::roots_wider_than_kernels_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine();
+    for n in [5usize, 8, 17, 40] {
+        // Squares and what is next to them, up to the most that a root leaves.
+        let squares = divisors(n.div_ceil(2)).into_iter().flat_map(|x| {
+            let square = &x * &x;
+            [
+                &square - 1u8,
+                square.clone(),
+                &square + 1u8,
+                &square + 2u8 * &x,
+                &square + x,
+            ]
+        });
+        let mut given: Vec<BigUint> = squares.collect();
+        given.extend(divisors(n));
+        given.retain(|x| x.bits() <= 32 * n as u64);
+        let (root, rest) = engine.isqrt(&batch(&engine, &given, n)).expect("a device");
+        assert_eq!(root.location(), BackEnd::Cuda(0.into()));
+        let [root, rest] = [root, rest].map(|batch| batch.to_biguints().expect("comes back"));
+        for (i, x) in given.iter().enumerate() {
+            assert_eq!(root[i], x.sqrt(), "{x:x}");
+            assert_eq!(rest[i], x - &root[i] * &root[i], "{x:x}");
+        }
+    }
+}
+
+/// From the tenth launch on all fail. Of a kernel that divides or takes roots there is one, which
+/// answers; what is composed of products has more, and fails with them.
+const TENTH: [(&str, &str); 1] = [("CUDA_SIM_FAULT", "cuLaunchKernel:10+=999")];
+
+#[test]
+fn a_quotient_wider_than_kernels_is_composed_of_products() {
+    let name = "long::a_quotient_wider_than_kernels_is_composed_of_products";
+    if !on_simulator(name, &TENTH) {
+        return;
+    }
+    let engine = engine();
+    let divided = |limbs| {
+        let b = batch(&engine, &[mixed(limbs)], limbs);
+        let quotient = engine.div(&batch(&engine, &[mixed(40)], 40), &b)?;
+        quotient.to_biguints()
+    };
+    assert_eq!(divided(4).expect("one launch"), [mixed(40) / mixed(4)]);
+    assert!(divided(20).is_err());
+}
+
+#[test]
+fn a_root_wider_than_kernels_is_composed_of_products() {
+    let name = "long::a_root_wider_than_kernels_is_composed_of_products";
+    if !on_simulator(name, &TENTH) {
+        return;
+    }
+    let engine = engine();
+    let root = |limbs| {
+        let (root, _) = engine.isqrt(&batch(&engine, &[mixed(limbs)], limbs))?;
+        root.to_biguints()
+    };
+    assert_eq!(root(4).expect("one launch"), [mixed(4).sqrt()]);
+    assert!(root(40).is_err());
+}
