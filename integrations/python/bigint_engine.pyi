@@ -20,12 +20,14 @@ __all__ = [
     "bit_length",
     "bit_not",
     "bit_or",
+    "bit_scan1",
     "bit_set",
     "bit_test",
     "bit_xor",
     "cmp",
     "concatenate",
     "count_ones",
+    "count_primes",
     "div_exact",
     "divexact",
     "e_divmod",
@@ -48,6 +50,7 @@ __all__ = [
     "is_perfect_power",
     "is_power",
     "is_prime",
+    "is_safe_prime",
     "is_square",
     "is_strong_probable_prime",
     "is_strong_prp",
@@ -68,7 +71,9 @@ __all__ = [
     "pow",
     "pow_mod",
     "powmod",
+    "prev_prime",
     "progress",
+    "random_primes",
     "set_bit",
     "sign",
     "square",
@@ -77,6 +82,7 @@ __all__ = [
     "t_divmod",
     "t_mod",
     "test_bit",
+    "trailing_zeros",
     "warnings",
     "where",
 ]
@@ -324,6 +330,15 @@ def from_limbs(limbs: NDArray[np.uint32], *, device: str | None = None) -> Array
 def where(mask: Any, a: _Source, b: _Source) -> Array: ...
 def concatenate(arrays: Iterable[_Source]) -> Array: ...
 def expr(source: _Source) -> Expr: ...
+def count_primes(start: int, stop: int) -> int: ...
+def random_primes(
+    count: int,
+    bits: int,
+    *,
+    safe: bool = False,
+    two_top_bits: bool = False,
+    coprime_to: int = 1,
+) -> Array: ...
 def warnings(device: str | None = None) -> list[str]: ...
 
 square: _Function1
@@ -331,9 +346,12 @@ neg: _Function1
 abs: _Function1
 isqrt: _Function1
 next_prime: _Function1
+prev_prime: _Function1
 bit_length: _Function1
 popcount: _Function1
 count_ones: _Function1
+bit_scan1: _Function1
+trailing_zeros: _Function1
 bit_not: _Function1
 sign: _Function1
 add: _Function2
@@ -378,6 +396,7 @@ is_square: _Mask1
 is_power: _Mask1
 is_perfect_power: _Mask1
 is_prime: _Mask1
+is_safe_prime: _Mask1
 is_even: _Mask1
 is_odd: _Mask1
 is_strong_prp: _Mask2

@@ -219,6 +219,10 @@ functions! {
     is_prime IS_PRIME(a) long: |on, x| Made::mask(on.is_prime(x[0])?);
     /// The least prime above `a`.
     next_prime NEXT_PRIME(a) long: |on, x| Made::columns([on.next_prime(x[0])?]);
+    /// The greatest prime below `a`.
+    prev_prime PREV_PRIME(a) long: |on, x| Made::columns([on.prev_prime(x[0])?]);
+    /// Whether `a` is a prime, and `(a - 1) / 2` too.
+    is_safe_prime IS_SAFE_PRIME(a) long: |on, x| Made::mask(on.is_safe_prime(x[0])?);
     /// Whether `n` is a strong probable prime to one base `a`.
     is_strong_prp IS_STRONG_PRP(n, a) long: |on, x| {
         if x[1].len() != 1 {
@@ -232,6 +236,8 @@ functions! {
         lazy |x| apply::<1>(Operation::BitLength, x);
     /// How many bits of a natural number `a` are 1.
     popcount POPCOUNT(a) short: |on, x| Made::columns([on.count_ones(x[0])?]);
+    /// The place of the lowest 1 among the bits of `a`, which is how often 2 divides it; -1 of zero.
+    bit_scan1 BIT_SCAN1(a) short: |_, x| Made::columns([lowest_ones(x[0])?]);
     /// Whether bit `n` of a natural number `a` is 1.
     bit_test BIT_TEST(a, n) short: |on, x| {
         let bits = on.test_bit(x[0], x[1])?;
@@ -290,6 +296,22 @@ fn apply<const N: usize>(operation: Operation, x: &[Lazy]) -> Lazy {
 fn are(numbers: &Integers, is: impl Fn(&[u32]) -> bool) -> Result<Vec<bool>, Error> {
     let rows = (0..numbers.len()).map(|i| is(numbers.magnitude(i)));
     Ok(bigint_cpu::collect(rows)?)
+}
+
+/// The place of each number's lowest 1, and -1 where there is none.
+fn lowest_ones(numbers: &Integers) -> Result<Integers, Error> {
+    let mut places = Integers::new();
+    for i in 0..numbers.len() {
+        let limbs = numbers.magnitude(i);
+        match limbs.iter().position(|&limb| limb != 0) {
+            Some(at) => {
+                let place = 32 * at as u64 + u64::from(limbs[at].trailing_zeros());
+                places.push(false, &[place as u32, (place >> 32) as u32])?;
+            }
+            None => places.push(true, &[1])?,
+        }
+    }
+    Ok(places)
 }
 
 /// The rows of `a` where the mask is set, and those of `b` elsewhere; one number stands for all rows.

@@ -19,6 +19,7 @@ mod expr;
 mod functions;
 mod order;
 mod place;
+mod primes;
 mod read;
 mod run;
 mod write;
@@ -107,6 +108,33 @@ mod bigint_engine {
         Expr::new(source)
     }
 
+    /// How many primes there are from `start` on and below `stop`.
+    #[pyfunction]
+    fn count_primes(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
+        crate::primes::counted(start, stop)
+    }
+
+    /// `count` random primes of `bits` bits, from the operating system's random bytes. Not in constant time.
+    #[pyfunction]
+    #[pyo3(signature = (count, bits, *, safe = false, two_top_bits = false, coprime_to = 1))]
+    fn random_primes(
+        py: Python<'_>,
+        count: usize,
+        bits: u64,
+        safe: bool,
+        two_top_bits: bool,
+        coprime_to: u64,
+    ) -> PyResult<Array> {
+        let mut wanted = bigint_host::RandomPrimes::of_bits(bits).one_less_coprime_to(coprime_to);
+        if safe {
+            wanted = wanted.safe();
+        }
+        if two_top_bits {
+            wanted = wanted.with_two_top_bits();
+        }
+        crate::primes::random(py, wanted, count)
+    }
+
     /// The array that was pickled.
     #[pyfunction]
     fn _restored(
@@ -136,6 +164,7 @@ mod bigint_engine {
             ("inv_mod", "invert"),
             ("mul_add", "fma"),
             ("count_ones", "popcount"),
+            ("trailing_zeros", "bit_scan1"),
             ("test_bit", "bit_test"),
             ("set_bit", "bit_set"),
             ("is_perfect_power", "is_power"),

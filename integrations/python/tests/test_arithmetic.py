@@ -113,9 +113,15 @@ FUNCTIONS = {
     "is_square": (lambda a: bool(gmpy2.is_square(a)) if a >= 0 else False, numbers),
     "is_prime": (lambda a: a > 1 and bool(gmpy2.is_prime(a)), st.integers(-10, 1 << 80)),
     "next_prime": (lambda a: int(gmpy2.next_prime(a)), st.integers(0, 1 << 80)),
+    "prev_prime": (lambda a: int(gmpy2.prev_prime(a)), st.integers(3, 1 << 80)),
+    "is_safe_prime": (
+        lambda a: a > 4 and bool(gmpy2.is_prime(a) and gmpy2.is_prime((a - 1) // 2)),
+        st.one_of(st.integers(-10, 1 << 60), st.sampled_from([5, 7, 11, 23, 2**64 - 1469, 13, 29])),
+    ),
     "is_power": (lambda a: bool(gmpy2.is_power(a)), st.integers(2, 1 << 60)),
     "bit_length": (int.bit_length, numbers),
     "popcount": (int.bit_count, naturals),
+    "bit_scan1": (lambda a: -1 if a == 0 else gmpy2.bit_scan1(a), numbers),
     "bit_test": (lambda a, n: bool(a >> n & 1), naturals, small),
     "bit_set": (lambda a, n: a | 1 << n, numbers, small),
     "mul_2exp": (operator.lshift, numbers, small),
@@ -148,6 +154,30 @@ def test_functions(name, data):
     first, *others = columns
     others = [column[0] for column in others]
     check(function(first, *others), [expect(x, *others) for x in first])
+
+
+@given(start=st.integers(-5, 1 << 70), length=st.integers(0, 2000))
+def test_primes_of_a_range_are_counted(start, length):
+    expected = sum(n > 1 and gmpy2.is_prime(n) for n in range(start, start + length))
+    assert bi.count_primes(start, start + length) == expected
+    assert bi.count_primes(start + length, start) == 0 or length == 0
+
+
+@pytest.mark.parametrize("bits", [2, 3, 20, 64, 65, 200])
+def test_random_primes(bits):
+    primes = bi.random_primes(70, bits).to_list()
+    assert len(primes) == 70 and all(gmpy2.is_prime(p) and p.bit_length() == bits for p in primes)
+    if bits >= 64:
+        assert len(set(primes)) == 70
+        primes = bi.random_primes(3, bits, safe=True, two_top_bits=True).to_list()
+        assert all(gmpy2.is_prime(p // 2) and p >> bits - 2 == 3 for p in primes)
+        assert all(p % 5 != 1 for p in bi.random_primes(9, bits, coprime_to=5).to_list())
+    with pytest.raises(ValueError, match="prime"):
+        bi.random_primes(1, 1)
+    with pytest.raises(TypeError, match="two ints"):
+        bi.count_primes([1], 5)
+    with pytest.raises(ValueError):
+        bi.prev_prime([7, 2])
 
 
 @given(columns=rows(numbers, numbers))
