@@ -26,6 +26,8 @@ pub struct Reporter {
     pub worker: Option<String>,
     /// The assignment's name at PrimeNet.
     pub id: Option<String>,
+    /// The program in whose form the line is, for a carrier that knows lines by that name.
+    pub form: Option<&'static str>,
 }
 
 impl ResultLine {
@@ -121,7 +123,8 @@ impl ResultLine {
             .with("computer", reporter.computer.clone())
             .with("aid", reporter.id.clone())
             .with("uid", reporter.worker.clone())
-            .with("timestamp", now);
+            .with("timestamp", now)
+            .with("format", reporter.form);
         let field = |(key, value): &(_, Value)| format!("\"{key}\":{value}");
         let fields: Vec<String> = line.0.iter().map(field).collect();
         format!("{{{}}}", fields.join(","))

@@ -155,6 +155,9 @@ struct Common {
     /// The number of this worker of `mersenne work`, if it has one
     #[arg(skip)]
     worker: Option<u32>,
+    /// Whether AutoPrimeNet takes this worker of `mersenne work` for PRPLL
+    #[arg(skip)]
+    autoprimenet: bool,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -248,6 +251,7 @@ impl Common {
             computer: self.computer.clone(),
             worker: self.uid.clone(),
             id,
+            form: self.autoprimenet.then_some("prpll"),
         }
     }
 }

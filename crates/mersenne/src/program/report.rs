@@ -59,7 +59,7 @@ impl Report {
         Some(now.duration_since(since).as_secs_f64() / done as f64)
     }
 
-    /// Shows how far a test is. `speed` makes words of the seconds of an iteration.
+    /// Shows how far a test is, and returns the seconds of an iteration. `speed` makes words of them.
     pub fn line(
         &mut self,
         name: &str,
@@ -67,7 +67,7 @@ impl Report {
         errors: u32,
         backend: &dyn Backend,
         speed: impl Fn(f64) -> String,
-    ) {
+    ) -> Option<f64> {
         let now = Instant::now();
         let (each, backend) = (self.each(done, now), backend.name());
         let speed = match each {
@@ -89,9 +89,10 @@ impl Report {
             status.write(path);
         }
         (self.last, self.from) = (now, (done, now));
+        each
     }
 
-    /// Shows how far squarings are.
+    /// Shows how far squarings are, and returns the seconds of one.
     pub fn squarings(
         &mut self,
         name: &str,
@@ -99,13 +100,13 @@ impl Report {
         errors: u32,
         runner: &Runner<'_>,
         backend: &dyn Backend,
-    ) {
+    ) -> Option<f64> {
         let transform = match runner.words() {
             Some(words) => format!("error {:.3}, {words} words", runner.greatest_error()),
             None => "exact".to_owned(),
         };
         let speed = |each| format!("{:.4} ms/iteration, {transform}", 1e3 * each);
-        self.line(name, (done.into(), total.into()), errors, backend, speed);
+        self.line(name, (done.into(), total.into()), errors, backend, speed)
     }
 }
 

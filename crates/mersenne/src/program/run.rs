@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::primenet::{ResultLine, append_result};
+use crate::primenet::{ResultLine, append_result, progress_folder, show_progress};
 use crate::{
     Backend, Certification, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Runner,
     Save, Saved, Step,
@@ -249,6 +249,9 @@ pub fn one(
             }
         }
     };
+    if common.autoprimenet {
+        files.push(progress_folder(number.n()));
+    }
     // What a proof can still be made of stays.
     if worktype == "PRP-3" && !found.lacks_proof {
         files.push(Folder::residues(number.n()));
@@ -355,7 +358,10 @@ fn to_the_end(
             if !matches!(test, Saved::Prp(_)) {
                 test.rest(&mut runner)?;
             }
-            report.squarings(&name, test.progress(), test.errors(), &runner, &*backend);
+            let each = report.squarings(&name, test.progress(), test.errors(), &runner, &*backend);
+            if let (true, Some(each)) = (common.autoprimenet, each) {
+                show_progress(folder, &test, each);
+            }
         }
         if saving.is_due() {
             test.rest(&mut runner)?;

@@ -36,6 +36,10 @@ pub struct Arguments {
     /// A worker for each of these GPUs, with its number: `0,2`, or `all`
     #[arg(long, value_name = "LIST", value_parser = devices, conflicts_with = "device")]
     devices: Option<Devices>,
+    /// For AutoPrimeNet with its option --prpll: results say that they are in PRPLL's form, progress
+    /// stands where it looks, and the only worker is worker 0
+    #[arg(long)]
+    autoprimenet: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -60,9 +64,10 @@ fn devices(text: &str) -> Result<Devices, String> {
 impl Arguments {
     /// The options of each worker.
     fn workers(&self) -> Result<Vec<Common>, Failure> {
-        let with = |device, worker| Common {
+        let with = |device, worker: Option<u32>| Common {
             device,
-            worker,
+            worker: worker.or(self.autoprimenet.then_some(0)),
+            autoprimenet: self.autoprimenet,
             ..self.common.clone()
         };
         let devices = match &self.devices {
