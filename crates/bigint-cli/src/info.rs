@@ -38,14 +38,18 @@ pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     lines.extend(tuning.map(|file| format!("cpu: thresholds of {}", file.display())));
     lines.extend(cuda.iter().map(|device| {
         // `auto` has it open already, if it can be opened.
-        let unusable = Engine::cuda(device.ordinal).err();
+        let engine = Engine::cuda(device.ordinal);
+        let thresholds = engine.as_ref().ok().and_then(Engine::origin);
+        let thresholds = thresholds.map(|origin| format!("; thresholds: {origin}"));
+        let unusable = engine.err();
         format!(
-            "cuda:{}: {}, compute capability {}, {:.1} GiB{}",
+            "cuda:{}: {}, compute capability {}, {:.1} GiB{}{}",
             device.ordinal,
             device.name,
             device.compute_capability,
             device.memory_bytes as f64 / (1_u64 << 30) as f64,
-            unusable.map_or_else(String::new, |why| format!(": cannot be used: {why}"))
+            unusable.map_or_else(String::new, |why| format!(": cannot be used: {why}")),
+            thresholds.unwrap_or_default()
         )
     }));
     lines.extend(

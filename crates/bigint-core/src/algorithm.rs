@@ -40,6 +40,8 @@ pub enum Algorithm {
     Comba,
     /// Euclid's algorithm with the quotients of the numbers' top digits, many at a time.
     Lehmer,
+    /// The same with steps in integers, for devices that are slow with doubles.
+    LehmerWords,
     /// Inverses by division steps, in constant time [Bernstein and Yang 2019].
     Divsteps,
     /// Multiplication by three products of half the width [Honda 2015], [Carlessi and Kashani 2013].
@@ -63,7 +65,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 15] = [
+    pub const NAMED: [Algorithm; 16] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -78,6 +80,7 @@ impl Algorithm {
         Algorithm::Fft,
         Algorithm::Ntt,
         Algorithm::Lehmer,
+        Algorithm::LehmerWords,
         Algorithm::Divsteps,
     ];
 
@@ -99,6 +102,7 @@ impl Algorithm {
             Algorithm::Fft => "fft",
             Algorithm::Ntt => "ntt",
             Algorithm::Lehmer => "lehmer",
+            Algorithm::LehmerWords => "lehmer_words",
             Algorithm::Divsteps => "divsteps",
         }
     }

@@ -219,6 +219,7 @@ macro_rules! for_each_operation {
                 cost: Euclid,
                 kernels: {
                     lehmer thread [1] {interleaved}: Column @8
+                    lehmer_words thread [1] {interleaved}: Column @8
                 }
             }
             /// The least common multiple of `a` and `b`; 0 where one of them is 0.
@@ -234,6 +235,7 @@ macro_rules! for_each_operation {
                 cost: Euclid,
                 kernels: {
                     lehmer thread [1] {interleaved}: Column @7
+                    lehmer_words thread [1] {interleaved}: Column @7
                 }
             }
             /// The inverse of `a` modulo `m`: `r a = 1` modulo `m`, `0 <= r < m`; it is 0 modulo 1.
@@ -249,6 +251,7 @@ macro_rules! for_each_operation {
                 cost: Euclid,
                 kernels: {
                     lehmer thread [1] {interleaved}: Column @6
+                    lehmer_words thread [1] {interleaved}: Column @6
                 }
             }
             /// The inverse of `a` modulo an odd `m`, in constant time: no branch and no address

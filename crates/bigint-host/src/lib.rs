@@ -73,6 +73,7 @@ pub use bigint_core::{Algorithm, LIMB_BITS, Level, MAX_WIDTH, Strides, WIDEST_CO
 pub use common::back_end::{BackEnd, DeviceDescription, DeviceSet};
 #[doc(hidden)]
 pub use common::error::{DeviceError, DeviceErrorKind};
+pub use common::facts::Facts;
 #[doc(hidden)]
 pub use common::options::Options;
 #[doc(hidden)]

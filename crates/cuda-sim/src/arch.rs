@@ -49,6 +49,8 @@ pub struct Arch {
     pub memory_bus_bits: u32,
     /// Level-2 cache in bytes.
     pub l2_bytes: u32,
+    /// Operations on floats of 32 bits in the time of one on doubles.
+    pub floats_for_a_double: u32,
 }
 
 const BASE: Arch = Arch {
@@ -74,6 +76,7 @@ const BASE: Arch = Arch {
     memory_clock_khz: 0,
     memory_bus_bits: 0,
     l2_bytes: 0,
+    floats_for_a_double: 2,
 };
 
 impl Arch {
@@ -95,6 +98,7 @@ impl Arch {
         memory_clock_khz: 5_001_000,
         memory_bus_bits: 256,
         l2_bytes: 4 << 20,
+        floats_for_a_double: 32,
         ..BASE
     };
     /// Ampere, compute capability 8.0.
@@ -125,6 +129,7 @@ impl Arch {
         memory_clock_khz: 9_751_000,
         memory_bus_bits: 384,
         l2_bytes: 6 << 20,
+        floats_for_a_double: 64,
         ..BASE
     };
     /// Ada, compute capability 8.9.
@@ -164,14 +169,29 @@ impl Arch {
         ..Arch::SM_90
     };
 
+    /// Blackwell, compute capability 12.0.
+    pub const SM_120: Arch = Arch {
+        name: "GeForce RTX 5090",
+        compute_capability: (12, 0),
+        multiprocessors: 170,
+        max_blocks_per_multiprocessor: 24,
+        clock_khz: 2_407_000,
+        memory_clock_khz: 14_001_000,
+        memory_bus_bits: 512,
+        l2_bytes: 96 << 20,
+        floats_for_a_double: 64,
+        ..Arch::SM_86
+    };
+
     /// Every architecture that the simulator knows, oldest first.
-    pub const ALL: [Arch; 6] = [
+    pub const ALL: [Arch; 7] = [
         Arch::SM_75,
         Arch::SM_80,
         Arch::SM_86,
         Arch::SM_89,
         Arch::SM_90,
         Arch::SM_100,
+        Arch::SM_120,
     ];
 
     /// The architecture's number as in `sm_75`: ten times major plus minor.

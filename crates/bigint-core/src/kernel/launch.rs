@@ -116,8 +116,10 @@ impl Kernel {
     pub(super) const fn digit_pairs(&self, n: usize, m: usize) -> usize {
         match (self.algorithm, self.operation.declaration().flag) {
             // Inverses are cofactors.
-            (Algorithm::Lehmer, Flag::NotInvertible) => inverse_digits(n, m),
-            (Algorithm::Lehmer, _) => gcd_digits(n, m),
+            (Algorithm::Lehmer | Algorithm::LehmerWords, Flag::NotInvertible) => {
+                inverse_digits(n, m)
+            }
+            (Algorithm::Lehmer | Algorithm::LehmerWords, _) => gcd_digits(n, m),
             (Algorithm::Divsteps, _) => divstep_pairs(if n > m { n } else { m }),
             _ => 0,
         }

@@ -74,8 +74,8 @@ type Leaf = fn(&mut Work<'_>);
 /// one is found by a test.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
-        Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, Limbwise, Ntt, Ripple,
-        Scan, School, Toeplitz, Window, WindowVartime,
+        Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, LehmerWords, Limbwise,
+        Ntt, Ripple, Scan, School, Toeplitz, Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
@@ -97,9 +97,11 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::DivRem, Auto | School) => |w| w.flag = div_rem::school(w.r, w.s, w.a, w.b),
         (Operation::Div, Auto | School) => |w| w.flag = div::school(w.r, w.a, w.b),
         (Operation::Rem, Auto | School) => |w| w.flag = rem::school(w.r, w.a, w.b),
-        (Operation::Gcd, Auto | Lehmer) => |w| gcd::lehmer(w.r, w.a, w.b),
-        (Operation::Lcm, Auto | Lehmer) => |w| lcm::lehmer(w.r, w.a, w.b),
-        (Operation::InvMod, Auto | Lehmer) => |w| w.flag = inv_mod::lehmer(w.r, w.a, w.b),
+        (Operation::Gcd, Auto | Lehmer | LehmerWords) => |w| gcd::lehmer(w.r, w.a, w.b),
+        (Operation::Lcm, Auto | Lehmer | LehmerWords) => |w| lcm::lehmer(w.r, w.a, w.b),
+        (Operation::InvMod, Auto | Lehmer | LehmerWords) => {
+            |w| w.flag = inv_mod::lehmer(w.r, w.a, w.b)
+        }
         (Operation::InvOddMod, Auto | Divsteps) => {
             |w| w.flag = inv_odd_mod::divsteps(w.r, w.a, w.b)
         }

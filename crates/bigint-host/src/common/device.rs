@@ -6,6 +6,7 @@
 
 use crate::common::back_end::Found;
 use crate::common::error::DeviceError;
+use crate::common::facts::Facts;
 use crate::common::reach::Parameter;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
@@ -43,6 +44,9 @@ pub(crate) trait Device: DeviceMemory + Kernels {
     /// Whether it has tensor cores that multiply bytes, and takes the kernels that need them
     /// ([`TENSOR_CAPABILITY`](bigint_core::kernel::TENSOR_CAPABILITY)).
     fn has_tensor_cores(&self) -> bool;
+
+    /// What the driver tells about its speed; none where it does not.
+    fn facts(&self) -> Option<Facts>;
 
     /// What choices depend on.
     fn abilities(&self) -> Abilities {

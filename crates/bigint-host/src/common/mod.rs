@@ -7,6 +7,7 @@
 pub(crate) mod back_end;
 pub(crate) mod device;
 pub(crate) mod error;
+pub(crate) mod facts;
 pub(crate) mod job;
 pub(crate) mod limbs;
 pub(crate) mod options;

@@ -5,6 +5,7 @@ use super::modules::Modules;
 use super::staging::Staging;
 use super::{count, describe, early, failure, raw_device};
 use crate::common::device::{Device, Memory, Roots, STAGED};
+use crate::common::facts::Facts;
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
 use bigint_core::kernel::TENSOR_CAPABILITY;
@@ -59,6 +60,7 @@ pub(super) struct CudaDevice {
     shared_bytes: u32,
     /// Whether tensor cores multiply bytes.
     has_tensor_cores: bool,
+    facts: Option<Facts>,
     /// Whether a kernel can begin before the last one has ended.
     is_early: bool,
     /// Whether memory is taken and freed in the stream's order, which neither
@@ -187,6 +189,7 @@ impl CudaDevice {
             context,
             shared_bytes: shared_bytes(device),
             has_tensor_cores: capability >= TENSOR_CAPABILITY,
+            facts: facts(device, capability),
             is_early,
             has_memory_pools,
             memory,
@@ -299,6 +302,10 @@ impl Device for CudaDevice {
         self.has_tensor_cores
     }
 
+    fn facts(&self) -> Option<Facts> {
+        self.facts
+    }
+
     fn is_early(&self) -> bool {
         self.is_early
     }
@@ -330,6 +337,26 @@ fn shared_bytes(device: cust::device::Device) -> u32 {
     let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
     let bytes = attribute_of(device, attribute).and_then(|value| u32::try_from(value).ok());
     bytes.unwrap_or(0).max(FREE_SHARED_BYTES)
+}
+
+/// What the driver tells about a device's speed, if it knows all of it.
+fn facts(device: cust::device::Device, capability: (u32, u32)) -> Option<Facts> {
+    use sys::CUdevice_attribute as Attribute;
+    let of = |attribute| {
+        let value = u32::try_from(attribute_of(device, attribute)?).ok();
+        value.filter(|value| *value > 0)
+    };
+    Some(Facts {
+        capability,
+        multiprocessors: of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        clock_khz: of(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+        memory_clock_khz: of(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+        memory_bus_bits: of(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+        cache_bytes: of(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
+        floats_for_a_double: of(
+            Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
+        )?,
+    })
 }
 
 /// An attribute of a device that `cust` has no name for, if the driver knows it.

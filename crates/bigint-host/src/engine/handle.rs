@@ -199,6 +199,20 @@ impl Engine {
         })
     }
 
+    /// Where the thresholds on the first device come from, in words; `None` without a device.
+    pub fn origin(&self) -> Option<String> {
+        self.inner.open_now();
+        let device = self.inner.device()?;
+        Some(self.inner.tuning_on(device).origin())
+    }
+
+    /// Whether the times on the first device are those of a model, not measured on one like it.
+    pub fn is_modelled(&self) -> bool {
+        self.inner.open_now();
+        let device = self.inner.device();
+        device.is_some_and(|device| self.inner.tuning_on(device).is_modelled)
+    }
+
     /// Whether the engine overwrites numbers ([`Engine::for_secrets`]).
     pub fn is_for_secrets(&self) -> bool {
         self.inner.pool.is_for_secrets()

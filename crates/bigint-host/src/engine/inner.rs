@@ -2,6 +2,7 @@
 //! and what happens when devices fail.
 
 use crate::common::device::{Buffer, Device};
+use crate::common::facts::Facts;
 use crate::common::limbs;
 use crate::common::pool::Pool;
 use crate::common::threads::lock;
@@ -29,6 +30,8 @@ pub(crate) struct Inner {
     pub devices: Devices,
     pub resort: Resort,
     tuning: Tuning,
+    /// The thresholds on each kind of device.
+    tunings: Mutex<Vec<(Option<Facts>, Arc<Tuning>)>>,
     warnings: Mutex<Vec<String>>,
     /// The record of how operations were computed.
     pub choices: Arc<Choices>,
@@ -76,6 +79,7 @@ impl Inner {
             devices,
             resort,
             tuning,
+            tunings: Mutex::default(),
             warnings: Mutex::default(),
             choices: Arc::default(),
             pool: Arc::default(),
@@ -218,6 +222,21 @@ impl Inner {
     /// The thresholds.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
+    }
+
+    /// The thresholds on a device: as they are, or what a model makes of them ([`Tuning::on`]).
+    pub fn tuning_on(&self, device: &Arc<dyn Device>) -> Arc<Tuning> {
+        let facts = device.facts();
+        let mut tunings = lock(&self.tunings);
+        if let Some((_, tuning)) = tunings.iter().find(|(of, _)| *of == facts) {
+            return Arc::clone(tuning);
+        }
+        let tuning = match &facts {
+            Some(facts) => self.tuning.on(facts),
+            None => self.tuning.clone(),
+        };
+        tunings.push((facts, Arc::new(tuning)));
+        Arc::clone(&tunings[tunings.len() - 1].1)
     }
 
     /// Host memory for results of these shapes, with zeros in the padding.

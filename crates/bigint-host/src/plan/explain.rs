@@ -125,25 +125,14 @@ impl Inner {
         if who.0 == Who::WholeProduct {
             why.push("as a whole product, and a pass over it".to_owned());
         }
-        let thresholds = &self.tuning().provenance;
-        why.push(format!(
-            "thresholds: {}, {} ({})",
-            thresholds.machine,
-            thresholds.date,
-            self.tuning().file
-        ));
         let part = |(device, numbers): (&Arc<dyn Device>, Range<usize>)| {
+            let mut why = why.clone();
+            why.push(format!("thresholds: {}", self.tuning_on(device).origin()));
             let back_end = BackEnd::Cuda(device.ordinal().into());
             match task {
                 Task::Job(job) if who.0 == Who::Devices => {
                     let chosen = chosen(self, device, *job, operands, numbers.len())?;
-                    Ok(on_device(
-                        back_end,
-                        *job,
-                        numbers.len(),
-                        &chosen,
-                        why.clone(),
-                    ))
+                    Ok(on_device(back_end, *job, numbers.len(), &chosen, why))
                 }
                 _ => Ok(Part {
                     back_end,
@@ -151,7 +140,7 @@ impl Inner {
                     algorithm: Algorithm::Auto,
                     level: None,
                     launches: String::new(),
-                    why: why.clone(),
+                    why,
                 }),
             }
         };

@@ -400,6 +400,9 @@ impl Tuning {
             }
             // Rows stand in registers, and chains of carries run along them.
             (Operation::Mul, Level::Thread | Level::Warp) => Algorithm::School,
+            _ if operation.has(Algorithm::LehmerWords) && wider <= self.div.words_max_width => {
+                Algorithm::LehmerWords
+            }
             // The others have one at each level.
             _ => operation.algorithms(level).next().unwrap_or_default(),
         }

@@ -13,6 +13,9 @@ use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Algorithm, Level, Operation};
 
+/// Warps of rows that fill a device: fewer take as long as so many.
+const WARPS: usize = 2048;
+
 impl Tuning {
     /// Whether the kernel of squares takes less time for `count` squares of `n` limbs than the
     /// kernel of products.
@@ -41,8 +44,13 @@ impl Tuning {
             key: "mul.fft",
             nanoseconds: self.blocks(operation, n, m).one,
             than: "mul.school_nanoseconds",
-            other: self.mul.school_nanoseconds * n as f64 * m as f64,
+            other: self.by_rows(n, m),
         }
+    }
+
+    /// The time of a product by rows in a batch that fills the device, in nanoseconds.
+    fn by_rows(&self, n: usize, m: usize) -> f64 {
+        self.mul.school_nanoseconds * n as f64 * m as f64
     }
 
     /// Whether a warp multiplies so many numbers of these widths by Toeplitz matrices in less time than
@@ -117,21 +125,27 @@ impl Tuning {
             (None | Some(Level::Grid), Algorithm::Ntt) => return Some((chosen, Why::Forced)),
             (Some(level), _) => return (level == Level::Grid).then_some((chosen, Why::Forced)),
             (None, _) if options.lanes.is_some() => return None,
-            (None, Algorithm::Fft) => {}
-            (None, Algorithm::Auto) if self.blocks_or_rows(Operation::Mul, n, m).holds() => {}
+            (None, Algorithm::Fft | Algorithm::Auto) => {}
             _ => return None,
         }
-        // Blocks that wait for no other: a few numbers take as long as one.
+        // Those that wait for no other: a few numbers take as long as one.
         let blocks = self.blocks(operation, n, m);
         let by_blocks = blocks.alone.max(blocks.one * job.count() as f64);
+        let by_rows = self.by_rows(n, m) * job.count().max(WARPS) as f64;
+        let is_by_rows =
+            named == Algorithm::Auto && !self.blocks_or_rows(Operation::Mul, n, m).holds();
+        let (than, other) = match is_by_rows {
+            true => ("mul.school_nanoseconds", by_rows),
+            false => ("mul.fft", by_blocks),
+        };
         let why = Why::Faster {
             key: match chosen {
                 Transform::Fft(_) => "mul.grid",
                 Transform::Ntt(_) | Transform::Pieces(_) => "mul.ntt",
             },
             nanoseconds: by_grid,
-            than: "mul.fft",
-            other: by_blocks,
+            than,
+            other,
         };
         why.holds().then_some((chosen, why))
     }

@@ -197,7 +197,8 @@ pub(crate) fn chosen(
     count: usize,
 ) -> Result<Chosen, Error> {
     let (job, inputs) = (job.with_count(count), Inputs::of(operands));
-    choose::launches(engine.tuning(), device.abilities(), job, &inputs)
+    let tuning = engine.tuning_on(device);
+    choose::launches(&tuning, device.abilities(), job, &inputs)
 }
 
 #[cfg(test)]

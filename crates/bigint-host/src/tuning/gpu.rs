@@ -1,6 +1,7 @@
 //! Thresholds of the GPU back end: data with provenance, read from a file.
 
 use crate::Error;
+use crate::common::facts::Facts;
 use crate::tuning::{parse, read_file, refused};
 use bigint_core::operation::Cost;
 use bigint_core::{Level, Limb, Operation};
@@ -16,6 +17,10 @@ use std::path::Path;
 pub struct Tuning {
     /// The origin of the thresholds: machine, date and method.
     pub provenance: Provenance,
+    /// The device on which times were measured. On another they become what a model says
+    /// ([`Tuning::on`]); without this, they count as they are on every device.
+    #[serde(default)]
+    pub device: Option<Facts>,
     /// Addition and subtraction.
     pub add: AddTuning,
     /// Bits and masks, limb by limb.
@@ -40,6 +45,9 @@ pub struct Tuning {
     /// The path of the file that they were read from.
     #[serde(skip)]
     pub(crate) file: String,
+    /// Whether the times are those of a model.
+    #[serde(skip)]
+    pub(crate) is_modelled: bool,
 }
 
 /// The origin of a table of thresholds.
@@ -156,6 +164,11 @@ pub struct MulTuning {
 pub struct DivTuning {
     /// The widest operand of common divisors and inverses for which `auto` uses a device.
     pub gcd_device_max_width: usize,
+    /// The widest operand of common divisors, common multiples and inverses whose steps are in integers
+    /// ([`Algorithm::LehmerWords`](bigint_core::Algorithm::LehmerWords)), not in doubles; a model raises it
+    /// where a device is slow with doubles.
+    #[serde(default)]
+    pub words_max_width: usize,
     /// The widest operand of square roots for which `auto` uses a device.
     pub root_device_max_width: usize,
     /// The widest number whose square root a thread finds by itself.
@@ -419,6 +432,16 @@ impl Default for Tuning {
 }
 
 impl Tuning {
+    /// Where the thresholds come from, in words.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        let Provenance { machine, date, how } = &self.provenance;
+        match self.is_modelled {
+            true => format!("{how}, {date} ({})", self.file),
+            false => format!("{machine}, {date} ({})", self.file),
+        }
+    }
+
     /// Reads a tuning file.
     ///
     /// # Errors

@@ -3,10 +3,11 @@
 //! Every table names its machine, its date and how it was measured. `gpu.rs` is the form of the
 //! table of a GPU's kernels: one file a machine stands in `tuning/` beside the sources, the one
 //! that ships is built in, and users may read another. `cpu.rs` is the table of the CPU's
-//! algorithms, which `bigint tune` writes. What follows from the thresholds is `plan`'s.
+//! algorithms, which `bigint tune` writes. `model.rs` says what a GPU's table is on another GPU. What follows from the thresholds is `plan`'s.
 
 pub(crate) mod cpu;
 pub(crate) mod gpu;
+pub(crate) mod model;
 
 pub use cpu::CpuTuning;
 pub use gpu::{

@@ -6,6 +6,7 @@
 //! left behind.
 
 mod at_once;
+mod capabilities;
 mod conformance;
 mod failures;
 mod fork;

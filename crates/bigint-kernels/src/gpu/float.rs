@@ -106,6 +106,38 @@ pub fn reciprocal(x: f64) -> f64 {
     unsafe { approximate_reciprocal(x) }
 }
 
+/// `x` as a float of 32 bits, within `2^-23` of it where it is `2^32` at least in size.
+#[inline(always)]
+pub fn short(x: i64) -> f32 {
+    // A conversion of 64 bits is as slow as doubles are.
+    const TWO_32: f32 = 4_294_967_296.0;
+    ((x >> 32) as i32 as f32) * TWO_32 + (x as u32 as f32)
+}
+
+/// `1 / x` of a float within a relative error of `2^-22`.
+#[inline(always)]
+pub fn short_reciprocal(x: f32) -> f32 {
+    let reciprocal;
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!("rcp.approx.ftz.f32 {r}, {x};", r = out(reg32) reciprocal, x = in(reg32) x,
+            options(pure, nomem, nostack));
+    }
+    reciprocal
+}
+
+/// The integer nearest to `x`.
+#[inline(always)]
+pub fn nearest_integer(x: f32) -> i32 {
+    let nearest;
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!("cvt.rni.s32.f32 {r}, {x};", r = out(reg32) nearest, x = in(reg32) x,
+            options(pure, nomem, nostack));
+    }
+    nearest
+}
+
 /// Added to a double of 31 bits and taken off again, it rounds to an integer, which then stands in
 /// the lower 32 bits.
 pub const ROUNDING: f64 = 6_755_399_441_055_744.0;

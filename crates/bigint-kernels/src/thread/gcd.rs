@@ -6,21 +6,28 @@
 
 use super::Batches;
 use super::column::{Above, Column, InColumn, numbers};
-use super::lehmer::Pair;
+use super::lehmer::{Doubles, Pair, Tops, Words};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
+use core::marker::PhantomData;
 
 /// The divisors that fall to the calling thread.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
-    numbers::<Divisor, S>(batches);
+    numbers::<Divisor<Doubles>, S>(batches);
+}
+
+/// The same by steps in integers.
+#[inline(always)]
+pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
+    numbers::<Divisor<Words>, S>(batches);
 }
 
 /// The greatest number that divides both, cut or extended to the width of the result.
-struct Divisor;
+struct Divisor<T>(PhantomData<T>);
 
-impl InColumn for Divisor {
+impl<T: Tops> InColumn for Divisor<T> {
     const HAS_FLAG: bool = false;
 
     #[inline(always)]
@@ -31,7 +38,7 @@ impl InColumn for Divisor {
     #[inline(always)]
     fn number<S: Stride>([r, a, b]: [Number<S>; 3], column: impl Column, pairs: u32) -> Limb {
         let column = Above::zeros(column);
-        divisor(a, b, column, pairs, r.width(), |i, limb| r.set(i, limb));
+        divisor::<T>(a, b, column, pairs, r.width(), |i, limb| r.set(i, limb));
         0
     }
 }
@@ -39,7 +46,7 @@ impl InColumn for Divisor {
 /// The greatest number that divides both, 0 of zeros: so many limbs of it for `store`. It has so many
 /// pairs of a column, with the zeros below it.
 #[inline(always)]
-pub fn divisor(
+pub fn divisor<T: Tops>(
     a: Number<impl Stride>,
     b: Number<impl Stride>,
     column: Above<impl Column>,
@@ -48,7 +55,7 @@ pub fn divisor(
     store: impl FnMut(u32, Limb),
 ) {
     let mut pair = Pair::new(column, pairs - column.from, a, b);
-    while let Some(step) = pair.step() {
+    while let Some(step) = pair.step::<T>() {
         match step.is_shifted_here() {
             true => pair.transform_shifted(step, pair.length()),
             false => pair.transform(step, pair.length()),

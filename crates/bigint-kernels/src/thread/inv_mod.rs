@@ -20,7 +20,7 @@
 //! shared memory for it.
 
 use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
-use super::lehmer::{Pair, Step, Sum};
+use super::lehmer::{Doubles, Pair, Step, Sum, Tops, Words};
 use super::{Batches, Work, division};
 use crate::gpu::known::column_is_shared;
 use crate::gpu::memory::{Number, Stride};
@@ -33,6 +33,17 @@ const MOST_UP: u32 = 2;
 /// The inverses that fall to the calling thread.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
+    inverses::<Doubles, S>(batches);
+}
+
+/// The same by steps in integers.
+#[inline(always)]
+pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
+    inverses::<Words, S>(batches);
+}
+
+#[inline(always)]
+fn inverses<T: Tops, S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
         let Work {
             r,
@@ -43,8 +54,8 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
         } = work;
         let pairs = inverse_digits(a.width() as usize, m.width() as usize) as u32;
         let flag = match column_is_shared(scratch.width()) {
-            true => number(r, a, m, batches.column(pairs), pairs),
-            false => number(r, a, m, batches.column_in_scratch(), pairs),
+            true => number::<T, _>(r, a, m, batches.column(pairs), pairs),
+            false => number::<T, _>(r, a, m, batches.column_in_scratch(), pairs),
         };
         work.carry.set(flag);
     }
@@ -53,7 +64,7 @@ pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
 /// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
 /// is none. The column has so many pairs.
 #[inline(always)]
-fn number<C: Column>(
+fn number<T: Tops, C: Column>(
     r: Number<impl Stride>,
     a: Number<impl Stride>,
     m: Number<impl Stride>,
@@ -65,7 +76,7 @@ fn number<C: Column>(
     let mut pair = Pair::new(column, pairs, m, a);
     let last = pairs - 1;
     let mut cofactors = Pair::zero_and_one(Reversed { column, last });
-    while let Some(step) = pair.step() {
+    while let Some(step) = pair.step::<T>() {
         if !step.is_shifted_here() {
             pair.transform(step, pair.length());
             cofactors.transform(step, cofactors.length() + 1);

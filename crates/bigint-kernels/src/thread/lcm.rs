@@ -9,21 +9,29 @@
 //! that of the first.
 
 use super::column::{Above, Column, InColumn, Limbs, numbers};
+use super::lehmer::{Doubles, Tops, Words};
 use super::{Batches, exact, gcd, mul};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
+use core::marker::PhantomData;
 
 /// The multiples that fall to the calling thread.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
-    numbers::<Multiple, S>(batches);
+    numbers::<Multiple<Doubles>, S>(batches);
+}
+
+/// The same by steps in integers.
+#[inline(always)]
+pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
+    numbers::<Multiple<Words>, S>(batches);
 }
 
 /// The least number that both divide.
-struct Multiple;
+struct Multiple<T>(PhantomData<T>);
 
-impl InColumn for Multiple {
+impl<T: Tops> InColumn for Multiple<T> {
     const HAS_FLAG: bool = false;
 
     #[inline(always)]
@@ -40,7 +48,7 @@ impl InColumn for Multiple {
             width,
         };
         let divisor = places(false, a.width().max(b.width()));
-        gcd::divisor(a, b, column, pairs, divisor.width, |i, limb| {
+        gcd::divisor::<T>(a, b, column, pairs, divisor.width, |i, limb| {
             divisor.set(i, limb);
         });
         let quotient = places(true, a.width());

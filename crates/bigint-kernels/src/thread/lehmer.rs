@@ -34,6 +34,11 @@
 //! by `2^31`: then the digit is the lower half but for its top bit, and the upper half is what
 //! the next one adds.
 //!
+//! Where doubles are slow, [`Words`] makes the same steps in integers of 64 bits: the longer top is shifted
+//! to 62 bits, the shorter one by as much. Only the quotient is found in floats, of 32 bits and within
+//! `2^-21` of itself. What the shift cuts off is below `2^-61` of the longer number, which entries of `2^30`
+//! make `2^-31`: less than doubles lose.
+//!
 //! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
 //! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
 //! side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it can, then
@@ -170,7 +175,7 @@ impl<C: Column> Pair<C> {
 
     /// The step of the next round; none where one of the numbers is zero.
     #[inline(always)]
-    pub fn step(&mut self) -> Option<Step> {
+    pub fn step<T: Tops>(&mut self) -> Option<Step> {
         // Mostly the numbers are a digit shorter after a round, or not.
         let four = [1, 2, 3, 4].map(|by| self.below(self.length, by));
         let is_shorter = four[0] == [0, 0];
@@ -186,17 +191,13 @@ impl<C: Column> Pair<C> {
             self.length -= 1;
             top = [1, 2, 3].map(|by| self.below(self.length, by));
         }
-        let [x, y] = [0, 1].map(|i| value([0, 1, 2].map(|k| top[k][i])));
+        let tops = [0, 1].map(|i| [0, 1, 2].map(|k| top[k][i]));
+        if let Some(rows) = T::rows(tops, self.length) {
+            return Some(Step::of(rows));
+        }
+        let [x, y] = tops.map(value);
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // 2^-29 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
-        // numbers are among their digits: so that zero is below it.
-        let zeros = 3_u32.saturating_sub(self.length);
-        let half = float::upper(0.5) + (zeros << 25);
-        let least = (float::upper(large) - (29 << 20)).max(half);
-        if float::upper(small) >= least {
-            return Some(Step::of(matrix(large, small, least, swap)));
-        }
         // A quotient by itself that an entry holds, though it be off by 2^-20 of itself.
         if float::upper(large) <= float::upper(small * MOST) {
             return Some(Step::of(single(ratio(large, small), swap)));
@@ -402,6 +403,87 @@ impl Sums {
     fn pair(&mut self, pair: [i32; 2]) -> [i32; 2] {
         let ([first, second], [of_first, of_second]) = (&mut self.sums, self.rows);
         [first.digit(of_first, pair), second.digit(of_second, pair)]
+    }
+}
+
+/// How the top digits of both numbers make a matrix.
+pub trait Tops {
+    /// The matrix of [`STEPS`] steps with the top three digits of both numbers of so many digits, the
+    /// highest first; none where one top is less than `2^-29` of the other.
+    fn rows(tops: [[i32; 3]; 2], length: u32) -> Option<[[i32; 2]; 2]>;
+}
+
+/// By doubles.
+pub struct Doubles;
+
+impl Tops for Doubles {
+    #[inline(always)]
+    fn rows(tops: [[i32; 3]; 2], length: u32) -> Option<[[i32; 2]; 2]> {
+        let [x, y] = tops.map(value);
+        let swap = float::upper(x) < float::upper(y);
+        let (large, small) = if swap { (y, x) } else { (x, y) };
+        // 2^-29 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
+        // numbers are among their digits: so that zero is below it.
+        let zeros = 3_u32.saturating_sub(length);
+        let half = float::upper(0.5) + (zeros << 25);
+        let least = (float::upper(large) - (29 << 20)).max(half);
+        (float::upper(small) >= least).then(|| matrix(large, small, least, swap))
+    }
+}
+
+/// By integers.
+pub struct Words;
+
+impl Words {
+    /// The bits of the longer top.
+    const BITS: u32 = 62;
+
+    /// A step of Euclid's algorithm, as [`float::euclid`] makes it; `of_y` is `y` as a float.
+    #[inline(always)]
+    fn step(
+        x: &mut (i64, f32),
+        [u, v]: &mut [i32; 2],
+        (y, of_y): (i64, f32),
+        [p, q]: [i32; 2],
+        least: u64,
+    ) {
+        if y.unsigned_abs() >= least {
+            let t = float::nearest_integer(-x.1 * float::short_reciprocal(of_y));
+            x.0 = x.0.wrapping_add(y.wrapping_mul(i64::from(t)));
+            *u = u.wrapping_add(t.wrapping_mul(p));
+            *v = v.wrapping_add(t.wrapping_mul(q));
+            x.1 = float::short(x.0);
+        }
+    }
+}
+
+impl Tops for Words {
+    #[inline(always)]
+    fn rows(tops: [[i32; 3]; 2], _: u32) -> Option<[[i32; 2]; 2]> {
+        let [x, y] = tops.map(
+            #[inline(always)]
+            |[high, middle, low]| {
+                (i128::from(high) << 64) + (i128::from(middle) << 32) + i128::from(low)
+            },
+        );
+        let swap = x.unsigned_abs() < y.unsigned_abs();
+        let (large, small) = if swap { (y, x) } else { (x, y) };
+        // A top digit is not zero, so that the longer number is 2^63 at least.
+        let bits = u128::BITS - large.unsigned_abs().leading_zeros();
+        let shift = bits.saturating_sub(Self::BITS);
+        let [x, y] = [(large >> shift) as i64, (small >> shift) as i64];
+        let least = x.unsigned_abs() >> 29;
+        if y.unsigned_abs() < least {
+            return None;
+        }
+        let unit = if swap { [0, 1] } else { [1, 0] };
+        let (mut of_x, mut of_y) = (unit, [unit[1], unit[0]]);
+        let (mut x, mut y) = ((x, float::short(x)), (y, float::short(y)));
+        for _ in 0..STEPS / 2 {
+            Self::step(&mut x, &mut of_x, y, of_y, least);
+            Self::step(&mut y, &mut of_y, x, of_x, least);
+        }
+        Some([of_x, of_y])
     }
 }
 

@@ -170,11 +170,7 @@ pub(super) fn attribute_of(
         83 => 1,
         // A group of its own for each board.
         85 => ordinal as u32,
-        // Float against double throughput: consumer chips have few double units.
-        87 => match arch.sm() {
-            80 | 90 | 100 => 2,
-            _ => 64,
-        },
+        87 => arch.floats_for_a_double,
         // Cooperative launches.
         95 => 1,
         97 => arch.shared_per_block_optin,
