@@ -8,7 +8,7 @@ use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use bigint_host::{Options, Tuning};
 use cuda_sim::ptx::Module;
-use cuda_sim::{Arch, Checks, Class, Device, DeviceConfig, Grid};
+use cuda_sim::{Arch, Checks, Class, Counts, Device, DeviceConfig, Grid};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -59,6 +59,22 @@ pub struct Pipes {
     pub issued: f64,
     /// Bytes of global memory that move.
     pub bytes: f64,
+}
+
+impl Pipes {
+    /// Of what a launch on `n` numbers did.
+    fn of(counts: &Counts, n: f64) -> Self {
+        let moves = [Class::Move, Class::Param].map(|class| counts.class(class).warps);
+        let issued = counts.warp_instructions() - moves.iter().sum::<u64>();
+        Pipes {
+            multiply_adds: counts.multiply_adds as f64 / n,
+            floats: counts.class(Class::Float).lanes as f64 / n,
+            tensor: counts.matrix_multiply_adds as f64 / n,
+            shared: counts.shared_wavefronts as f64 / n,
+            issued: issued as f64 / n,
+            bytes: 32.0 * counts.sectors_moved() as f64 / n,
+        }
+    }
 }
 
 /// Limbs of each operand, about: enough for every block of a few to have work.
@@ -209,8 +225,6 @@ pub fn count(
     let auto = tuning.kernel(operation, &widths, shape, Options::default());
     let instructions = counts.lane_instructions() as f64;
     let madds = counts.multiply_adds as f64;
-    let moves = [Class::Move, Class::Param].map(|class| counts.class(class).warps);
-    let issued = counts.warp_instructions() - moves.iter().sum::<u64>();
     let n = numbers as f64;
     let sectors = |matrix: &MatrixArgument| (4 * numbers * matrix.width as usize).div_ceil(32);
     let fewest: usize = results.iter().chain(&operands).map(sectors).sum();
@@ -235,13 +249,6 @@ pub fn count(
         request_ratio: ratio(counts.load_sectors + counts.store_sectors, fewest),
         bank_conflict_ratio: ratio(counts.bank_conflicts(), counts.shared_wavefronts_fewest),
         divergence: ratio(counts.divergent_branches, counts.branches),
-        pipes: Pipes {
-            multiply_adds: madds / n,
-            floats: counts.class(Class::Float).lanes as f64 / n,
-            tensor: counts.matrix_multiply_adds as f64 / n,
-            shared: counts.shared_wavefronts as f64 / n,
-            issued: issued as f64 / n,
-            bytes: 32.0 * counts.sectors_moved() as f64 / n,
-        },
+        pipes: Pipes::of(&counts, n),
     }
 }
