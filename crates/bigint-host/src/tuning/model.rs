@@ -323,7 +323,7 @@ mod tests {
                 let algorithm = chosen.unwrap().0.algorithm;
                 let by_doubles = [Algorithm::Fft, Algorithm::Lehmer].contains(&algorithm);
                 assert!(
-                    !by_doubles || limbs > 128 && operation != Operation::Mul,
+                    !by_doubles || limbs >= 128 && operation != Operation::Mul,
                     "{operation:?} of {limbs} limbs"
                 );
             }
