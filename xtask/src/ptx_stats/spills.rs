@@ -42,19 +42,34 @@ const KNOWN: [Known; 10] = [
     },
     Known {
         kernels: "inv_mod_lehmer_thread",
-        most_bytes: 1050,
+        most_bytes: 1200,
         why: "it has code for columns in shared memory and in scratch, and limbs in any layout; told \
               which, as the host tells it, it spills nothing where columns are shared",
     },
     Known {
         kernels: "gcd_lehmer_thread",
-        most_bytes: 700,
+        most_bytes: 720,
         why: "as inv_mod",
     },
     Known {
         kernels: "lcm_lehmer_thread",
-        most_bytes: 650,
+        most_bytes: 670,
         why: "as inv_mod",
+    },
+    Known {
+        kernels: "inv_mod_lehmer_words_thread",
+        most_bytes: 1440,
+        why: "as inv_mod by doubles",
+    },
+    Known {
+        kernels: "gcd_lehmer_words_thread",
+        most_bytes: 900,
+        why: "as inv_mod by doubles",
+    },
+    Known {
+        kernels: "lcm_lehmer_words_thread",
+        most_bytes: 900,
+        why: "as inv_mod by doubles",
     },
     Known {
         kernels: "mont_mul_cios_",
