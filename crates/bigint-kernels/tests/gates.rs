@@ -10,7 +10,7 @@ mod launch;
 
 use bigint_core::fused::FusedKernel;
 use bigint_core::{Kernel, Layout, Operation, Shape};
-use bigint_host::{Options, Tuning};
+use bigint_host::{Facts, Options, Tuning};
 use launch::{MANY, Modules, Row, count, widths};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -186,9 +186,22 @@ fn all_widths() -> impl Iterator<Item = usize> + Clone {
     (1..=50).chain(wide)
 }
 
-/// The names of the kernels that `auto` takes for an operation.
+/// The names of the kernels that `auto` takes for an operation, on the device that was measured and on
+/// one that is slow with doubles.
 fn taken(operation: Operation) -> BTreeSet<&'static str> {
-    let tuning = Tuning::default();
+    let measured = Tuning::default();
+    let slow = Facts {
+        floats_for_a_double: 64,
+        ..measured.device.expect("the shipped table names its device")
+    };
+    let slow = measured.on(&slow);
+    let mut names = taken_by(&measured, operation);
+    names.extend(taken_by(&slow, operation));
+    names
+}
+
+/// The names of the kernels that these thresholds take for an operation.
+fn taken_by(tuning: &Tuning, operation: Operation) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     let mut take = |widths: &[usize], result| {
         if tuning.takes_whole_product(operation, widths[0], widths[widths.len() - 1]) {

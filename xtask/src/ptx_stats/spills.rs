@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 10] = [
+const KNOWN: [Known; 13] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,

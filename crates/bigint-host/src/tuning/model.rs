@@ -251,8 +251,10 @@ mod tests {
         let (shipped, same) = (Tuning::default(), Tuning::default().on(&measured()));
         assert!(!same.is_modelled);
         assert_eq!(same.mul.school_nanoseconds, shipped.mul.school_nanoseconds);
-        let mut own = Tuning::default();
-        own.device = None;
+        let own = Tuning {
+            device: None,
+            ..Tuning::default()
+        };
         let own = own.on(&WEAK);
         assert!(!own.is_modelled && own.div.words_max_width == 0);
     }

@@ -192,10 +192,10 @@ impl<C: Column> Pair<C> {
             top = [1, 2, 3].map(|by| self.below(self.length, by));
         }
         let tops = [0, 1].map(|i| [0, 1, 2].map(|k| top[k][i]));
-        if let Some(rows) = T::rows(tops, self.length) {
-            return Some(Step::of(rows));
-        }
-        let [x, y] = tops.map(value);
+        let [x, y] = match T::rows(tops, self.length) {
+            Ok(rows) => return Some(Step::of(rows)),
+            Err(tops) => tops,
+        };
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
         // A quotient by itself that an entry holds, though it be off by 2^-20 of itself.
@@ -409,8 +409,8 @@ impl Sums {
 /// How the top digits of both numbers make a matrix.
 pub trait Tops {
     /// The matrix of [`STEPS`] steps with the top three digits of both numbers of so many digits, the
-    /// highest first; none where one top is less than `2^-29` of the other.
-    fn rows(tops: [[i32; 3]; 2], length: u32) -> Option<[[i32; 2]; 2]>;
+    /// highest first; both tops as doubles where one is less than `2^-29` of the other.
+    fn rows(tops: [[i32; 3]; 2], length: u32) -> Result<[[i32; 2]; 2], [f64; 2]>;
 }
 
 /// By doubles.
@@ -418,7 +418,7 @@ pub struct Doubles;
 
 impl Tops for Doubles {
     #[inline(always)]
-    fn rows(tops: [[i32; 3]; 2], length: u32) -> Option<[[i32; 2]; 2]> {
+    fn rows(tops: [[i32; 3]; 2], length: u32) -> Result<[[i32; 2]; 2], [f64; 2]> {
         let [x, y] = tops.map(value);
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
@@ -427,7 +427,10 @@ impl Tops for Doubles {
         let zeros = 3_u32.saturating_sub(length);
         let half = float::upper(0.5) + (zeros << 25);
         let least = (float::upper(large) - (29 << 20)).max(half);
-        (float::upper(small) >= least).then(|| matrix(large, small, least, swap))
+        match float::upper(small) >= least {
+            true => Ok(matrix(large, small, least, swap)),
+            false => Err([x, y]),
+        }
     }
 }
 
@@ -459,7 +462,7 @@ impl Words {
 
 impl Tops for Words {
     #[inline(always)]
-    fn rows(tops: [[i32; 3]; 2], _: u32) -> Option<[[i32; 2]; 2]> {
+    fn rows(tops: [[i32; 3]; 2], _: u32) -> Result<[[i32; 2]; 2], [f64; 2]> {
         let [x, y] = tops.map(
             #[inline(always)]
             |[high, middle, low]| {
@@ -474,7 +477,7 @@ impl Tops for Words {
         let [x, y] = [(large >> shift) as i64, (small >> shift) as i64];
         let least = x.unsigned_abs() >> 29;
         if y.unsigned_abs() < least {
-            return None;
+            return Err(tops.map(value));
         }
         let unit = if swap { [0, 1] } else { [1, 0] };
         let (mut of_x, mut of_y) = (unit, [unit[1], unit[0]]);
@@ -483,7 +486,7 @@ impl Tops for Words {
             Self::step(&mut x, &mut of_x, y, of_y, least);
             Self::step(&mut y, &mut of_y, x, of_x, least);
         }
-        Some([of_x, of_y])
+        Ok([of_x, of_y])
     }
 }
 
