@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use crate::Error;
 
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
-const PTX: &str = include_str!("../ecm.ptx");
+pub const PTX: &str = include_str!("../ecm.ptx");
 
 /// The limbs of the numbers that there are kernels for.
 const WIDTHS: [usize; 6] = [4, 8, 12, 16, 24, 32];
@@ -135,13 +135,13 @@ impl Ladders {
 }
 
 /// A batch of numbers of one width.
-fn rows(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error> {
+pub fn rows(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error> {
     let shape = Shape::new(limbs.len() / width, width, Layout::Contiguous);
     Ok(engine.batch_from_limbs(limbs, shape)?)
 }
 
 /// Appends a number's limbs, as many as are wanted.
-fn push(limbs: &mut Vec<Limb>, number: &BigUint, width: usize) {
+pub fn push(limbs: &mut Vec<Limb>, number: &BigUint, width: usize) {
     let digits = number.to_u32_digits();
     let end = limbs.len() + width;
     limbs.extend(digits);

@@ -8,6 +8,7 @@ mod error;
 mod expression;
 mod factors;
 mod ladder;
+mod machine;
 mod modular;
 mod point;
 mod primes;

@@ -14,12 +14,14 @@
 //! Cost: a product for each pair; six products for each point, three for its denominator, and a product
 //! for each baby and block.
 
+use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::modular::gcd;
+use crate::machine::Machine;
+use crate::modular::{gcd, inverse};
 use crate::primes::primes;
-use crate::{Error, Point};
+use crate::{Curve, Error, Point};
 
 /// Giant steps of a block.
 const BLOCK: u64 = 64;
@@ -38,11 +40,58 @@ const OF_GIANTS: u16 = 13;
 const SCRATCH: u16 = 14;
 const TABLES: u16 = 20;
 
+/// Who computes.
+#[derive(Debug)]
+enum Work {
+    /// All cores.
+    Cpu(Chain),
+    /// The engine's devices.
+    Device(Box<Machine>),
+}
+
+/// The babies of a stride.
+struct Babies {
+    /// `D`.
+    stride: u64,
+    /// The number of each `j` among them.
+    numbers: Vec<Option<u16>>,
+    count: u16,
+}
+
+impl Babies {
+    fn new(b1: u64) -> Self {
+        let stride = match b1 {
+            2310.. => 2310,
+            210.. => 210,
+            30.. => 30,
+            _ => 6,
+        };
+        let mut numbers = vec![None; stride as usize / 2 + 1];
+        let mut count = 0;
+        for (j, number) in numbers.iter_mut().enumerate() {
+            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
+                *number = Some(count);
+                count += 1;
+            }
+        }
+        Babies {
+            stride,
+            numbers,
+            count,
+        }
+    }
+
+    /// Registers in all.
+    fn registers(&self) -> u16 {
+        TABLES + 3 * self.count + 2 * BLOCK as u16
+    }
+}
+
 /// Stage 2 on the way.
 #[derive(Debug)]
 pub struct Stage2 {
     n: BigUint,
-    chain: Chain,
+    work: Work,
     b1: u64,
     b2: u64,
     /// `D`.
@@ -62,49 +111,95 @@ impl Stage2 {
     /// # Errors
     /// [`Error::Cpu`], where memory runs out.
     pub fn new(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Result<Self, Error> {
-        let stride = match b1 {
-            2310.. => 2310,
-            210.. => 210,
-            30.. => 30,
-            _ => 6,
-        };
-        let mut babies = vec![None; stride as usize / 2 + 1];
-        let mut count = 0;
-        for (j, baby) in babies.iter_mut().enumerate() {
-            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
-                *baby = Some(count);
-                count += 1;
-            }
-        }
-        let registers = TABLES + 3 * count + 2 * BLOCK as u16;
-        let mut chain = Chain::new(&n.to_u32_digits(), registers, points.len())?;
-        let a24 = points.iter().map(|point| {
-            // What has no curve has no stage 2.
-            let a24 = point.curve.a24(n).unwrap_or_default();
-            a24.to_u32_digits()
-        });
+        let babies = Babies::new(b1);
+        let mut chain = Chain::new(&n.to_u32_digits(), babies.registers(), points.len())?;
+        let a24 = a24_of_each(n, points);
+        let a24 = a24.iter().map(BigUint::to_u32_digits);
         chain.set(A24, &a24.collect::<Vec<_>>())?;
         let x = points.iter().map(|point| (&point.x % n).to_u32_digits());
         chain.set(Q[0], &x.collect::<Vec<_>>())?;
         chain.set(Q[1], &[vec![1]])?;
         chain.set(ACC, &[vec![1]])?;
+        Stage2::begin(n, Work::Cpu(chain), babies, b1, b2)
+    }
+
+    /// [`Stage2::new`] on the engine's devices; `None` where it has none, no kernel for so long a number
+    /// (there is one up to 1018 bits), or there are no points.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn on_device(
+        engine: &Engine,
+        n: &BigUint,
+        points: &[Point],
+        b1: u64,
+        b2: u64,
+    ) -> Result<Option<Self>, Error> {
+        if points.is_empty() {
+            return Ok(None);
+        }
+        let babies = Babies::new(b1);
+        let one = || BigUint::from(1u8);
+        let a24 = a24_of_each(n, points).into_iter();
+        // The registers ACC, A24 and Q.
+        let set = a24
+            .zip(points)
+            .map(|(a24, point)| vec![one(), a24, point.x.clone(), one()]);
+        let machine = Machine::new(engine, n, babies.registers(), set)?;
+        machine
+            .map(|machine| Stage2::begin(n, Work::Device(Box::new(machine)), babies, b1, b2))
+            .transpose()
+    }
+
+    /// Makes the babies, their denominator, and the first two giants.
+    fn begin(n: &BigUint, work: Work, babies: Babies, b1: u64, b2: u64) -> Result<Self, Error> {
+        let Babies {
+            stride,
+            numbers,
+            count,
+        } = babies;
         let first = (b1 + 1 + stride / 2) / stride;
         let mut stage = Stage2 {
             n: n.clone(),
-            chain,
+            work,
             b1,
             b2,
             stride,
-            babies,
+            babies: numbers,
             count,
             first,
             next: first,
         };
-        stage.begin();
+        let steps = stage.first_steps();
+        stage.run(steps, &[])?;
         Ok(stage)
     }
 
-    fn begin(&mut self) {
+    /// Does the steps, then multiplies [`ACC`] by the difference of each pair of registers.
+    fn run(&mut self, mut steps: Vec<Step>, pairs: &[[u16; 2]]) -> Result<(), Error> {
+        match &mut self.work {
+            Work::Cpu(chain) => {
+                for &[a, b] in pairs {
+                    let (r, difference) = (ACC, SCRATCH);
+                    steps.push(Step::Sub {
+                        r: difference,
+                        a,
+                        b,
+                    });
+                    steps.push(Step::Mul {
+                        r,
+                        a: r,
+                        b: difference,
+                    });
+                }
+                chain.run(&steps);
+                Ok(())
+            }
+            Work::Device(machine) => machine.run(&steps, ACC, pairs),
+        }
+    }
+
+    fn first_steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         double(&mut steps, TWICE, Q);
         // j Q for odd j, each from the two before: those that are no babies in two registers' turn.
@@ -138,7 +233,7 @@ impl Stage2 {
             (TABLES..TABLES + self.count).collect(),
             TABLES + self.count,
         );
-        self.chain.run(&steps);
+        steps
     }
 
     /// The last giant step.
@@ -158,9 +253,12 @@ impl Stage2 {
     }
 
     /// Does a block of giant steps.
-    pub fn advance(&mut self) {
+    ///
+    /// # Errors
+    /// [`Error::Engine`], of a device.
+    pub fn advance(&mut self) -> Result<(), Error> {
         if self.is_done() {
-            return;
+            return Ok(());
         }
         let count = BLOCK.min(self.last() + 1 - self.next) as u16;
         let scaled = TABLES + 2 * self.count;
@@ -201,20 +299,13 @@ impl Stage2 {
                 b: OF_GIANTS,
             });
         }
-        for (giant, baby) in self.pairs(count) {
-            steps.push(Step::Sub {
-                r: SCRATCH,
-                a: giants + giant,
-                b: scaled + baby,
-            });
-            steps.push(Step::Mul {
-                r: ACC,
-                a: ACC,
-                b: SCRATCH,
-            });
-        }
-        self.chain.run(&steps);
+        let pairs = self.pairs(count).into_iter();
+        let pairs: Vec<_> = pairs
+            .map(|(giant, baby)| [giants + giant, scaled + baby])
+            .collect();
+        self.run(steps, &pairs)?;
         self.next += u64::from(count);
+        Ok(())
     }
 
     /// The pairs of the next giants, each counted from the first of them, and of babies, once each.
@@ -235,21 +326,37 @@ impl Stage2 {
     }
 
     /// The divisor of the number that each point has found, above 1; it may be the number itself.
-    pub fn finish(self) -> Vec<Option<BigUint>> {
-        let products = self.chain.get(ACC).into_iter().map(BigUint::new);
-        let products: Vec<_> = products.collect();
+    ///
+    /// # Errors
+    /// [`Error::Engine`], of a device.
+    pub fn finish(self) -> Result<Vec<Option<BigUint>>, Error> {
+        let products: Vec<_> = match &self.work {
+            Work::Cpu(chain) => chain.get(ACC).into_iter().map(BigUint::new).collect(),
+            Work::Device(machine) => machine.get(ACC)?,
+        };
         let n = &self.n;
         let of_all = products
             .iter()
             .fold(BigUint::from(1u8) % n, |all, x| all * x % n);
         if gcd(&of_all, n).bits() == 1 {
-            return vec![None; products.len()];
+            return Ok(vec![None; products.len()]);
         }
         let divisors = products.iter().map(|product| gcd(product, n));
-        divisors
+        Ok(divisors
             .map(|divisor| Some(divisor).filter(|d| d.bits() > 1))
-            .collect()
+            .collect())
     }
+}
+
+/// `(A + 2) / 4` of each point's curve. What has no curve has no stage 2: it gets zero.
+fn a24_of_each(n: &BigUint, points: &[Point]) -> Vec<BigUint> {
+    // Nearly all are of one parametrization, whose inverse is the same.
+    let of_scale = inverse(&((BigUint::from(1u8) << 32) % n), n);
+    let each = points.iter().map(|point| match (&point.curve, &of_scale) {
+        (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
+        (curve, _) => curve.a24(n).unwrap_or_default(),
+    });
+    each.collect()
 }
 
 /// `r = p`.

@@ -1,4 +1,4 @@
-//! Stage 1 on the simulated GPU, through the driver and under all checks of the simulator, beside the
+//! Both stages on the simulated GPU, through the driver and under all checks of the simulator, beside the
 //! CPU's.
 #![cfg(feature = "cuda")]
 
@@ -6,7 +6,7 @@
 mod process;
 
 use bigint_host::{BigUint, Engine, Error};
-use ecm::{Family, Stage1, scalar};
+use ecm::{Family, Outcome, Point, Stage1, Stage2, scalar};
 use process::on_simulator;
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
@@ -68,6 +68,77 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
             .unwrap()
             .is_none()
     );
+}
+
+fn points_after_stage1(n: &BigUint, first: u64, count: usize, b1: u64) -> Vec<Point> {
+    let mut stage = Stage1::new(n, Family::Param3, first, count, &scalar(b1)).unwrap();
+    while !stage.is_done() {
+        stage.advance(100).unwrap();
+    }
+    let outcomes = stage.finish().unwrap().into_iter();
+    outcomes
+        .filter_map(|outcome| match outcome {
+            Outcome::Point(point) => Some(point),
+            Outcome::Factor(_) => None,
+        })
+        .collect()
+}
+
+fn hits(mut stage: Stage2) -> Vec<Option<BigUint>> {
+    while !stage.is_done() {
+        stage.advance().unwrap();
+    }
+    stage.finish().unwrap()
+}
+
+#[test]
+fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
+    if !on_simulator(
+        "a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve",
+        &[],
+    ) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let mut found = [0; 2];
+    // Mersenne primes' exponents: other small primes than ours would be every curve's in stage 1.
+    let cases: [(&[u32], u64, usize, u64, u64); 10] = [
+        // Two blocks of giants, and two blocks of threads.
+        (&[107], 10, 130, 11, 500),
+        (&[19], 5, 20, 31, 600),
+        (&[107, 127], 100, 20, 211, 2000),
+        (&[61, 89, 107], 100, 9, 31, 400),
+        (&[89, 107, 127], 100, 12, 11, 60),
+        (&[31, 61, 89, 107, 127], 100, 12, 11, 60),
+        (&[127, 607], 100, 9, 11, 40),
+        (&[89, 107, 127, 607], 100, 9, 11, 40),
+        // One giant, and no prime.
+        (&[107], 40, 3, 40, 41),
+        (&[107], 40, 3, 13, 13),
+    ];
+    for (exponents, first, count, b1, b2) in cases {
+        // A prime that many curves find.
+        let mut n = BigUint::from(10_007u32);
+        for exponent in exponents {
+            n *= (BigUint::from(1u8) << *exponent) - 1u8;
+        }
+        let points = points_after_stage1(&n, first, count, b1);
+        let device = Stage2::on_device(&engine, &n, &points, b1, b2).unwrap();
+        let cpu = Stage2::new(&n, &points, b1, b2).unwrap();
+        let (device, cpu) = (hits(device.unwrap()), hits(cpu));
+        assert_eq!(device, cpu, "{exponents:?}");
+        for hit in cpu {
+            found[usize::from(hit.is_some())] += 1;
+        }
+    }
+    assert!(found[0] > 10 && found[1] > 10, "{found:?}");
+    // There is no kernel for it, and nothing to do.
+    let n = modulus(1019);
+    let points = points_after_stage1(&n, 2, 1, 11);
+    let none = Stage2::on_device(&engine, &n, &points, 11, 100).unwrap();
+    assert!(none.is_none());
+    let none = Stage2::on_device(&engine, &modulus(200), &[], 11, 100).unwrap();
+    assert!(none.is_none());
 }
 
 #[test]

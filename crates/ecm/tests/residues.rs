@@ -182,9 +182,9 @@ fn stage_2_finds_a_prime_where_one_more_prime_is_the_points_order() {
             .collect();
         let mut stage = Stage2::new(&n, &points, b1, b2).unwrap();
         while !stage.is_done() {
-            stage.advance();
+            stage.advance().unwrap();
         }
-        for (point, divisor) in points.iter().zip(stage.finish()) {
+        for (point, divisor) in points.iter().zip(stage.finish().unwrap()) {
             let a24 = point.curve.a24(&n).unwrap();
             let (x, a24) = (&point.x % &p, a24 % &p);
             let is_found = divisor.is_some_and(|d| d % &p == BigUint::ZERO);

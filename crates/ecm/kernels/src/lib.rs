@@ -15,6 +15,8 @@
 #![no_std]
 #![feature(abi_ptx)]
 
+mod registers;
+
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
@@ -264,6 +266,33 @@ macro_rules! ladders {
 ladders! {
     ladder: ladder_4 4 ladder_8 8 ladder_12 12 ladder_16 16;
     ladder_in_slots: ladder_24 24 ladder_32 32;
+}
+
+macro_rules! programs {
+    ($($name:ident $limbs:literal)*) => {$(
+        /// Steps over registers, modulo a number of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
+        /// allocated and contiguous and results that overlap none of them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            arguments: Arguments,
+            scalars: registers::Scalars<$limbs>,
+        ) {
+            // SAFETY: by this function's own contract.
+            unsafe { registers::registers::<$limbs>(&arguments, &scalars) }
+        }
+    )*};
+}
+
+programs! {
+    registers_4 4
+    registers_8 8
+    registers_12 12
+    registers_16 16
+    registers_24 24
+    registers_32 32
 }
 
 /// The threads of a block.

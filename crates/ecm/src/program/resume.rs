@@ -78,10 +78,10 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             if b2 > b1 {
                 let mut stage = Stage2::new(&composite, &points, b1.max(11), b2)?;
                 while !stage.is_done() {
-                    stage.advance();
+                    stage.advance()?;
                     stop.failure().map_or(Ok(()), Err)?;
                 }
-                divisors.extend(stage.finish().into_iter().flatten());
+                divisors.extend(stage.finish()?.into_iter().flatten());
             }
             for divisor in divisors {
                 let before = parts.primes().len();

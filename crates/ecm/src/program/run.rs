@@ -228,13 +228,13 @@ impl Run<'_> {
         }
         let points = self.after_stage1(parts, n, bounds, stage.finish()?)?;
         if bounds.b2 > bounds.b1 && !points.is_empty() {
-            let mut stage = Stage2::new(n, &points, bounds.b1, bounds.b2)?;
+            let mut stage = self.stage2(n, &points, bounds)?;
             while !stage.is_done() {
-                stage.advance();
+                stage.advance()?;
                 let (done, total) = stage.progress();
                 self.look(bounds, &format!("stage 2 {} %", 100 * done / total))?;
             }
-            for divisor in stage.finish().into_iter().flatten() {
+            for divisor in stage.finish()?.into_iter().flatten() {
                 self.split(parts, &divisor)?;
             }
         }
@@ -250,6 +250,18 @@ impl Run<'_> {
             }
         }
         Ok(Stage1::new(n, self.family, self.at.sigma, count, scalar)?)
+    }
+
+    /// Stage 2 of these points, likewise.
+    fn stage2(&self, n: &BigUint, points: &[Point], bounds: Bounds) -> Result<Stage2, Failure> {
+        let Bounds { b1, b2, .. } = bounds;
+        if self.is_on_device {
+            let stage = Stage2::on_device(&self.engine, n, points, b1, b2)?;
+            if let Some(stage) = stage {
+                return Ok(stage);
+            }
+        }
+        Ok(Stage2::new(n, points, b1, b2)?)
     }
 
     /// Takes factors, and saves points.

@@ -1,0 +1,119 @@
+//! Steps over registers in memory, a row of registers for each thread.
+//!
+//! `a` and `b` are rows of registers that earlier launches left, `r` is the row that this one writes, and
+//! `c` is the program, one for all threads: four limbs for each step, `[operation, result, place, place]`.
+//! A place has its row in the two upper bits ([`ROW`] of them are the limb's number): 0 is `r`, 1 `a`,
+//! 2 `b`. A thread has two numbers at hand beside: one that is *held*, and a *product*.
+//!
+//! The program's author answers for the bounds: factors and what is copied are below `4 m`, terms of sums
+//! and differences below `2 m`, as products are; sums and differences are below `4 m`.
+//!
+//! Cost: what a step's product costs, and its numbers' way from memory. A product of pairs fetches one.
+
+use bigint_core::{Arguments, Limb};
+use bigint_kernels::field::lazy::{Element, Field};
+use bigint_kernels::gpu::memory::{Number, Unit};
+use bigint_kernels::gpu::window::{Slide, Window};
+use bigint_kernels::montgomery::{load, store};
+use bigint_kernels::thread::{Batches, Work};
+
+/// `r = a b`.
+const MUL: Limb = 0;
+/// `product = product (held - b)`.
+const PAIR: Limb = 1;
+/// `r = a + b`.
+const ADD: Limb = 2;
+/// `r = a - b`.
+const SUB: Limb = 3;
+/// `r = a`.
+const COPY: Limb = 4;
+/// `held = a`.
+const HOLD: Limb = 5;
+/// `product = a`.
+const BEGIN: Limb = 6;
+/// `r = product`.
+const END: Limb = 7;
+
+/// The bits of a place that are the limb's number.
+const ROW: u32 = 30;
+
+/// What a launch tells beside its batches.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Scalars<const LIMBS: usize> {
+    field: Field<LIMBS>,
+    steps: u32,
+}
+
+/// A place's number.
+#[inline(always)]
+fn fetch<const LIMBS: usize, const BOUND: u32>(
+    work: &Work<Unit>,
+    place: u32,
+) -> Element<LIMBS, BOUND> {
+    let row: Number<Unit> = match place >> ROW {
+        0 => work.r,
+        1 => work.a,
+        _ => work.b,
+    };
+    Element::of_limbs(load(row, place & ((1 << ROW) - 1)))
+}
+
+/// Does the steps.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+pub unsafe fn registers<const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<LIMBS>)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let Scalars { field, steps } = scalars;
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    for work in batches.numbers_in_step() {
+        let mut held: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
+        let mut product = held;
+        let mut at = 0;
+        while at < *steps {
+            // Warps that drift apart would fetch the code again and again.
+            if LIMBS >= 12 {
+                batches.team().sync();
+            }
+            let [operation, r, a, b] = load(work.c, 4 * at);
+            at += 1;
+            if operation <= PAIR {
+                // One body of code for both.
+                let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = if operation == PAIR {
+                    let x = Element::of_limbs(product.limbs());
+                    (x, field.sub(held, fetch(&work, b)))
+                } else {
+                    (fetch(&work, a), fetch(&work, b))
+                };
+                let z = field.mul(x, y);
+                if operation == PAIR {
+                    product = z;
+                } else {
+                    store(work.r, r, z.limbs());
+                }
+            } else if operation <= SUB {
+                let (x, y): (Element<LIMBS, 2>, _) = (fetch(&work, a), fetch(&work, b));
+                let z: Element<LIMBS, 4> = match operation {
+                    ADD => field.add::<2, 2, 4>(x, y),
+                    _ => field.sub::<2, 4>(x, y),
+                };
+                store(work.r, r, z.limbs());
+            } else {
+                match operation {
+                    COPY => store(work.r, r, fetch::<LIMBS, 4>(&work, a).limbs()),
+                    HOLD => held = fetch(&work, a),
+                    BEGIN => product = fetch(&work, a),
+                    _ => store(work.r, r, product.limbs()),
+                }
+            }
+        }
+    }
+}
+
+/// The operations are in the order that [`registers`] tells them apart by.
+const _: () = assert!(MUL < PAIR && PAIR < ADD && ADD < SUB && SUB < COPY && BEGIN < END);

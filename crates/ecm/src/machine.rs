@@ -1,0 +1,217 @@
+//! Steps over registers on the engine's devices, a thread for each row: what [`Chain`] does on the CPU, by
+//! the kernel of `kernels/src/registers.rs`.
+//!
+//! A launch reads rows that earlier launches left and writes a new one: the rows that the first one left
+//! stay, those of the last launch are what the next one goes on from.
+//!
+//! [`Chain`]: bigint_host::advanced::Chain
+
+use bigint_host::advanced::{Module, Step};
+use bigint_host::{Batch, Engine, Limb};
+use num_bigint::BigUint;
+
+use crate::Error;
+use crate::device::{PTX, push, rows, width};
+
+/// The kernel's operations.
+const MUL: Limb = 0;
+const PAIR: Limb = 1;
+const ADD: Limb = 2;
+const SUB: Limb = 3;
+const COPY: Limb = 4;
+const HOLD: Limb = 5;
+const BEGIN: Limb = 6;
+const END: Limb = 7;
+
+/// The row that a launch writes, that which the first launch left, and that which the last one did: the
+/// upper bits of a place.
+const WRITTEN: Limb = 0;
+const FIRST: Limb = 1 << 30;
+const LAST: Limb = 2 << 30;
+
+/// Rows of registers modulo one number.
+pub struct Machine {
+    engine: Engine,
+    module: Module,
+    n: BigUint,
+    width: usize,
+    registers: u16,
+    first: Batch,
+    last: Batch,
+    /// The row that has each register.
+    homes: Vec<Option<Limb>>,
+    is_begun: bool,
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine")
+            .field("n", &self.n)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Machine {
+    /// Begins with so many registers for each row, of which the first are set. `None` where the engine has
+    /// no device, or there is no kernel for so long a modulus.
+    pub fn new(
+        engine: &Engine,
+        n: &BigUint,
+        registers: u16,
+        set: impl Iterator<Item = Vec<BigUint>>,
+    ) -> Result<Option<Self>, Error> {
+        let Some(width) = width(n) else {
+            return Ok(None);
+        };
+        let Some(module) = engine.module(PTX)? else {
+            return Ok(None);
+        };
+        let mut limbs = Vec::new();
+        let mut homes = vec![None; registers.into()];
+        let mut given = 0;
+        for row in set {
+            given = row.len();
+            for number in &row {
+                push(&mut limbs, &((number << (32 * width)) % n), width);
+            }
+        }
+        homes[..given].fill(Some(LAST));
+        let set = rows(engine, limbs, width * given.max(1))?;
+        Ok(Some(Machine {
+            engine: engine.clone(),
+            module,
+            n: n.clone(),
+            width,
+            registers,
+            first: set.clone(),
+            last: set,
+            homes,
+            is_begun: false,
+        }))
+    }
+
+    /// Does the steps, then multiplies the register `product` by the difference of each pair of registers,
+    /// and waits for it.
+    ///
+    /// # Panics
+    /// Where a register is read that none has set.
+    pub fn run(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
+        let mut program = Program {
+            width: self.width as Limb,
+            homes: &self.homes,
+            is_written: vec![false; self.registers.into()],
+            words: Vec::with_capacity(4 * (steps.len() + pairs.len() + 64)),
+        };
+        for &step in steps {
+            program.step(step);
+        }
+        program.pairs(product, pairs);
+        // What only the last row has would be gone with it.
+        for register in 0..self.registers {
+            let is_last = self.homes[usize::from(register)] == Some(LAST);
+            if is_last && !program.is_written[usize::from(register)] {
+                program.step(Step::Copy {
+                    r: register,
+                    a: register,
+                });
+            }
+        }
+        let Program {
+            words, is_written, ..
+        } = program;
+        self.last = self.launch(words, self.width * usize::from(self.registers))?;
+        for (home, is_written) in self.homes.iter_mut().zip(is_written) {
+            if is_written {
+                *home = Some(if self.is_begun { LAST } else { FIRST });
+            }
+        }
+        if !self.is_begun {
+            self.first = self.last.clone();
+            self.is_begun = true;
+        }
+        Ok(self.module.wait()?)
+    }
+
+    fn launch(&self, words: Vec<Limb>, width: usize) -> Result<Batch, Error> {
+        let mut scalars = Vec::new();
+        push(&mut scalars, &self.n, self.width);
+        push(&mut scalars, &(&self.n << 1u8), self.width);
+        scalars.push((words.len() / 4) as Limb);
+        let length = words.len();
+        let program = rows(&self.engine, words, length)?;
+        let kernel = format!("registers_{}", self.width);
+        let operands = [&self.first, &self.last, &program];
+        let made = self.module.launch(&kernel, &operands, &[width], &scalars)?;
+        Ok(made.into_iter().next().expect("one result"))
+    }
+
+    /// A register of every row, multiplied by one number for all that has no divisor in common with the
+    /// modulus.
+    pub fn get(&self, register: u16) -> Result<Vec<BigUint>, Error> {
+        let home = self.homes[usize::from(register)].expect("a register that is set");
+        let at = u32::from(register) * self.width as Limb;
+        let made = self.launch(vec![COPY, 0, home | at, 0], self.width)?;
+        let limbs = made.rows()?;
+        let numbers = limbs.chunks_exact(self.width);
+        Ok(numbers
+            .map(|row| BigUint::from_slice(row) % &self.n)
+            .collect())
+    }
+}
+
+/// A program on the way.
+struct Program<'a> {
+    width: Limb,
+    homes: &'a [Option<Limb>],
+    is_written: Vec<bool>,
+    words: Vec<Limb>,
+}
+
+impl Program<'_> {
+    /// Where a register is.
+    fn place(&self, register: u16) -> Limb {
+        let row = match self.is_written[usize::from(register)] {
+            true => WRITTEN,
+            false => self.homes[usize::from(register)].expect("a register that is set"),
+        };
+        row | u32::from(register) * self.width
+    }
+
+    fn push(&mut self, operation: Limb, r: u16, a: u16, b: u16) {
+        let (a, b) = (self.place(a), self.place(b));
+        let at = u32::from(r) * self.width;
+        self.words.extend([operation, at, a, b]);
+        self.is_written[usize::from(r)] = true;
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Mul { r, a, b } => self.push(MUL, r, a, b),
+            Step::Add { r, a, b } => self.push(ADD, r, a, b),
+            Step::Sub { r, a, b } => self.push(SUB, r, a, b),
+            Step::Copy { r, a } => self.push(COPY, r, a, a),
+            Step::Scale { .. } => unreachable!("rows have no scales"),
+        }
+    }
+
+    fn pairs(&mut self, product: u16, pairs: &[[u16; 2]]) {
+        if pairs.is_empty() {
+            return;
+        }
+        let begin = [BEGIN, 0, self.place(product), 0];
+        self.words.extend(begin);
+        let mut held = None;
+        for &[a, b] in pairs {
+            if held != Some(a) {
+                let hold = [HOLD, 0, self.place(a), 0];
+                self.words.extend(hold);
+                held = Some(a);
+            }
+            let pair = [PAIR, 0, 0, self.place(b)];
+            self.words.extend(pair);
+        }
+        let end = [END, u32::from(product) * self.width, 0, 0];
+        self.words.extend(end);
+        self.is_written[usize::from(product)] = true;
+    }
+}
