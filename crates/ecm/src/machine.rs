@@ -174,7 +174,7 @@ impl Program<'_> {
             true => WRITTEN,
             false => self.homes[usize::from(register)].expect("a register that is set"),
         };
-        row | u32::from(register) * self.width
+        row | (u32::from(register) * self.width)
     }
 
     fn push(&mut self, operation: Limb, r: u16, a: u16, b: u16) {
