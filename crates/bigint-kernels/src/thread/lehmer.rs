@@ -408,7 +408,7 @@ impl Sums {
 
 /// How the top digits of both numbers make a matrix.
 pub trait Tops {
-    /// The matrix of [`STEPS`] steps with the top three digits of both numbers of so many digits, the
+    /// The matrix of `STEPS` steps with the top three digits of both numbers of so many digits, the
     /// highest first; both tops as doubles where one is less than `2^-29` of the other.
     fn rows(tops: [[i32; 3]; 2], length: u32) -> Result<[[i32; 2]; 2], [f64; 2]>;
 }
@@ -498,7 +498,7 @@ fn value(digits: [i32; 3]) -> f64 {
     float::multiply_add(upper, RADIX, low)
 }
 
-/// The matrix of [`STEPS`] steps with `|x| >= |y|`, of the numbers as they stand, or the
+/// The matrix of `STEPS` steps with `|x| >= |y|`, of the numbers as they stand, or the
 /// other way round where `swap` says so. A step by what is less than `least` does nothing.
 #[inline(always)]
 fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
