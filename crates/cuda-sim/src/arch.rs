@@ -168,19 +168,16 @@ impl Arch {
         l2_bytes: 126 << 20,
         ..Arch::SM_90
     };
-
     /// Blackwell, compute capability 12.0.
     pub const SM_120: Arch = Arch {
         name: "GeForce RTX 5090",
         compute_capability: (12, 0),
         multiprocessors: 170,
-        max_blocks_per_multiprocessor: 24,
         clock_khz: 2_407_000,
         memory_clock_khz: 14_001_000,
         memory_bus_bits: 512,
         l2_bytes: 96 << 20,
-        floats_for_a_double: 64,
-        ..Arch::SM_86
+        ..Arch::SM_89
     };
 
     /// Every architecture that the simulator knows, oldest first.

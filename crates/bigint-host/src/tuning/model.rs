@@ -154,12 +154,6 @@ impl Table {
 }
 
 impl Tuning {
-    /// Whether the times were measured on a device like this one, or on one that the file does not
-    /// describe: then they count as they are.
-    pub fn is_measured_on(&self, facts: &Facts) -> bool {
-        self.device.is_none_or(|measured| measured == *facts)
-    }
-
     /// The thresholds on a device: times become what the model says of it.
     #[must_use]
     pub fn on(&self, facts: &Facts) -> Tuning {
