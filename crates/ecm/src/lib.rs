@@ -10,6 +10,7 @@ mod factors;
 mod ladder;
 mod machine;
 mod modular;
+mod operations;
 mod point;
 mod primes;
 pub mod program;

@@ -12,22 +12,13 @@ use num_bigint::BigUint;
 
 use crate::Error;
 use crate::device::{PTX, push, rows, width};
-
-/// The kernel's operations.
-const MUL: Limb = 0;
-const PAIR: Limb = 1;
-const ADD: Limb = 2;
-const SUB: Limb = 3;
-const COPY: Limb = 4;
-const HOLD: Limb = 5;
-const BEGIN: Limb = 6;
-const END: Limb = 7;
+use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
 /// upper bits of a place.
 const WRITTEN: Limb = 0;
-const FIRST: Limb = 1 << 30;
-const LAST: Limb = 2 << 30;
+const FIRST: Limb = 1 << ROW;
+const LAST: Limb = 2 << ROW;
 
 /// Rows of registers modulo one number.
 pub struct Machine {

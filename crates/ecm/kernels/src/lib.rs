@@ -15,6 +15,8 @@
 #![no_std]
 #![feature(abi_ptx)]
 
+#[path = "../../src/operations.rs"]
+mod operations;
 mod registers;
 
 use bigint_core::kernel::BLOCK;

@@ -10,32 +10,13 @@
 //!
 //! Cost: what a step's product costs, and its numbers' way from memory. A product of pairs fetches one.
 
+use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
 use bigint_kernels::gpu::memory::{Number, Unit};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
 use bigint_kernels::thread::{Batches, Work};
-
-/// `r = a b`.
-const MUL: Limb = 0;
-/// `product = product (held - b)`.
-const PAIR: Limb = 1;
-/// `r = a + b`.
-const ADD: Limb = 2;
-/// `r = a - b`.
-const SUB: Limb = 3;
-/// `r = a`.
-const COPY: Limb = 4;
-/// `held = a`.
-const HOLD: Limb = 5;
-/// `product = a`.
-const BEGIN: Limb = 6;
-/// `r = product`.
-const END: Limb = 7;
-
-/// The bits of a place that are the limb's number.
-const ROW: u32 = 30;
 
 /// What a launch tells beside its batches.
 #[repr(C)]
