@@ -56,8 +56,9 @@ pub fn random(py: Python<'_>, wanted: RandomPrimes, count: usize) -> PyResult<Ar
             let fill = |bytes: &mut [u8]| source.read_exact(bytes).expect("it has no end");
             let more = (count - primes.len()).min(PIECE);
             let more = engine.random_primes(&wanted, more, fill)?;
-            primes =
-                Integers::concatenate(&[&primes, &Integers::from_biguints(&more.to_biguints()?)?])?;
+            for prime in more.to_biguints()? {
+                primes.push(false, &prime.to_u32_digits())?;
+            }
             pace.reach(primes.len());
         }
         Ok::<_, Error>(primes)
