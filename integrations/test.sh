@@ -12,5 +12,8 @@ trap 'rm -rf "$ROOM"' EXIT
 # The wheel first: its virtual environment has the libraries whose files are read below.
 python/test.sh
 others=$("$ROOM/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-BIGINT_OTHERS=$others cargo test --locked --quiet -p bigint-arrow -p bigint-convert
-cargo test --locked --quiet --manifest-path ../Cargo.toml -p bigint-e2e --features arrow --test cli parquet
+cargo test --locked --quiet --manifest-path ../Cargo.toml --workspace --features bigint-e2e/arrow --test cli parquet
+# All at once: chosen one by one, crates would have other features, and be built again. The command is the
+# one that the line above has built.
+BIGINT_OTHERS=$others BIGINT_COMMAND=$CARGO_TARGET_DIR/debug/bigint-e2e \
+    cargo test --locked --quiet --workspace --exclude bigint-python

@@ -55,7 +55,7 @@ static DRIVER: LazyLock<Library> = LazyLock::new(|| {
     let path = std::env::var_os("BIGINT_CUDA_DRIVER").unwrap_or_else(|| {
         concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../target/debug/libcuda_sim_driver.so"
+            "/../target/debug/deps/libcuda_sim_driver.so"
         )
         .into()
     });

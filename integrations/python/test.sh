@@ -23,9 +23,18 @@ echo 'bigint_engine\.bigint_engine' > "$room/modules"
 for example in examples/*.py; do "$room/venv/bin/python" "$example"; done
 
 # The simulator stands in for a GPU, where it is built.
-driver=${BIGINT_CUDA_DRIVER:-${CARGO_TARGET_DIR:-$PWD/../../target}/debug/libcuda_sim_driver.so}
+driver=${BIGINT_CUDA_DRIVER:-${CARGO_TARGET_DIR:-$PWD/../../target}/debug/deps/libcuda_sim_driver.so}
 if [ -e "$driver" ]; then
     BIGINT_CUDA_DRIVER=$driver "$room/venv/bin/pytest" --quiet -p no:cacheprovider tests/device.py
+    # Numba as the simulator's own tests have fetched it, with the NumPy that it knows.
+    numba=$(dirname "$driver")/numba
+    if [ -e "$numba/whole" ]; then
+        BIGINT_CUDA_DRIVER=$driver LD_LIBRARY_PATH=$numba/driver CUDA_HOME=$numba/cuda PYTHONPATH=$numba/packages \
+            CUDA_SIM_LEAKS=off NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0 \
+            "$room/venv/bin/pytest" --quiet -p no:cacheprovider tests/on_numba.py
+    else
+        echo 'no Numba: CUDA_SIM_CLIENTS=fetch cargo test --package cuda-sim-driver --test clients fetches it'
+    fi
 else
     echo 'no simulated GPU: build it by cargo build --package cuda-sim-driver'
 fi

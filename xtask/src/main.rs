@@ -7,6 +7,7 @@ mod cuda_tools;
 mod device_toolchain;
 mod gpu_pack;
 mod manifest;
+mod new_kernel;
 mod paths;
 mod ptx_stats;
 mod rooms;
@@ -28,6 +29,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     BuildPtx(build_ptx::Options),
+    NewKernel(new_kernel::Options),
     PtxStats(ptx_stats::Options),
     GpuPack(gpu_pack::Options),
     /// Build the documentation as a book, with the libraries' own, in target/book
@@ -67,6 +69,7 @@ fn count(options: &[String]) -> Result<()> {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::BuildPtx(options) => build_ptx::run(&options),
+        Task::NewKernel(options) => new_kernel::run(&options),
         Task::PtxStats(options) => ptx_stats::run(&options),
         Task::GpuPack(options) => gpu_pack::run(&options),
         Task::Book => book::run(),

@@ -1,14 +1,14 @@
 //! The choice of who computes.
 
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 
 use bigint_core::{Algorithm, Operation};
-use bigint_host::{DeviceSet, Engine, Tuning};
+use bigint_host::{DeviceSet, Engine};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::failure::Failure;
+use crate::tune;
 
 /// A back end as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,10 +51,6 @@ impl fmt::Display for BackendName {
     }
 }
 
-/// The environment variable that names a file of GPUs' thresholds and costs, in the form of
-/// `crates/bigint-host/tuning/nvidia-h200.toml`.
-const TUNING_VARIABLE: &str = "BIGINT_GPU_TUNING";
-
 impl BackendName {
     /// Makes the engine of this name.
     ///
@@ -62,10 +58,7 @@ impl BackendName {
     /// [`Failure::Running`] says why a device cannot be used, and [`Failure::Usage`] what is wrong
     /// with the file of thresholds that the environment names.
     pub fn engine(self) -> Result<Engine, Failure> {
-        let file = std::env::var_os(TUNING_VARIABLE).filter(|file| !file.is_empty());
-        let tuning = file.map(|file| Tuning::read(Path::new(&file))).transpose();
-        let tuning =
-            tuning.map_err(|error| Failure::Usage(format!("{TUNING_VARIABLE}: {error}")))?;
+        let tuning = tune::of_gpus()?;
         let engine = match self {
             BackendName::Auto => Ok(Engine::auto()),
             BackendName::Cpu => Ok(Engine::cpu()),
@@ -88,7 +81,7 @@ impl BackendName {
     /// not compute on the CPU meanwhile.
     ///
     /// # Errors
-    /// As [`BackendName::engine`].
+    /// As for [`BackendName::engine`].
     pub fn waiting_engine(self) -> Result<Engine, Failure> {
         let engine = self.engine()?;
         let mut tuning = engine.tuning().clone();

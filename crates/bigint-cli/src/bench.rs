@@ -4,7 +4,7 @@ mod ceilings;
 mod papers;
 mod plot;
 mod rows;
-mod sample;
+pub mod sample;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};

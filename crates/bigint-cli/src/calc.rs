@@ -653,7 +653,7 @@ fn literal(text: &[u8], source: &str) -> Result<Source, Failure> {
 
 /// The source of one number, which was met at this place.
 fn constant(text: &[u8], mut place: SourcePlace) -> Result<Source, Failure> {
-    match read_column(1, |_| text) {
+    match read_column(1, |_| text, None) {
         Ok(number) => Ok(Source::Constant(number, place)),
         Err(Unread::Memory(error)) => Err(error.into()),
         Err(Unread::Bad(bad)) => {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use bigint_cpu::radix::Decimals;
+use bigint_cpu::radix::{self, Decimals};
 use bigint_cpu::{map, threads};
-use bigint_host::Integers;
+use bigint_host::{Engine, Error, Integers};
 
 use crate::number::{Number, Unread};
 
@@ -17,16 +17,26 @@ pub fn parts(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     starts.map(move |start| start..count.min(start + size))
 }
 
-/// Reads `count` numbers.
+/// Reads `count` numbers; those of a long column by the open devices of an engine.
 ///
 /// # Errors
 /// [`Unread::Bad`] names one that is none, which need not be the first.
 pub fn read_column<'a>(
     count: usize,
     text: impl Fn(usize) -> &'a [u8] + Sync,
+    engine: Option<&Engine>,
 ) -> Result<Integers, Unread> {
     let bytes: usize = (0..count).map(|row| text(row).len()).sum();
     let average = bytes / count.max(1) + 1;
+    if let Some(engine) = engine.filter(|engine| engine.has_open_devices())
+        && radix::limbs_of_digits(average) >= engine.tuning().decimals.min_width
+    {
+        match engine.integers_from_texts((0..count).map(&text)) {
+            // What is wrong is told below.
+            Err(Error::NotADigit { .. }) => {}
+            read => return Ok(read?),
+        }
+    }
     let tasks = parts(count, (BYTES_PER_TASK / average).max(1));
     let read = map(tasks, threads(), |rows| {
         let mut decimals = Decimals::default();

@@ -45,7 +45,7 @@ impl<'a> Computation<'a> {
     /// Begins a computation; errors call its formulas by `names`.
     ///
     /// # Errors
-    /// As [`Evaluation::new`].
+    /// As for [`Evaluation::new`].
     pub fn new(
         engine: &'a Engine,
         operands: &'a Operands,

@@ -104,8 +104,8 @@ impl Draft {
     /// that waits to be written there.
     ///
     /// # Errors
-    /// Where it cannot get the target's name: the error says what it is called instead.
-    /// Where it cannot be copied, the target is left incomplete, and the error says so.
+    /// If it cannot get the target's name: the error says what it is called instead.
+    /// If it cannot be copied, the target is left incomplete, and the error says so.
     pub fn finish(self) -> io::Result<()> {
         let Draft {
             file,

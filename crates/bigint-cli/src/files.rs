@@ -182,7 +182,7 @@ fn open_all(source: &OsString) -> Result<(PathBuf, Opened), Failure> {
 /// Runs `convert`.
 ///
 /// # Errors
-/// As [`calc::run`].
+/// As for [`calc::run`].
 pub fn convert(arguments: &Convert) -> Result<(), Failure> {
     let (path, form, column) = form::split(&arguments.input)?;
     let columns = match (form, column) {
@@ -328,10 +328,12 @@ impl Known {
         if picked.is_empty() {
             return Ok(());
         }
-        let numbers = rows.column(0..0, &picked).map_err(|unread| match unread {
-            Unread::Memory(error) => error.into(),
-            Unread::Bad(bad) => Failure::Running(bad.to_string()),
-        })?;
+        let numbers = rows
+            .column(0..0, &picked, None)
+            .map_err(|unread| match unread {
+                Unread::Memory(error) => error.into(),
+                Unread::Bad(bad) => Failure::Running(bad.to_string()),
+            })?;
         for row in 0..numbers.len() {
             self.negative += usize::from(numbers.is_negative(row));
             let bits = bits(numbers.magnitude(row));

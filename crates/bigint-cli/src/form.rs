@@ -80,7 +80,7 @@ fn extension<T: Copy>(path: &Path, known: &[(&str, T)]) -> Option<T> {
 /// The file that a source is, and the column of it that is named behind `:`.
 ///
 /// # Errors
-/// As [`of`].
+/// As for [`of`].
 pub fn split(source: &OsStr) -> Result<(PathBuf, Form, Option<String>), Failure> {
     let whole = Path::new(source);
     let text = source.to_str().filter(|_| !whole.exists());

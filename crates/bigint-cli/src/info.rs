@@ -6,7 +6,7 @@ use bigint_host::Engine;
 
 use crate::failure::Failure;
 use crate::hardware::Hardware;
-use crate::output;
+use crate::{output, tune};
 
 /// List back ends and devices
 #[derive(Debug, clap::Args)]
@@ -15,7 +15,8 @@ pub struct Arguments {}
 /// Runs the command, with the thresholds of the file `tuning`.
 ///
 /// # Errors
-/// [`Failure::Running`] where it cannot be printed.
+/// [`Failure::Running`] where it cannot be printed, and [`Failure::Usage`] what is wrong in the file of a
+/// GPU's thresholds that the environment names.
 pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     let Hardware {
         cpu,
@@ -25,6 +26,7 @@ pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
         driver,
     } = Hardware::detect();
     let auto = Engine::auto();
+    let of_gpus = tune::of_gpus()?;
     let mut lines = vec![
         format!("bigint {}", env!("CARGO_PKG_VERSION")),
         format!("auto: {}", auto.back_end()),
@@ -38,7 +40,10 @@ pub fn run(_: &Arguments, tuning: Option<&Path>) -> Result<(), Failure> {
     lines.extend(tuning.map(|file| format!("cpu: thresholds of {}", file.display())));
     lines.extend(cuda.iter().map(|device| {
         // `auto` has it open already, if it can be opened.
-        let engine = Engine::cuda(device.ordinal);
+        let engine = Engine::cuda(device.ordinal).map(|engine| match &of_gpus {
+            Some(tuning) => engine.with_tuning(tuning.clone()),
+            None => engine,
+        });
         let thresholds = engine.as_ref().ok().and_then(Engine::origin);
         let thresholds = thresholds.map(|origin| format!("; thresholds: {origin}"));
         let unusable = engine.err();

@@ -36,7 +36,7 @@ impl Packed {
     /// Opens the file of this path, or standard output, as [`Output::open`] does.
     ///
     /// # Errors
-    /// As [`Output::open`].
+    /// As for [`Output::open`].
     pub fn open(path: Option<&Path>, in_place: bool) -> Result<Self, Failure> {
         let packing = match path {
             Some(path) => form::of(path)?.1,
@@ -66,7 +66,7 @@ impl Packed {
     /// Appends `bytes`.
     ///
     /// # Errors
-    /// As [`Output::write`].
+    /// As for [`Output::write`].
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let outcome = self.write_all(bytes);
         outcome.map_err(|error| Failure::writing(&self.name, &error))
@@ -75,7 +75,7 @@ impl Packed {
     /// Makes what was written the file's content.
     ///
     /// # Errors
-    /// As [`Output::finish`].
+    /// As for [`Output::finish`].
     pub fn finish(self) -> Result<(), Failure> {
         let ended = match self.packer {
             Packer::Plain(output) => Ok(output),

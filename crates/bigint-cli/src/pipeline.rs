@@ -110,7 +110,7 @@ impl Pipeline<'_> {
         mut chunks: Pieces<'_, Vec<Rows>>,
     ) -> impl Iterator<Item = Piece<Window>> {
         let pool = Pool::default();
-        let (mut windows, mut bytes) = (None, 0);
+        let (mut windows, mut bytes, mut largest) = (None, 0, Largest::default());
         iter::from_fn(move || {
             loop {
                 let next = || windows.as_mut().and_then(Iterator::next);
@@ -123,13 +123,14 @@ impl Pipeline<'_> {
                     Ok(chunks) => {
                         bytes = chunks.iter().map(Rows::bytes).sum();
                         self.engine
-                            .expect(self.total_bytes as f64 / bytes.max(1) as f64);
+                            .expect(largest.fit_into(self.total_bytes, bytes));
                         let wanted = Wanted {
                             formulas: &self.operands.formulas,
                             paths,
                             format: self.format,
                             limbs: self.window_limbs,
                             on_error: self.on_error,
+                            engine: self.engine,
                         };
                         let read = || window::read(chunks, wanted);
                         Some(self.profile.time(Stage::Parse, || pool.run(bytes, read)))
@@ -170,7 +171,7 @@ impl Pipeline<'_> {
         results.map(move |results| {
             let text = |results: &Results| {
                 let bytes = results.text_bytes(self.format);
-                pool.run(bytes, || results.write(self.format))
+                pool.run(bytes, || results.write(self.format, self.engine))
             };
             let results = results?;
             self.profile
@@ -187,5 +188,40 @@ impl Pipeline<'_> {
             self.profile.add(Stage::Write, started.elapsed());
         }
         self.profile.time(Stage::Write, || sink.finish())
+    }
+}
+
+/// The largest chunk that has been read, by which the engine is told how many there are.
+#[derive(Default)]
+struct Largest {
+    bytes: usize,
+}
+
+impl Largest {
+    /// How many chunks as large as the largest fit into `total` bytes, after one of `bytes`. The last
+    /// chunk of a file may be short, and is read before the first is computed: it would make the
+    /// whole file look like much more work than it is.
+    fn fit_into(&mut self, total: u64, bytes: usize) -> f64 {
+        self.bytes = self.bytes.max(bytes).max(1);
+        total as f64 / self.bytes as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_last_chunk_does_not_make_a_file_look_longer() {
+        let mut largest = Largest::default();
+        let fit = [1_000_000, 1_000_000, 100].map(|bytes| largest.fit_into(2_000_100, bytes));
+        assert_eq!(fit, [2.0001; 3]);
+        // A file whose first chunk is short, and one of no bytes.
+        let mut largest = Largest::default();
+        assert_eq!(
+            [10, 100].map(|bytes| largest.fit_into(110, bytes)),
+            [11.0, 1.1]
+        );
+        assert_eq!(Largest::default().fit_into(0, 0), 0.0);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use bigint_host::Integers;
+use bigint_host::{Engine, Integers};
 
 use crate::column::read_column;
 use crate::failure::{Failure, SourcePlace};
@@ -102,14 +102,21 @@ impl Rows {
     /// has any number.
     ///
     /// # Errors
-    /// As [`read_column`].
-    pub fn column(&self, range: Range<usize>, picked: &[usize]) -> Result<Integers, Unread> {
+    /// As for [`read_column`].
+    pub fn column(
+        &self,
+        range: Range<usize>,
+        picked: &[usize],
+        engine: Option<&Engine>,
+    ) -> Result<Integers, Unread> {
         match (self, picked) {
             (Rows::Text(chunk), []) => {
-                read_column(range.len(), |row| chunk.number_or_zero(range.start + row))
+                let row = |row| chunk.number_or_zero(range.start + row);
+                read_column(range.len(), row, engine)
             }
             (Rows::Text(chunk), picked) => {
-                read_column(picked.len(), |row| chunk.number_or_zero(picked[row]))
+                let row = |row: usize| chunk.number_or_zero(picked[row]);
+                read_column(picked.len(), row, engine)
             }
             (Rows::Numbers(rows), []) => Ok(rows.numbers.slice(range)?),
             (Rows::Numbers(rows), picked) => Ok(rows.numbers.gather(picked)?),
@@ -144,7 +151,7 @@ pub trait Reader: Send {
     /// Reads until there is a row, or the end.
     ///
     /// # Errors
-    /// Where there is no row at hand, and no more can be read.
+    /// If there is no row at hand, and no more can be read.
     fn fill(&mut self) -> Result<(), Failure>;
 
     /// The number of rows that can be taken.
@@ -171,7 +178,7 @@ pub trait Reader: Send {
 /// The next rows of every column, equally many of each, or `None` where all sources have ended.
 ///
 /// # Errors
-/// Where one source ends before another; where a source cannot be read.
+/// If one source ends before another, or cannot be read.
 pub fn next_rows(readers: &mut [Box<dyn Reader>]) -> Result<Option<Vec<Rows>>, Failure> {
     for reader in &mut *readers {
         reader.fill()?;

@@ -72,7 +72,7 @@ pub fn stream(_: &Metadata, is_stdin: bool) -> Option<Stream> {
 /// Standard input, unbuffered.
 ///
 /// # Errors
-/// Where the program was started without it.
+/// If the program was started without it.
 pub fn input() -> io::Result<File> {
     reopened(0, io::stdin())
 }
@@ -81,7 +81,7 @@ pub fn input() -> io::Result<File> {
 /// itself.
 ///
 /// # Errors
-/// Where the program was started without it.
+/// If the program was started without it.
 pub fn output() -> io::Result<File> {
     reopened(1, io::stdout())
 }

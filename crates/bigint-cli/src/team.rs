@@ -30,7 +30,7 @@ impl Team {
     /// Makes a team of so many threads.
     ///
     /// # Errors
-    /// As [`Team::each`].
+    /// As for [`Team::each`].
     pub fn of(threads: usize) -> Result<Team, Failure> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {

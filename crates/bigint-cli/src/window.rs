@@ -3,12 +3,13 @@
 //! Lines become columns of integers, and results become lines. [`Formulas::windows`] says how many
 //! lines memory should hold at one time.
 
+use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bigint_cpu::{map, threads};
 use bigint_host::expression::Formulas;
-use bigint_host::{Error, Integers};
+use bigint_host::{Engine, Error, Integers};
 
 use crate::column::parts;
 use crate::failure::{Failure, SourcePlace};
@@ -111,7 +112,7 @@ impl Text {
     }
 
     /// The numbers of each file, without those of the lines `unread`.
-    fn columns(&self, unread: &[usize]) -> Result<Vec<Integers>, Unread> {
+    fn columns(&self, unread: &[usize], engine: &Engine) -> Result<Vec<Integers>, Unread> {
         let lines: Vec<usize> = match unread {
             [] => Vec::new(),
             _ => read_lines(self.len(), unread).collect(),
@@ -122,7 +123,7 @@ impl Text {
         };
         let columns = self.chunks.iter();
         columns
-            .map(|rows| rows.column(range.clone(), &lines))
+            .map(|rows| rows.column(range.clone(), &lines, Some(engine)))
             .collect()
     }
 }
@@ -140,12 +141,14 @@ pub struct Wanted<'a> {
     pub limbs: usize,
     /// What becomes of lines with an invalid number.
     pub on_error: OnError,
+    /// The engine that computes.
+    pub engine: &'a Engine,
 }
 
 /// Reads chunks, one of each file and equally long, window by window.
 ///
 /// # Errors
-/// Where an invalid number stops the command, it is the error after the windows of the lines before
+/// If an invalid number stops the command, it is the error after the windows of the lines before
 /// it; otherwise its line is [`Window::unread`].
 pub fn read(
     chunks: Vec<Rows>,
@@ -168,7 +171,7 @@ fn windows(
         lines: 0..count,
     };
     let (mut unread, mut failure) = (Vec::new(), None);
-    let mut columns = text.columns(&unread);
+    let mut columns = text.columns(&unread, wanted.engine);
     if has_wrong || matches!(columns, Err(Unread::Bad(_))) {
         let mut bad = (0..count).filter_map(|line| Some((line, text.wrong(line, wanted.paths)?)));
         match wanted.on_error {
@@ -179,7 +182,7 @@ fn windows(
             }
             OnError::Skip | OnError::Null => unread = bad.map(|(line, _)| line).collect(),
         }
-        columns = text.columns(&unread);
+        columns = text.columns(&unread, wanted.engine);
     }
     let columns = columns.map_err(|unread| match unread {
         Unread::Memory(error) => error.into(),
@@ -253,11 +256,15 @@ impl Results {
         self.lines * self.text_bytes_of_line(format)
     }
 
-    /// Writes the lines as text, in order and in pieces.
+    /// Writes the lines as text, in order and in pieces: a column of long numbers in decimal by the engine.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn write(&self, format: Format) -> Result<Vec<Vec<u8>>, Error> {
+    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    pub fn write(&self, format: Format, engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
+        let mean = self.values.limbs().len() / self.values.len().max(1);
+        if format == Format::Dec && mean >= engine.tuning().decimals.min_width {
+            return self.write_long(engine);
+        }
         let average = self.text_bytes_of_line(format);
         let lines = (BYTES_PER_TASK / average).clamp(1, self.lines.max(1));
         let piece = |part: Range<usize>| {
@@ -276,5 +283,23 @@ impl Results {
         };
         let pieces = map(parts(self.lines, lines), threads(), piece);
         pieces.into_iter().collect()
+    }
+
+    /// Writes the lines in decimal, each number in a piece of its own.
+    fn write_long(&self, engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
+        let mut texts = engine.decimals(&self.values)?;
+        let mut pieces = Vec::new();
+        for line in 0..self.lines {
+            if let Some(row) = self.row(line) {
+                // A single value may be that of many lines.
+                let is_last = self.values.len() > 1 || line + 1 == self.lines;
+                pieces.push(match is_last {
+                    true => take(&mut texts[row]).into_bytes(),
+                    false => texts[row].clone().into_bytes(),
+                });
+            }
+            pieces.push(b"\n".to_vec());
+        }
+        Ok(pieces)
     }
 }

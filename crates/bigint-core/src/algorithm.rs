@@ -1,6 +1,7 @@
-//! How operations are computed, and by whom: the names of algorithms and levels.
+//! The names of algorithms (how an operation is computed) and of levels (who computes it).
 
-/// The one of `$all` that has this name, at compile time: none ends the compilation.
+/// The element of `$all` whose name is `$name`, found at compile time. If there is none,
+/// compilation fails.
 macro_rules! named {
     ($all:expr, $name:expr) => {{
         let mut i = 0;
@@ -17,55 +18,64 @@ pub(crate) use named;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The fastest for these sizes on this machine, by the tuned thresholds.
+    /// The fastest algorithm for the operands' sizes on this machine, chosen by the tuned
+    /// thresholds.
     #[default]
     Auto,
-    /// Addition, subtraction: limb after limb, the carry handed on.
+    /// Addition or subtraction limb after limb, each handing its carry to the next.
     Ripple,
-    /// Addition, subtraction: all limbs at once; which limbs generate and which
-    /// propagate a carry decides every carry in one step [Langer 2015], [Bringgaard 2024].
+    /// Addition or subtraction of all limbs at once: the limbs that generate a carry and those that
+    /// propagate one decide every carry in one step [Langer 2015], [Bringgaard 2024].
     CarryLookahead,
-    /// Every limb of the result by itself, from few limbs of the operands: what no carry
-    /// runs through.
+    /// Each limb of the result computed by itself, from a few limbs of the operands. It serves
+    /// operations without carries.
     Limbwise,
-    /// What one pass over numbers finds out: limb after limb, or lanes at a time whose findings
-    /// meet at the end.
+    /// One pass over the numbers: a thread goes limb after limb, or lanes go over parts of a number
+    /// and combine what they found at the end.
     Scan,
-    /// Multiplication by rows: one limb of `b` times all of `a`, added to the
-    /// result [Langer 2015], [Carlessi and Kashani 2013]. Division by rows: one limb of the quotient
-    /// times all of `b`, taken from what is left of `a` (Knuth).
+    /// Multiplication by rows: one limb of `b` times all of `a` is added to the result [Langer
+    /// 2015], [Carlessi and Kashani 2013]. Division by rows: one limb of the quotient times all of
+    /// `b` is subtracted from what is left of `a` [Knuth 1997].
     School,
-    /// Multiplication by columns: all products of one weight summed before the
-    /// column is written, once [Honda 2015].
+    /// Multiplication by columns: all products of one weight are summed, then the column is written
+    /// once [Honda 2015].
     Comba,
-    /// Euclid's algorithm with the quotients of the numbers' top digits, many at a time.
+    /// Lehmer's form of Euclid's algorithm: the numbers' top digits yield many quotients, which are
+    /// applied to the whole numbers at once.
     Lehmer,
-    /// The same with steps in integers, for devices that are slow with doubles.
+    /// Lehmer's algorithm with its steps computed in integers, for devices on which doubles are
+    /// slow.
     LehmerWords,
-    /// Inverses by division steps, in constant time [Bernstein and Yang 2019].
+    /// Modular inverses by division steps, in constant time [Bernstein and Yang 2019].
     Divsteps,
     /// Multiplication by three products of half the width [Honda 2015], [Carlessi and Kashani 2013].
     Karatsuba,
-    /// Multiplication by Toeplitz matrices of the one number's bytes, on tensor cores of a GPU.
+    /// Multiplication by Toeplitz matrices made of one number's bytes, on the tensor cores of a
+    /// GPU.
     Toeplitz,
-    /// Montgomery's product: a limb of `a` times `b` and a multiple of the modulus, in turns
-    /// (coarsely integrated operand scanning, [Koç 1996]).
+    /// Montgomery's product: adding a limb of `a` times `b` alternates with adding a multiple of
+    /// the modulus (coarsely integrated operand scanning, [Koç 1996]).
     Cios,
-    /// Powers by windows of the exponent, in constant time: every window costs the same
-    /// squares and a product with an entry of a table, all of which is read.
+    /// Powers by windows of the exponent, in constant time: every window costs the same number of
+    /// squares and one product with an entry of a table, and the whole table is read to pick it.
     Window,
-    /// Powers by windows of the exponent, in time that depends on it.
+    /// Powers by windows of the exponent, in a time that depends on the exponent.
     WindowVartime,
-    /// Multiplication by a transform over the complex numbers in FP64, of digits so narrow
+    /// Multiplication by a transform over the complex numbers in FP64. Its digits are so narrow
     /// that the rounded result is proved exact [Thall 2011].
     Fft,
-    /// Multiplication by a transform over integers modulo three primes, of whole limbs.
+    /// Multiplication by a transform of whole limbs, over the integers modulo three primes.
     Ntt,
+    /// Powers in residue number systems, on tensor cores of a GPU, in constant time
+    /// [Kawamura 2000]; by windows where [these](crate::rns) do not take numbers.
+    Rns,
+    /// The same in time that depends on the exponent.
+    RnsVartime,
 }
 
 impl Algorithm {
     /// Every algorithm but [`Algorithm::Auto`].
-    pub const NAMED: [Algorithm; 16] = [
+    pub const NAMED: [Algorithm; 18] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
         Algorithm::Limbwise,
@@ -79,6 +89,8 @@ impl Algorithm {
         Algorithm::WindowVartime,
         Algorithm::Fft,
         Algorithm::Ntt,
+        Algorithm::Rns,
+        Algorithm::RnsVartime,
         Algorithm::Lehmer,
         Algorithm::LehmerWords,
         Algorithm::Divsteps,
@@ -101,13 +113,15 @@ impl Algorithm {
             Algorithm::WindowVartime => "window_vartime",
             Algorithm::Fft => "fft",
             Algorithm::Ntt => "ntt",
+            Algorithm::Rns => "rns",
+            Algorithm::RnsVartime => "rns_vartime",
             Algorithm::Lehmer => "lehmer",
             Algorithm::LehmerWords => "lehmer_words",
             Algorithm::Divsteps => "divsteps",
         }
     }
 
-    /// The algorithm of this name in a declaration, which is read at compile time.
+    /// The algorithm that a declaration calls `name`, looked up at compile time.
     pub(crate) const fn named(name: &str) -> Self {
         named!(Self::NAMED, name)
     }
@@ -124,7 +138,7 @@ pub enum Level {
     /// A thread block.
     Block,
     /// The whole device, in several launches ([`transform::grid`](crate::transform::grid),
-    /// [`transform::ntt`](crate::transform::ntt)).
+    /// [`transform::ntt`](crate::transform::ntt), [`rns`](crate::rns)).
     Grid,
 }
 
@@ -142,17 +156,17 @@ impl Level {
         }
     }
 
-    /// The level of this name in a declaration.
+    /// The level that a declaration calls `name`, looked up at compile time.
     pub(crate) const fn named(name: &str) -> Self {
         named!(Self::ALL, name)
     }
 }
 
-/// Threads in a block of every kernel, at most; but those at block level have as many as
-/// work on a number.
+/// The most threads in a block of any kernel below block level. A block of a kernel at block level
+/// has as many threads as work on its numbers.
 pub const BLOCK: u32 = 128;
 
-/// Whether two names are the same, at compile time.
+/// Whether two names are equal, decided at compile time.
 pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

@@ -1,7 +1,8 @@
-//! The launch ABI of fused kernels: several operations by one launch, whose values in
-//! between stay where they are computed.
+//! The launch ABI of fused kernels. One launch computes several operations, and the values in
+//! between stay in the registers or shared memory in which they were computed.
 //!
-//! A program works on one value for each number, from its inputs one after the other:
+//! A program has one value for each number of the batch, to which it applies its inputs one
+//! after the other:
 //!
 //! ```text
 //! value = 0                          a b + c:   add a
@@ -10,26 +11,26 @@
 //!         for each step
 //! ```
 //!
-//! The steps are the same for all numbers, and come with the launch.
+//! The steps are the same for all numbers, and are an argument of the launch.
 
 use crate::kernel::{BLOCK, EntryPoint, Launch, MatrixArgument, TILE};
 
-/// Inputs of a program at most.
+/// The most inputs of a program.
 pub const MOST_INPUTS: usize = 16;
 
-/// Steps of a program at most.
+/// The most steps of a program.
 pub const MOST_STEPS: usize = 32;
 
-/// The widest value between steps of a program that multiplies, in limbs.
+/// The widest value, in limbs, between the steps of a program that multiplies.
 pub const MOST_STEP_WIDTH: usize = 128;
 
-/// Warps from which on a launch of sums fills any device.
+/// The number of warps with which a launch of sums fills any device.
 const MANY_WARPS: usize = 1 << 12;
 
-/// Tiles that a warp of such a launch has at most.
+/// The most tiles of limbs that a warp of a launch of sums takes.
 const MOST_TILES: usize = 16;
 
-/// What a step does with the value.
+/// The operation that a step applies to the value.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
@@ -43,20 +44,22 @@ pub enum StepKind {
     Square = 3,
 }
 
-/// One step, in 32 bits: what is done, with which input, and how many limbs the value then
-/// has; what lies above is cut off. Steps of [`FusedKernel::Sums`] all have the result's
-/// width, and in its place say how often an input is added or subtracted.
+/// One step of a program, in 32 bits: its kind in the upper 4, its input in the next 4, and in
+/// the lower 24 the limbs of the value after the step, above which it is cut off. All values of
+/// [`FusedKernel::Sums`] have the result's width; its steps hold the number of times that the
+/// input is added or subtracted in the lower 24 bits.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Step(pub u32);
 
 impl Step {
-    /// A step; `input` is below [`MOST_INPUTS`], `width` at most [`MOST_STEP_WIDTH`].
+    /// Makes a step. `input` is below [`MOST_INPUTS`], `width` at most [`MOST_STEP_WIDTH`]
+    /// limbs.
     pub const fn new(kind: StepKind, input: usize, width: usize) -> Self {
         Step((kind as u32) << 28 | (input as u32) << 24 | width as u32)
     }
 
-    /// The kind of the step: a [`StepKind`].
+    /// The step's [`StepKind`], as a number.
     #[inline(always)]
     pub const fn kind(self) -> u32 {
         self.0 >> 28
@@ -68,33 +71,35 @@ impl Step {
         self.0 >> 24 & 15
     }
 
-    /// Limbs of the value after it.
+    /// The limbs of the value after the step.
     #[inline(always)]
     pub const fn width(self) -> u32 {
         self.0 & 0x00ff_ffff
     }
 
-    /// How often an input is added or subtracted, of [`FusedKernel::Sums`].
+    /// The number of times that a step of [`FusedKernel::Sums`] adds or subtracts its input.
     #[inline(always)]
     pub const fn times(self) -> u32 {
         self.width()
     }
 }
 
-/// A contiguous batch, or a number that stands for all.
+/// An input of a program: a contiguous batch, or one number that is broadcast to the whole
+/// batch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FusedInput {
-    /// Device address of the first limb.
+    /// The device address of the first limb.
     pub limbs: u64,
-    /// Limbs in each number.
+    /// The limbs of each number.
     pub width: u32,
-    /// Limbs from one number to the next: the width, or 0.
+    /// The distance from one number to the next, in limbs: the width, or 0 for a broadcast
+    /// number.
     pub number_stride: u32,
 }
 
 impl FusedInput {
-    /// The input as an operand of any kernel.
+    /// The input in the form that other kernels take.
     #[inline(always)]
     pub const fn matrix(self) -> MatrixArgument {
         MatrixArgument {
@@ -110,7 +115,7 @@ impl FusedInput {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FusedArguments {
-    /// The result: contiguous, and no part of it overlaps an input.
+    /// The result. It is contiguous, and no part of it overlaps an input.
     pub r: MatrixArgument,
     /// The inputs.
     pub inputs: [FusedInput; MOST_INPUTS],
@@ -118,14 +123,16 @@ pub struct FusedArguments {
     pub steps: [Step; MOST_STEPS],
     /// The number of steps.
     pub step_count: u64,
-    /// Numbers in the batch.
+    /// The number of numbers in the batch.
     pub count: u64,
-    /// Neighbouring numbers that a worker of [`FusedKernel::Sums`], a warp, has at a time;
-    /// of the others, whose worker is a group of lanes, it is 1.
+    /// The neighbouring numbers that a worker takes at a time. A worker of
+    /// [`FusedKernel::Sums`] is a warp and takes several; a worker of the other kernels is a
+    /// group of lanes and takes 1.
     pub numbers: u64,
-    /// Workers of the launch.
+    /// The number of workers of the launch.
     pub workers: u64,
-    /// Limbs of shared memory for a value: of kernels that multiply, a multiple of 4.
+    /// The limbs of shared memory for a value: a multiple of 4 for kernels that multiply, 0 for
+    /// sums.
     pub capacity: u64,
 }
 
@@ -135,7 +142,7 @@ impl FusedArguments {
         core::iter::once(self.r).chain(self.inputs.map(FusedInput::matrix))
     }
 
-    /// The arguments as a launch copies them, 64 bits at a time.
+    /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let r = [
@@ -162,21 +169,22 @@ impl FusedArguments {
 /// A fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FusedKernel {
-    /// Sums and differences of any width: a warp on a run of numbers, whose limbs are one
-    /// flat row.
+    /// Sums and differences of any width. A warp takes a run of numbers, whose limbs it treats
+    /// as one row.
     Sums,
-    /// Products too: so many lanes on a number, whose value is in shared memory.
+    /// Programs that multiply as well. So many lanes share a number, and its value is in shared
+    /// memory.
     Steps(u32),
 }
 
-/// The lanes that share a number in a kernel that multiplies.
+/// The numbers of lanes that may share a number in a kernel that multiplies.
 pub const STEPS_LANES: [u32; 3] = [1, 2, 4];
 
 /// The module of the fused kernels.
 pub const FUSED_MODULE: &str = "fused";
 
 impl FusedKernel {
-    /// Every one.
+    /// Every fused kernel.
     pub const ALL: [FusedKernel; 4] = [
         FusedKernel::Sums,
         FusedKernel::Steps(1),
@@ -184,9 +192,10 @@ impl FusedKernel {
         FusedKernel::Steps(4),
     ];
 
-    /// The steps of a program of this kernel, [`MOST_STEPS`] at most, and how many: what is
-    /// done, with which input, and how many limbs the value then has. An input of a sum is
-    /// there once, with how often it is added, and once, with how often subtracted.
+    /// Encodes a program of at most [`MOST_STEPS`] steps for this kernel, and counts its steps.
+    /// Each step of the program is its kind, its input, and the limbs of the value after it.
+    /// The steps of [`FusedKernel::Sums`] that add the same input become one step with their
+    /// count, and so do those that subtract it.
     pub fn steps(
         self,
         program: impl IntoIterator<Item = (StepKind, usize, usize)>,
@@ -208,13 +217,15 @@ impl FusedKernel {
         (steps, count)
     }
 
-    /// The kernel for values of up to `width` limbs, if there is one: for sums always.
+    /// The kernel for a program whose values have up to `width` limbs, if there is one. There
+    /// always is for sums.
     pub fn of(multiplies: bool, width: usize) -> Option<Self> {
         if !multiplies {
             return Some(FusedKernel::Sums);
         }
-        // A lane has up to eight limbs of a number; where there are four lanes, more. (Of four
-        // a lane has too little to do: on an H200 twice as many lanes take a third longer.)
+        // A lane has up to eight limbs of a number, or more where four lanes share it. (With
+        // four limbs a lane has too little to do: on an H200 twice as many lanes take a third
+        // longer.)
         let lanes = STEPS_LANES
             .into_iter()
             .find(|lanes| width <= 8 * *lanes as usize);
@@ -222,7 +233,7 @@ impl FusedKernel {
         lanes.or(wide).map(FusedKernel::Steps)
     }
 
-    /// The entry point that is launched.
+    /// The kernel's entry point.
     pub const fn entry_point(self) -> EntryPoint {
         EntryPoint {
             name: match self {
@@ -235,15 +246,16 @@ impl FusedKernel {
         }
     }
 
-    /// Grid and shared memory for `count` numbers, `count` not zero, whose results have
-    /// `width` limbs and whose widest value has `widest`; and the arguments that say the
-    /// same, without addresses.
+    /// The launch for `count` numbers, and its arguments but for addresses, inputs and steps.
+    /// Results have `width` limbs and the widest value between steps has `widest`. `count` must
+    /// not be zero.
     pub fn launch(self, count: usize, width: usize, widest: usize) -> (Launch, FusedArguments) {
         let warps = (BLOCK / 32) as usize;
         let (lanes, numbers, capacity) = match self {
-            // Whole numbers, of many tiles where there are warps enough: a run of few may end
-            // with a tile that is nearly empty. So many of them that the next warp's row
-            // begins with a line of memory.
+            // A warp takes whole numbers, and many tiles of them where there are warps enough:
+            // the last tile of a short run may be nearly empty, and costs as much as a full
+            // one. It takes so many numbers that the next warp's row begins with a line of
+            // memory.
             FusedKernel::Sums => {
                 let aligned = 32 >> width.trailing_zeros().min(5);
                 let limbs = count.saturating_mul(width) / MANY_WARPS;
@@ -261,7 +273,8 @@ impl FusedKernel {
             .div_ceil(workers_per_block)
             .min(1 << 20);
         let workers = grid * workers_per_block;
-        // Three values of each group: the one that there is, an input, and the next one.
+        // Each group of lanes has three values in shared memory: the present value, an input,
+        // and the next value.
         let shared_bytes = 3 * 4 * capacity * workers_per_block;
         let launch = Launch {
             grid: grid as u32,

@@ -1,28 +1,28 @@
-//! The launch ABI of the kernels that gather numbers: by their indices from one batch into
-//! another, of any widths and layouts.
+//! The launch ABI of the kernels that gather numbers: they copy numbers, named by their
+//! indices, from one batch into another, of any widths and layouts.
 
 use crate::kernel::{BLOCK, EntryPoint, Launch, MatrixArgument};
 
-/// The module of these kernels.
+/// The PTX module of the gathering kernels.
 pub const GATHER_MODULE: &str = "gather";
 
-/// The kernel for two contiguous batches.
+/// The kernel that gathers from a contiguous batch into a contiguous one.
 pub const GATHER_CONTIGUOUS: EntryPoint = EntryPoint {
     name: "gather_contiguous",
     module: GATHER_MODULE,
 };
 
-/// Any strides.
+/// The kernel that gathers between batches of any strides.
 pub const GATHER_INTERLEAVED: EntryPoint = EntryPoint {
     name: "gather_interleaved",
     module: GATHER_MODULE,
 };
 
-/// Limbs that a warp moves in a launch that fills the device.
+/// The number of limbs that a warp moves in a launch that fills the device.
 const STRETCH: u64 = 1 << 10;
 
-/// The one parameter of such a kernel, passed by value: number `i` of `r` is number `index[i]`
-/// of `a`, cut or extended with zeros to the width of `r`.
+/// The one parameter of a gathering kernel, passed by value. Number `i` of `r` becomes number
+/// `indices[i]` of `a`, cut or extended with zeros to the width of `r`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GatherArguments {
@@ -30,19 +30,19 @@ pub struct GatherArguments {
     pub r: MatrixArgument,
     /// The batch that numbers are taken from.
     pub a: MatrixArgument,
-    /// Device address of as many indices as there are numbers in `r`, a limb each, all below
-    /// `numbers`; zero where number `i` of `r` is number `i` of `a`.
+    /// The device address of the indices, a limb for each number of `r`, all below `numbers`.
+    /// If it is zero, number `i` of `r` is number `i` of `a`.
     pub indices: u64,
-    /// Numbers in `a`.
+    /// The number of numbers in `a`.
     pub numbers: u64,
-    /// Numbers in `r`.
+    /// The number of numbers in `r`.
     pub count: u64,
-    /// Warps of the launch.
+    /// The number of warps of the launch.
     pub workers: u64,
 }
 
 impl GatherArguments {
-    /// The entry point of the two that is launched.
+    /// The entry point of the kernel that these arguments are for.
     pub const fn entry_point(&self) -> EntryPoint {
         match self.r.limb_stride == 1 && self.a.limb_stride == 1 {
             true => GATHER_CONTIGUOUS,
@@ -50,7 +50,7 @@ impl GatherArguments {
         }
     }
 
-    /// The launch for these arguments, whose `workers` it sets.
+    /// The launch for these arguments; it also sets their `workers`.
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
     pub const fn launch(&mut self) -> Launch {
@@ -69,7 +69,7 @@ impl GatherArguments {
         }
     }
 
-    /// The arguments as a launch copies them, 64 bits at a time.
+    /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
         let rest = [self.indices, self.numbers, self.count, self.workers];

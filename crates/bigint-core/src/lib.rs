@@ -8,6 +8,7 @@ pub mod gather;
 pub mod kernel;
 pub mod modules;
 pub mod operation;
+pub mod rns;
 pub mod shape;
 pub mod specialization;
 pub mod transform;

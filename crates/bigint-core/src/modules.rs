@@ -1,18 +1,19 @@
-//! Which entry points there are in PTX, and which module has them.
+//! The PTX modules, and the entry points that belong to no operation.
 
 use crate::fused::{FUSED_MODULE, FusedKernel};
 use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
 use crate::kernel::{EntryPoint, TENSOR_MODULE};
 use crate::operation::Operation;
+use crate::rns::{self, RNS_MODULE};
 use crate::transform::{grid, ntt};
 use crate::trial::{TRIAL, TRIAL_MODULE};
 use crate::weighted::{self, long};
 
-/// The entry points that are no operation's: [`CEILING`], those of squares modulo
-/// `2^p - 1`, those of products on the whole device, those that gather, that of trial factoring, and the
-/// fused kernels.
-pub const OTHERS: [EntryPoint; 17 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 17 + FusedKernel::ALL.len()];
+/// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
+/// products on the whole device, of gathering, of trial factoring, of
+/// residue number systems and of fused kernels.
+pub const OTHERS: [EntryPoint; 25 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 25 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
@@ -21,15 +22,21 @@ pub const OTHERS: [EntryPoint; 17 + FusedKernel::ALL.len()] = {
         [ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS];
     [others[14], others[15]] = [GATHER_CONTIGUOUS, GATHER_INTERLEAVED];
     others[16] = TRIAL;
+    [others[17], others[18], others[19]] = [rns::RADIX, rns::RESIDUES, rns::LIMBS];
+    let mut form = 0;
+    while form < rns::POWERS.len() {
+        others[20 + form] = rns::POWERS[form];
+        form += 1;
+    }
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[17 + i] = FusedKernel::ALL[i].entry_point();
+        others[25 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
 };
 
-/// Operations that have a module.
+/// The number of operations that have a module.
 const OPERATIONS: usize = {
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
@@ -39,10 +46,10 @@ const OPERATIONS: usize = {
     count
 };
 
-/// The PTX modules: one for each operation that has kernels of its own, that of kernels which need
-/// tensor cores, and those of [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 9] = {
-    let mut modules = [CEILING.module; OPERATIONS + 9];
+/// The names of the PTX modules: one for each operation that has kernels of its own, the one of kernels
+/// that need tensor cores, and those of [`OTHERS`].
+pub const MODULES: [&str; OPERATIONS + 10] = {
+    let mut modules = [CEILING.module; OPERATIONS + 10];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
@@ -51,6 +58,7 @@ pub const MODULES: [&str; OPERATIONS + 9] = {
     modules[OPERATIONS + 5] = GATHER_MODULE;
     modules[OPERATIONS + 6] = TRIAL_MODULE;
     modules[OPERATIONS + 7] = TENSOR_MODULE;
+    modules[OPERATIONS + 8] = RNS_MODULE;
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
         if Operation::ALL[i].has_module() {
@@ -62,13 +70,13 @@ pub const MODULES: [&str; OPERATIONS + 9] = {
     modules
 };
 
-/// Multiplies and adds as fast as the chip can, so that a product's rate can be told
-/// as a share of what is possible. Every worker is a thread, and for each number of
-/// `r` does [`CEILING_MULTIPLY_ADDS`] and writes one limb; there are no operands.
+/// The kernel that multiplies and adds as fast as the chip can, so that the rate of a product can be
+/// given as a share of what is possible. Every worker is a thread. For each number of `r` it does
+/// [`CEILING_MULTIPLY_ADDS`] multiply-adds and writes one limb. It has no operands.
 pub const CEILING: EntryPoint = EntryPoint {
     name: "multiply_add_ceiling",
     module: "ceiling",
 };
 
-/// Multiply-adds, 32x32+64->64 bits, that one thread of [`CEILING`] does.
+/// The multiply-adds (32x32+64->64 bits) that a thread of [`CEILING`] does for each number.
 pub const CEILING_MULTIPLY_ADDS: u64 = 1 << 15;

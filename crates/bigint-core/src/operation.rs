@@ -1,8 +1,8 @@
-//! What each operation is, declared once.
+//! The operations, each declared once.
 //!
-//! [`for_each_operation!`](crate::for_each_operation) has one entry for each. From it come
-//! the kernels and their entry points, dispatch on every back end, the engine's methods,
-//! the conformance suite, the benchmarks, and the command's operators and functions.
+//! [`for_each_operation!`](crate::for_each_operation) has one entry for each operation. From it come the
+//! kernels and their entry points, dispatch on every back end, the engine's methods, the conformance suite,
+//! the benchmarks, and the command's operators and functions.
 
 mod declaration;
 mod expand;
@@ -11,7 +11,7 @@ mod properties;
 pub use declaration::*;
 pub use expand::Operation;
 
-/// Expands `$callback!` once, over the declarations of all operations. An entry reads
+/// Calls `$callback!` once, with the declarations of all operations. An entry reads
 ///
 /// ```text
 /// /// What the engine's method says.          (its documentation)
@@ -30,24 +30,24 @@ pub use expand::Operation;
 /// }
 /// ```
 ///
-/// Lanes and layouts are multiplied out: the rows above are four kernels,
-/// `add_ripple_thread_contiguous` and so on. The leaf of a row is the device crate's
-/// `thread::add::ripple`, and the reference of the operation is `reference::add` in the
-/// CPU crate. A longer row says how kernels share a text:
+/// Each number of lanes with each layout is a kernel: the rows above are four kernels,
+/// `add_ripple_thread_contiguous` and so on. The leaf of the first row is `thread::add::ripple` in the
+/// device crate, and the reference of the operation is `reference::add` in the CPU crate. A longer row says
+/// how kernels share a text:
 ///
 /// ```text
 /// school warp {4 8 16 32} {interleaved}: DivisionByLanes @3 = div_rem school
 /// ```
 ///
-/// * In brackets, each number of lanes and each layout has a text of its own. In braces there is
-///   one text, which is specialised when it is loaded: `{4 8 16 32}` to the lanes, `{interleaved}`
-///   to whether limbs are neighbours.
+/// * In brackets, each number of lanes and each layout has a text of its own. In braces there is one text,
+///   which is specialised when it is loaded: `{4 8 16 32}` to the number of lanes, `{interleaved}` to
+///   whether a number's limbs are neighbours in memory.
 /// * A row without `contiguous` serves batches of any layout: its kernels take any strides.
-/// * `: DivisionByLanes` is the [`Family`](crate::specialization::Family) of its specialisation;
-///   where it is missing there is nothing to specialise.
+/// * `: DivisionByLanes` is the [`Family`](crate::specialization::Family) of the row's specialisations.
+///   Kernels of a row without a family are not specialised.
 /// * `@3` bounds the registers of a thread, so that 3 blocks fit a multiprocessor.
-/// * `= div_rem school` says that the text is another row's, which finds out, or is specialised to,
-///   what it computes.
+/// * `= div_rem school` says that the kernels have the text of another row, here of `div_rem` by `school`.
+///   It is specialised to what these compute, or finds that out by itself.
 #[macro_export]
 macro_rules! for_each_operation {
     ($callback:path) => {
@@ -69,8 +69,8 @@ macro_rules! for_each_operation {
             }
             /// `a - b`.
             ///
-            /// Exact: as wide as the wider operand; a negative difference is an error, so
-            /// that the exact form waits for the device. Cost: linear.
+            /// Exact: as wide as the wider operand. A negative difference is an error, so the exact form
+            /// waits until the device has computed it. Cost: linear.
             Sub sub(a, b) -> (r) {
                 exact: [Widest(0)],
                 flag: Borrow,
@@ -110,9 +110,8 @@ macro_rules! for_each_operation {
             }
             /// `a a`.
             ///
-            /// Exact: twice as wide as the operand. Cost: `n (n + 1) / 2` multiply-adds
-            /// below the CPU's Karatsuba; the product of a batch by itself is computed so
-            /// as well.
+            /// Exact: twice as wide as the operand. Cost: `n (n + 1) / 2` multiply-adds below the CPU's
+            /// Karatsuba. The product of a batch by itself is computed as a square too.
             Square square(a) -> (r) {
                 exact: [Twice(0)],
                 flag: None,
@@ -128,11 +127,11 @@ macro_rules! for_each_operation {
                     ntt grid [] [contiguous interleaved] = mul ntt
                 }
             }
-            /// The high half of `a b`: what is left of it without its `w` lowest limbs, `w`
-            /// the wider operand's width. The low half is the wrapping product.
+            /// The high half of `a b`: the product without its `w` lowest limbs, where `w` is the wider
+            /// operand's width. The low half is the wrapping product.
             ///
-            /// Exact: as wide as the narrower operand. Cost: as the whole product, of which
-            /// the low limbs are not stored.
+            /// Exact: as wide as the narrower operand. Cost: that of the whole product, whose low limbs are
+            /// computed but not stored.
             MulHigh mul_high(a, b) -> (r) {
                 exact: [Narrowest(0)],
                 flag: None,
@@ -146,9 +145,9 @@ macro_rules! for_each_operation {
             }
             /// `a b + c`.
             ///
-            /// Exact: as wide as `a` and `b` together where `c` is no wider than the wider
-            /// of them; else a limb wider than the wider of product and `c`. Cost: as the
-            /// product; the sum costs no pass of its own.
+            /// Exact: as wide as `a` and `b` together if `c` is no wider than the wider of them; else a limb
+            /// wider than the wider of product and `c`. Cost: that of the product, as the sum takes no pass
+            /// of its own.
             MulAdd mul_add(a, b, c) -> (r) {
                 exact: [ProductPlus(0)],
                 flag: None,
@@ -162,9 +161,9 @@ macro_rules! for_each_operation {
             }
             /// Quotient and remainder of `a` by `b`: `a = q b + r`, `0 <= r < b`.
             ///
-            /// Exact: the quotient as wide as `a`, the remainder as the narrower operand. Cost:
-            /// `(n - m + 1) m` multiply-adds below the CPU's recursive division ([Knuth 1997],
-            /// [Möller and Granlund 2011]).
+            /// Exact: the quotient is as wide as `a`, the remainder as the narrower operand. Cost:
+            /// `(n - m + 1) m` multiply-adds below the CPU's recursive division ([Knuth 1997], [Möller and
+            /// Granlund 2011]).
             DivRem div_rem(a, b) -> (q, r) {
                 exact: [First(0), Narrowest(0)],
                 flag: ZeroDivisor,
@@ -178,7 +177,7 @@ macro_rules! for_each_operation {
             }
             /// The quotient of `a` by `b`, rounded down.
             ///
-            /// Exact: as wide as `a`. Cost: as quotient and remainder together.
+            /// Exact: as wide as `a`. Cost: that of quotient and remainder together.
             Div div(a, b) -> (q) {
                 exact: [First(0)],
                 flag: ZeroDivisor,
@@ -193,7 +192,7 @@ macro_rules! for_each_operation {
             }
             /// The remainder of `a` by `b`: at least 0 and less than `b`.
             ///
-            /// Exact: as wide as the narrower operand. Cost: as quotient and remainder together.
+            /// Exact: as wide as the narrower operand. Cost: that of quotient and remainder together.
             Rem rem(a, b) -> (r) {
                 exact: [Narrowest(0)],
                 flag: ZeroDivisor,
@@ -206,10 +205,10 @@ macro_rules! for_each_operation {
                     school warp {4 8 16 32} {interleaved}: DivisionByLanes = div_rem school
                 }
             }
-            /// The greatest common divisor of `a` and `b`; 0 of two zeros.
+            /// The greatest common divisor of `a` and `b`, which is 0 if both are 0.
             ///
-            /// Exact: as wide as the wider operand. Cost: quadratic, in time that depends on
-            /// the numbers (Lehmer).
+            /// Exact: as wide as the wider operand. Cost: quadratic, in a time that depends on the numbers
+            /// (Lehmer's algorithm).
             Gcd gcd(a, b) -> (r) {
                 exact: [Widest(0)],
                 flag: None,
@@ -222,10 +221,10 @@ macro_rules! for_each_operation {
                     lehmer_words thread [1] {interleaved}: Column @8
                 }
             }
-            /// The least common multiple of `a` and `b`; 0 where one of them is 0.
+            /// The least common multiple of `a` and `b`, which is 0 if one of them is 0.
             ///
-            /// Exact: as wide as both operands together. Cost: of a greatest common divisor, an
-            /// exact division and a product.
+            /// Exact: as wide as both operands together. Cost: that of a greatest common divisor, an exact
+            /// division and a product.
             Lcm lcm(a, b) -> (r) {
                 exact: [Total(0)],
                 flag: None,
@@ -238,10 +237,10 @@ macro_rules! for_each_operation {
                     lehmer_words thread [1] {interleaved}: Column @7
                 }
             }
-            /// The inverse of `a` modulo `m`: `r a = 1` modulo `m`, `0 <= r < m`; it is 0 modulo 1.
+            /// The inverse of `a` modulo `m`: `r a = 1` modulo `m` and `0 <= r < m`. Modulo 1 it is 0.
             ///
-            /// As wide as `m`. Cost: twice that of a greatest common divisor, in time that
-            /// depends on the numbers (Lehmer).
+            /// As wide as `m`. Cost: twice that of a greatest common divisor, in a time that depends on the
+            /// numbers (Lehmer's algorithm).
             InvMod inv_mod(a, m) -> (r) {
                 exact: [Last(0)],
                 flag: NotInvertible,
@@ -254,11 +253,11 @@ macro_rules! for_each_operation {
                     lehmer_words thread [1] {interleaved}: Column @6
                 }
             }
-            /// The inverse of `a` modulo an odd `m`, in constant time: no branch and no address
-            /// depends on `a` or `m`, but on their widths. Modulo an even `m` there is none.
+            /// The inverse of `a` modulo an odd `m`, in constant time: no branch and no address depends on
+            /// `a` or `m`, only on their widths. Modulo an even `m` there is no result.
             ///
-            /// As wide as `m`. Cost: `33 n^2` multiply-adds: ten for each digit of 30 bits in each round
-            /// of 30 steps, of which each bit takes 2.9 [Bernstein and Yang 2019].
+            /// As wide as `m`. Cost: `33 n^2` multiply-adds: each round of 30 steps takes ten for each digit
+            /// of 30 bits, and each bit of the modulus takes 2.9 steps [Bernstein and Yang 2019].
             InvOddMod inv_odd_mod(a, m) -> (r) {
                 exact: [Last(0)],
                 flag: NotInvertible,
@@ -269,12 +268,11 @@ macro_rules! for_each_operation {
                     divsteps thread [1] [interleaved]: Column
                 }
             }
-            /// The square root of `a`, rounded down, and what it leaves:
-            /// `a = root^2 + remainder`, `remainder <= 2 root`.
+            /// The square root of `a`, rounded down, and the remainder: `a = root^2 + remainder`,
+            /// `remainder <= 2 root`.
             ///
-            /// Exact: the root half as wide as `a`, the remainder a limb wider than the root.
-            /// Cost: `n^2 / 4` multiply-adds on a device, of a few divisions on the CPU
-            /// [Zimmermann 1999].
+            /// Exact: the root is half as wide as `a`, the remainder a limb wider than the root. Cost:
+            /// `n^2 / 4` multiply-adds on a device, that of a few divisions on the CPU [Zimmermann 1999].
             Isqrt isqrt(a) -> (root, remainder) {
                 exact: [Half(0), Half(1)],
                 flag: None,
@@ -286,10 +284,11 @@ macro_rules! for_each_operation {
                     school warp {2 4 8 16 32} {interleaved}: Root
                 }
             }
-            /// The `k`-th root of `a`, rounded down, and what it leaves:
-            /// `a = root^k + remainder`. A degree of 0 is a divisor of zero.
+            /// The `k`-th root of `a`, rounded down, and the remainder: `a = root^k + remainder`. A degree
+            /// `k` of 0 is treated as a divisor of zero.
             ///
-            /// Exact: both as wide as `a`. Computed on the CPU. Cost: a few divisions (Newton).
+            /// Exact: both results are as wide as `a`. Every engine computes it on the CPU. Cost: that of a
+            /// few divisions (Newton's method).
             Iroot iroot(a, k) -> (root, remainder) {
                 exact: [First(0), First(0)],
                 flag: ZeroDivisor,
@@ -301,8 +300,8 @@ macro_rules! for_each_operation {
             }
             /// The Jacobi symbol of `a` over an odd `n`: 0, 1 or 2 for a symbol of -1, 0 or 1.
             ///
-            /// One limb for each number. Every engine computes it on the CPU. Cost: quadratic
-            /// (Euclid).
+            /// One limb for each number. Every engine computes it on the CPU. Cost: quadratic (Euclid's
+            /// algorithm).
             Jacobi jacobi(a, n) -> (r) {
                 exact: [Limbs(1)],
                 flag: EvenModulus,
@@ -349,7 +348,8 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// `!a`, every bit the other: `-1 - a` modulo `2^(32 w)`.
+            /// `!a`, every bit of `a` inverted: `-1 - a` modulo `2^(32 w)`, where `w` is the operand's
+            /// width.
             ///
             /// As wide as the operand. Cost: linear, no carries.
             Not not(a) -> (r) {
@@ -363,9 +363,10 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// `a` shifted left by `bits` bits: `a * 2^bits` modulo `2^(32 w)`.
+            /// `a` shifted left by `bits` bits: `a * 2^bits` modulo `2^(32 w)`, where `w` is the width of
+            /// `a`.
             ///
-            /// As wide as `a`; `Engine::shl` is exact. Cost: linear.
+            /// As wide as `a`. `Engine::shl` is the exact form. Cost: linear.
             Shl shl(a, bits) -> (r) {
                 exact: [Cut(0)],
                 flag: None,
@@ -393,9 +394,9 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// Bit `place` of `a`: 0 or 1, and 0 above its width.
+            /// Bit `place` of `a`: 0 or 1. It is 0 at places above the width of `a`.
             ///
-            /// One limb for each number. Cost: one limb read.
+            /// One limb for each number. Cost: that of reading one limb of each number.
             TestBit test_bit(a, place) -> (r) {
                 exact: [Limbs(1)],
                 flag: None,
@@ -406,9 +407,9 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// `a` with bit `place` set: `a | 2^place` modulo `2^(32 w)`.
+            /// `a` with bit `place` set: `a | 2^place` modulo `2^(32 w)`, where `w` is the width of `a`.
             ///
-            /// As wide as `a`, so that a place above it changes nothing. Cost: linear.
+            /// As wide as `a`. A place above the width of `a` changes nothing. Cost: linear.
             SetBit set_bit(a, place) -> (r) {
                 exact: [Cut(0)],
                 flag: None,
@@ -420,7 +421,7 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// `a` where `mask` is not zero, `b` where it is.
+            /// `a` where `mask` is not zero, and `b` where it is.
             ///
             /// Exact: as wide as the widest operand. Cost: linear.
             Select select(a, b, mask) -> (r) {
@@ -434,11 +435,10 @@ macro_rules! for_each_operation {
                     limbwise warp [32] [contiguous interleaved]: Limbwise
                 }
             }
-            /// How `a` compares with `b`: 0 where it is less, 1 where they are equal, 2 where it
-            /// is greater.
+            /// The order of `a` and `b`: 0 if `a` is less, 1 if they are equal, 2 if `a` is greater.
             ///
-            /// One limb for each number; `Engine::compare` brings them
-            /// to the host. Cost: linear, less where high limbs differ.
+            /// One limb for each number. `Engine::compare` brings the results to the host. Cost: linear,
+            /// less where high limbs differ.
             Compare compare(a, b) -> (r) {
                 exact: [Limbs(1)],
                 flag: None,
@@ -450,8 +450,8 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// Whether `a` equals `b`: 1 or 0.
-            /// One limb for each number. Cost: linear, less where high limbs differ.
+            /// Whether `a` equals `b`: 1 if it does, else 0. One limb for each number. Cost: linear, less
+            /// where high limbs differ.
             Equal equal(a, b) -> (r) {
                 exact: [Limbs(1)],
                 flag: None,
@@ -488,8 +488,8 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// The lesser and the greater of `a` and `b`.
-            /// Exact: both as wide as the wider operand. Cost: linear.
+            /// The lesser and the greater of `a` and `b`. Exact: both are as wide as the wider operand.
+            /// Cost: linear.
             MinMax min_max(a, b) -> (r, s) {
                 exact: [Widest(0), Widest(0)],
                 flag: None,
@@ -512,13 +512,13 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// The sum of two signed numbers: `a` and `b` are their absolute values, bit 0 of
-            /// `signs` is 1 where the first is negative, bit 1 where the second is; bits above
-            /// mean nothing. `r` is the sum's absolute value, `negative` its sign, 1 or 0.
+            /// The sum of two signed numbers, whose absolute values are `a` and `b`. Bit 0 of `signs` is 1
+            /// if the first is negative, bit 1 if the second is; higher bits are ignored. `r` is the sum's
+            /// absolute value, and `negative` its sign, 1 or 0.
             ///
-            /// The sign of a sum of two zeros is that of both, or 0. Exact: one limb wider than
-            /// the widest operand, and one limb. Cost: linear; where signs differ, a comparison
-            /// as well.
+            /// A sum of zero has the sign 1 only if both operands are zeros with sign 1. Exact: `r` is one
+            /// limb wider than the widest operand, `negative` is one limb. Cost: linear, and that of a
+            /// comparison where signs differ.
             AddSigned add_signed(a, b, signs) -> (r, negative) {
                 exact: [Widest(1), Limbs(1)],
                 flag: None,
@@ -529,14 +529,15 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// Sums and differences of numbers that lie one behind the other in `a` and in `b`,
-            /// segments of any lengths. `marks` says what limb `32 k + i` of both is: bit `i` of
-            /// limb `3 k` is 1 where a segment begins, as one always does at limb 0, bit `i` of
-            /// limb `3 k + 1` where `b` is subtracted, which is the same in all of a segment, and
-            /// bit `i` of limb `3 k + 2` where `b` has ended: its limb counts as 0, whatever it is.
+            /// Sums and differences of numbers of any lengths that lie end to end in `a` and in `b`, as
+            /// segments. Three limbs of `marks` describe every 32 limbs of both. Bit `i` of limb `3 k` of
+            /// `marks` is 1 if a segment begins at limb `32 k + i`; one always begins at limb 0. Bit `i` of
+            /// limb `3 k + 1` is 1 if `b` is subtracted there, which is the same in all of a segment. Bit
+            /// `i` of limb `3 k + 2` is 1 if the number in `b` has ended: its limb then counts as 0,
+            /// whatever it is.
             ///
-            /// What a segment carries or borrows is dropped. As wide as `a`. Cost: linear, one
-            /// pass whatever the segments are [Langer 2015], [Bringgaard 2024].
+            /// The carry or borrow out of a segment is dropped. As wide as `a`. Cost: linear, one pass for
+            /// segments of any lengths [Langer 2015], [Bringgaard 2024].
             AddSegments add_segments(a, b, marks) -> (r) {
                 exact: [Cut(0)],
                 flag: None,
@@ -547,7 +548,7 @@ macro_rules! for_each_operation {
                     carry_lookahead warp [32] [contiguous interleaved]
                 }
             }
-            /// The length of `a` in bits: of the highest 1 its place, from 1; 0 for 0.
+            /// The length of `a` in bits: one more than the place of its highest 1, and 0 for 0.
             ///
             /// One limb for each number. Cost: linear, less where high limbs are not zero.
             BitLength bit_length(a) -> (r) {
@@ -562,7 +563,7 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// The zeros below the lowest 1 of `a`; for 0 as many as it is wide, in bits.
+            /// The number of zeros below the lowest 1 of `a`; for 0 it is the width of `a` in bits.
             ///
             /// One limb for each number. Cost: linear.
             TrailingZeros trailing_zeros(a) -> (r) {
@@ -576,7 +577,7 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// The ones among the bits of `a` (its population count).
+            /// The number of ones among the bits of `a` (its population count).
             ///
             /// One limb for each number. Cost: linear.
             CountOnes count_ones(a) -> (r) {
@@ -590,7 +591,7 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// `a + b` modulo `m`, of operands below `m`.
+            /// `a + b` modulo `m`, for operands below `m`.
             ///
             /// As wide as `m`. Cost: linear; no branch depends on limbs.
             ModAdd mod_add(a, b, m) -> (r) {
@@ -604,7 +605,7 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// `a - b` modulo `m`, of operands below `m`.
+            /// `a - b` modulo `m`, for operands below `m`.
             ///
             /// As wide as `m`. Cost: linear; no branch depends on limbs.
             ModSub mod_sub(a, b, m) -> (r) {
@@ -618,11 +619,11 @@ macro_rules! for_each_operation {
                     scan warp [8] [contiguous interleaved]: ScanByLanes
                 }
             }
-            /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, of operands
-            /// below `m`.
+            /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, for operands below
+            /// `m`.
             ///
-            /// As wide as `m`. Cost: `2 n^2 + n` multiply-adds; no branch depends on limbs
-            /// ([Montgomery 1985], [Koç 1996]). `Residues` are what it is for.
+            /// As wide as `m`. Cost: `2 n^2 + n` multiply-adds; no branch depends on limbs ([Montgomery
+            /// 1985], [Koç 1996]). `Residues` are multiplied by it.
             MontMul mont_mul(a, b, m) -> (r) {
                 exact: [Last(0)],
                 flag: None,
@@ -636,12 +637,12 @@ macro_rules! for_each_operation {
                     cios warp {4 8 16 32} [interleaved]: Montgomery
                 }
             }
-            /// `a^e` modulo `m`, of operands of any widths and any `m` but zero; `0^0` is 1.
+            /// `a^e` modulo `m`, for operands of any widths and any `m` but zero; `0^0` is 1 modulo `m`.
             ///
-            /// As wide as `m`. Constant time, for odd `m`: no branch and no address depends on
-            /// `a` or `e`, but on their widths; `Algorithm::WindowVartime` is the faster one that
-            /// does not say so, for exponents that anybody may know. Cost: `32 k (1 + 1 / w)`
-            /// Montgomery products for an exponent of `k` limbs and windows of `w` bits.
+            /// As wide as `m`. Constant time, for odd `m`: no branch and no address depends on `a` or `e`,
+            /// only on their widths. `Algorithm::WindowVartime` is faster but not of constant time, for
+            /// exponents that anybody may know. Cost: `32 k (1 + 1 / w)` Montgomery products for an exponent
+            /// of `k` limbs and windows of `w` bits.
             PowMod pow_mod(a, e, m) -> (r) {
                 exact: [Last(0)],
                 flag: ZeroDivisor,
@@ -655,11 +656,14 @@ macro_rules! for_each_operation {
                     window_vartime thread [1] [interleaved]: Power = pow_mod window
                     window warp {2 4 8 16 32} [interleaved]: Power
                     window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
+                    rns grid [] [contiguous interleaved]
+                    rns_vartime grid [] [contiguous interleaved]
                 }
             }
-            /// `a0^e0 a1^e1` modulo an odd `m`: two bases, the lower half of `a` (of an odd width a
-            /// limb longer) and the upper, and two exponents in `e`; as `Engine::pow_mod`, with the
-            /// squares of one power [Straus 1964]. `Residues::multi_exponentiate` takes it.
+            /// `a0^e0 a1^e1` modulo an odd `m`. The lower half of `a` is `a0` and the upper half `a1`; if
+            /// the width is odd, the lower half is a limb longer. The halves of `e` are `e0` and `e1`. It
+            /// computes as `Engine::pow_mod` does, with no more squares than one power takes [Straus 1964].
+            /// `Residues::multi_exponentiate` is computed by it.
             PowPair pow_pair(a, e, m) -> (r) {
                 exact: [Last(0)],
                 flag: None,
@@ -674,9 +678,10 @@ macro_rules! for_each_operation {
                     window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
                 }
             }
-            /// `g^e` modulo an odd `m` of `n` limbs; entry `64 i + d` of the table `t`, of `n` limbs, is
-            /// `g^(d 64^i)` in Montgomery's form. As `Engine::pow_mod`, but no squares: a product for
-            /// each window of six bits, on a device two in constant time. For `FixedBase`.
+            /// `g^e` modulo an odd `m` of `n` limbs, from a table of powers of `g`: entry `64 i + d` of `t`,
+            /// of `n` limbs, is `g^(d 64^i)` in Montgomery's form. It computes as `Engine::pow_mod` does,
+            /// but without squares: each window of six bits costs one product, or two on a device in
+            /// constant time. `FixedBase` is computed by it.
             PowFixed pow_fixed(t, e, m) -> (r) {
                 exact: [Last(0)],
                 flag: None,

@@ -1,27 +1,28 @@
-//! How a batch of fixed-width numbers lies in memory.
+//! The layout of a batch of fixed-width numbers in memory.
 
 use crate::algorithm::named;
 
-/// The digit of every number: numbers are little-endian arrays of 32-bit limbs.
+/// A limb, the digit of every number. Numbers are little-endian arrays of 32-bit limbs.
 ///
 /// 32 bits is the width of the GPU's integer registers and of its carry chain.
 pub type Limb = u32;
 
-/// Bits in a [`Limb`].
+/// The bits of a [`Limb`].
 pub const LIMB_BITS: usize = Limb::BITS as usize;
 
-/// The widest number a batch may hold, in limbs (2^33 bits, which are 2^30 bytes).
+/// The widest number that a batch may hold, in limbs (2^33 bits, which are 2^30 bytes).
 ///
-/// Column sums are kept in 96 bits, which holds for any product of operands
-/// this wide: 2^28 terms below 2^64 sum to less than 2^92.
+/// Column sums are kept in 96 bits. That is enough for operands this wide: 2^28 terms below
+/// 2^64 sum to less than 2^92.
 pub const MAX_WIDTH: usize = 1 << 28;
 
-/// The widest number whose bits a limb counts, in limbs: what takes or gives numbers of bits
-/// ([`CountsBits`](crate::operation::Property::CountsBits)) takes none wider.
+/// The widest number, in limbs, whose count of bits fits one limb. Operations that take or
+/// return counts of bits ([`CountsBits`](crate::operation::Property::CountsBits)) take none
+/// wider.
 pub const WIDEST_COUNTED: usize = (1 << 27) - 1;
 
-/// Numbers that neighbouring limbs of an interleaved batch are padded to, so
-/// that every row of limbs begins on a 128-byte line.
+/// The numbers of an interleaved batch are padded to a multiple of this count, so that every
+/// row of limbs begins on a 128-byte line.
 pub const INTERLEAVE: usize = 32;
 
 /// The order of limbs in a batch.
@@ -30,9 +31,9 @@ pub enum Layout {
     /// All limbs of number 0, then all limbs of number 1, and so on.
     #[default]
     Contiguous,
-    /// Limb 0 of every number, then limb 1 of every number, and so on, each row
-    /// padded to a multiple of [`INTERLEAVE`] numbers: neighbouring GPU threads
-    /// that hold one number each read neighbouring words.
+    /// Limb 0 of every number, then limb 1 of every number, and so on. Each of these rows is
+    /// padded to a multiple of [`INTERLEAVE`] numbers. Neighbouring GPU threads that hold one
+    /// number each read neighbouring words.
     Interleaved,
 }
 
@@ -48,23 +49,23 @@ impl Layout {
         }
     }
 
-    /// The layout of this name in a declaration, which is read at compile time.
+    /// The layout that a declaration calls `name`, looked up at compile time.
     pub(crate) const fn named(name: &str) -> Self {
         named!(Self::ALL, name)
     }
 }
 
-/// Distances, in limbs, between neighbours in a batch.
+/// The distances, in limbs, between neighbours in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Strides {
-    /// From limb `j` of number `i` to limb `j` of number `i + 1`. Zero where one
-    /// number stands for the whole batch (a broadcast operand).
+    /// The distance from limb `j` of number `i` to limb `j` of number `i + 1`. It is zero where
+    /// one number stands for the whole batch (a broadcast operand).
     pub number: usize,
-    /// From limb `j` of a number to its limb `j + 1`.
+    /// The distance from limb `j` of a number to its limb `j + 1`.
     pub limb: usize,
 }
 
-/// `count` numbers of `width` limbs each, in a layout.
+/// The shape of a batch: `count` numbers of `width` limbs each, in a layout.
 ///
 /// ```
 /// # use bigint_core as bigint_host;
@@ -76,16 +77,16 @@ pub struct Strides {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Numbers in the batch.
+    /// The number of numbers in the batch.
     pub count: usize,
-    /// Limbs in each number.
+    /// The limbs of each number.
     pub width: usize,
     /// The order of the limbs.
     pub layout: Layout,
 }
 
 impl Shape {
-    /// A batch of `count` numbers of `width` limbs.
+    /// Makes the shape of a batch of `count` numbers of `width` limbs.
     pub const fn new(count: usize, width: usize, layout: Layout) -> Self {
         Shape {
             count,
@@ -108,13 +109,13 @@ impl Shape {
         }
     }
 
-    /// Where limb `limb` of number `number` lies.
+    /// The index in the batch of limb `limb` of number `number`.
     pub const fn index(self, number: usize, limb: usize) -> usize {
         let strides = self.strides();
         number * strides.number + limb * strides.limb
     }
 
-    /// Limbs of memory the batch takes, padding included.
+    /// The limbs of memory that the batch takes, padding included.
     pub const fn limbs(self) -> usize {
         match self.layout {
             Layout::Contiguous => self.count * self.width,

@@ -1,82 +1,91 @@
-//! Trial factoring of `2^p - 1`: which numbers are tried, how they are sieved and tested, as host
-//! and device agree on it.
+//! Trial factoring of `2^p - 1`: the numbers that are tried, the sieve and the test, in the form
+//! shared by host and device.
 //!
-//! **Maths.** A prime factor `q` of `2^p - 1`, `p` an odd prime, is `2 k p + 1`, as 2 has the order
-//! `p` modulo `q`; and 1 or 7 modulo 8, as `2^(p+1)` is a square, so 2 is one. Of each [`MODULUS`]
-//! = `4 3 5 7 11` neighbouring `k` that leaves 960, the same ones: classes, in which `q` is 1 or 7
-//! modulo 8 and no multiple of 3, 5, 7 or 11. A class is cut into segments of [`SEGMENT`]
-//! candidates; segment `g` is number `g / classes` of class `g % classes`, so that factors come
-//! nearly by their size.
+//! **Maths.** Let `p` be an odd prime. A prime factor `q` of `2^p - 1` is `2 k p + 1`, as 2 has the
+//! order `p` modulo `q`. It is 1 or 7 modulo 8, as `2^(p+1)` is a square and equals 2 modulo `q`.
+//! Whether `q` is 1 or 7 modulo 8 and no multiple of 3, 5, 7 or 11 depends on `k` modulo
+//! [`MODULUS`] = `4 3 5 7 11`. It holds for 960 residues of `k`, the classes. A class is cut into
+//! segments of [`SEGMENT`] candidates. Segment `g` of the range is segment `g / classes` of class
+//! `g % classes`, so that factors are found nearly in the order of their size.
 //!
-//! **Sieve.** The candidates of a segment are `q + j d`, `d = 2 p MODULUS`: a prime `r` divides
-//! those with `j = -q / d mod r` and every `r`-th after it. A bit for each candidate; a fifth is
-//! left over by the primes below 2^19.
+//! **Sieve.** The candidates of a segment are `q + j d` with `d = 2 p MODULUS`. A prime `r` divides
+//! the one with `j = -q / d mod r` and every `r`-th after it. The sieve has a bit for each
+//! candidate. The primes below 2^19 leave a fifth of the candidates.
 //!
-//! **Test.** Whether `2^p mod q` is 1. Montgomery's square `x x / R mod q`, `R = 2^w`, takes `2^a` to
-//! `2^(2a - w)`: with `b = w - a`, `b` to `2 b`. From `a` between 0 and `w`, a power that needs no
-//! division, `b` grows to `p + w`, doubled at each step, less 1 where `x` is doubled ([`Powers`]):
-//! then `x` is `2^-p`. Where `q < R / 16` nothing is subtracted: `x < 4 q` leads to
-//! `x x / R + q < 2 q`, and twice that is below `4 q` again.
+//! **Test.** `q` divides `2^p - 1` if `2^p mod q` is 1. Montgomery's square `x x / R mod q` with
+//! `R = 2^w` takes `x = 2^a` to `2^(2a - w)`: it doubles `b = w - a`. The first `x` is `2^a` with
+//! `a` between 0 and `w`, for which no division is needed. Each step doubles `b`, and subtracts 1
+//! from it if it also doubles `x` ([`Powers`]). When `b` is `p + w`, `x` is `2^-p`. If
+//! `q < R / 16`, no step subtracts `q`: `x < 4 q` leads to `x x / R + q < 2 q`, and twice that is
+//! below `4 q` again.
 //!
-//! Example, `p = 11`, `w = 5`: `b` goes from 4 to 8 to 16, `a` from 1. Modulo 23, where `R = 32 = 9`,
-//! `2^1` becomes `4 / 9 = 3`, as `3 9 = 27 = 4`, and that `9 / 9 = 1`: 23 divides 2047.
+//! By hand, with `p = 11` and `w = 5`: `a` is 1 at first, and `b` goes from 4 to 8 to 16 = `p + w`.
+//! Modulo 23, `R = 32` is 9. The squares take `2^1` to `4 / 9 = 3`, as `3 9 = 27 = 4`, and 3 to
+//! `9 / 9 = 1`. So 23 divides 2047.
 
 use crate::Limb;
 use crate::kernel::EntryPoint;
 
-/// `k` goes by classes modulo this, `4 3 5 7 11`.
+/// The modulus of the classes of `k`, `4 3 5 7 11`.
 pub const MODULUS: u32 = 4620;
 
-/// Candidates in a segment, but for the last one of a class.
+/// The candidates of a segment. The last segment of a class may have fewer.
 pub const SEGMENT: u32 = 1 << 18;
 
-/// The greatest exponent of the bound of a range.
+/// The greatest exponent of a range's upper bound `2^to`.
 pub const MOST_BITS: u32 = 95;
 
-/// The module that has the kernel.
+/// The PTX module that has the kernel.
 pub const TRIAL_MODULE: &str = "trial";
 
-/// A block has a segment: sieves it in its shared memory, and tests what is left.
+/// The kernel of trial factoring. A block has a segment, sieves it in its shared memory, and tests
+/// the candidates that are left.
 pub const TRIAL: EntryPoint = EntryPoint {
     name: "trial_factors",
     module: TRIAL_MODULE,
 };
 
-/// Threads in a block.
+/// The threads of a block.
 pub const THREADS: u32 = 128;
 
-/// Shared memory of a block, in bytes: a bit for each candidate, and the next word to be tested.
+/// The shared memory of a block, in bytes: a bit for each candidate, and the index of the next word
+/// to be tested.
 pub const SHARED_BYTES: u32 = SEGMENT / 8 + 4;
 
-/// Primes below this are a warp's each, others a thread's: 32 strokes or fewer.
+/// The bound below which the strokes of a prime are shared by a warp. A greater prime has at most
+/// 32 strokes in a segment, and is left to a thread.
 pub const WIDE: u32 = SEGMENT / 32;
 
-/// Bits of `R` on a device.
+/// The bits of `R` on a device.
 pub const DEVICE_BITS: u32 = 96;
 
-/// Ranges to this many bits need no subtractions there.
+/// The greatest exponent of a range's upper bound for which a device's squares need no
+/// subtractions.
 pub const LAZY_BITS: u32 = DEVICE_BITS - 4;
 
-/// Segments that one launch has at most: their indices, and `k` in it, are short numbers.
+/// The most segments of one launch, so that their indices, and the part of `k` within a launch, are
+/// short numbers.
 pub const MOST_SEGMENTS: u32 = 1 << 20;
 
-/// The one parameter of the kernel, by value. Addresses are of device memory.
+/// The one parameter of the kernel, passed by value. Addresses are in device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrialArguments {
-    /// Fours of limbs, one for each prime of the sieve, ascending: [`Candidates::stroke`].
+    /// The address of four limbs for each prime of the sieve, in ascending order: those of
+    /// [`Candidates::stroke`].
     pub primes: u64,
-    /// A limb for each class: `k` modulo [`MODULUS`].
+    /// The address of a limb for each class: `k` modulo [`MODULUS`].
     pub classes: u64,
-    /// Two limbs, of which the first counts what was found, zero before; then pairs of a segment of
-    /// the launch and a bit of it.
+    /// The address of the findings: two limbs, the first of which is zero at launch and counts the
+    /// factors found; then a pair of limbs for each of them, its segment of the launch and its bit
+    /// there.
     pub found: u64,
-    /// `2 k p + 1` for the least `k` of the first class's first segment of the launch, less the
-    /// class: 96 bits.
+    /// `2 k p + 1` in 96 bits, where `k + c` is the least multiplier of the launch's first segment
+    /// and `c` is that segment's class.
     pub base: [Limb; 4],
-    /// `2 p`.
+    /// The number `2 p`.
     pub twice: u64,
-    /// Candidates of each class from `base` on.
+    /// The candidates of each class from `base` on.
     pub candidates: u64,
     /// The class of the first segment.
     pub first: u32,
@@ -84,20 +93,21 @@ pub struct TrialArguments {
     pub class_count: u32,
     /// The number of primes.
     pub prime_count: u32,
-    /// Primes among them that are below [`WIDE`].
+    /// The number of primes that are below [`WIDE`].
     pub wide_count: u32,
-    /// [`Powers`].
+    /// The squares and doublings of the test.
     pub powers: Powers,
     /// Whether `q` may have more than [`LAZY_BITS`] bits.
     pub is_strict: u32,
-    /// Pairs that there is room for.
+    /// The number of findings for which there is room.
     pub room: u32,
-    /// Segments of the launch.
+    /// The segments of the launch.
     pub segments: u32,
 }
 
 impl TrialArguments {
-    /// The device memory that the kernel touches: addresses and limbs.
+    /// The stretches of device memory that the kernel touches: their addresses and their lengths in
+    /// limbs.
     pub const fn stretches(&self) -> [(u64, u64); 3] {
         [
             (self.primes, 4 * self.prime_count as u64),
@@ -107,21 +117,21 @@ impl TrialArguments {
     }
 }
 
-/// How `2^-p` comes by squares, with `R` of `w` bits.
+/// The chain of squares and doublings that leads to `2^-p`, with `R` of `w` bits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Powers {
-    /// The exponent of the power of two to begin with, from 1 to `w / 2`.
+    /// The exponent of the power of two with which the chain begins, from 1 to `w / 2`.
     pub start: u32,
-    /// Squares.
+    /// The number of squares.
     pub squares: u32,
-    /// Bit `i` is zero where `x` is doubled after the square before the last `i`.
+    /// The doublings. Bit `i` is zero if `x` is doubled after the square that `i` more follow.
     pub pattern: u32,
 }
 
 impl Powers {
-    /// The squares and doublings that lead to `2^p`, `p` an odd prime, with `R` of so many bits, 64
-    /// or more.
+    /// The squares and doublings that lead to `2^-p`, for an odd prime `p` and an `R` of `bits`
+    /// bits, at least 64.
     pub const fn new(p: u32, bits: u32) -> Self {
         // `ceil((p + w) / 2^i)` is `(p + w - 1) / 2^i + 1`, odd where bit 0 of the quotient is 0.
         let less = p as u64 + bits as u64 - 1;
@@ -136,7 +146,7 @@ impl Powers {
         }
     }
 
-    /// Whether `x` is doubled after a square that so many follow.
+    /// Whether `x` is doubled after the square that `left` more follow.
     #[inline(always)]
     pub const fn is_doubled(self, left: u32) -> bool {
         self.pattern >> left & 1 == 0
@@ -152,12 +162,12 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates for an odd prime `p`; `None` where the range is empty, has 1, goes above
-    /// [`MOST_BITS`], or has `2^64` segments.
+    /// The candidates for an odd prime `p`. It is `None` if the range is empty, contains 1, goes
+    /// above [`MOST_BITS`], or may have `2^64` segments.
     pub const fn new(p: u32, from: u32, to: u32) -> Option<Self> {
         let candidates = Candidates { p, from, to };
         let is_right = from > 0 && from < to && to <= MOST_BITS && p % 2 == 1 && p > 1;
-        // There are 1440 classes at most, of `p = 3`.
+        // There are at most 1440 classes, as many as for `p = 3`.
         match is_right && candidates.each() / (SEGMENT as u128) < 1 << 53 {
             true => Some(candidates),
             false => None,
@@ -174,7 +184,7 @@ impl Candidates {
         [self.from, self.to]
     }
 
-    /// Whether the range has `q`, and `q` is no more than a part of `2^p - 1`.
+    /// Whether the range contains `q`, and `q` is not `2^p - 1` itself.
     pub const fn contains(&self, q: u128) -> bool {
         q >> self.from > 0 && q >> self.to == 0 && (self.p > 127 || q + 1 != 1 << self.p)
     }
@@ -183,7 +193,7 @@ impl Candidates {
         2 * self.p as u128
     }
 
-    /// The least `k`, and the first that is not one.
+    /// The least `k` of the range, and the least one above the range.
     const fn ends(&self) -> [u128; 2] {
         let least = ((1u128 << self.from) - 1).div_ceil(self.twice());
         let end = ((1u128 << self.to) - 2) / self.twice() + 1;
@@ -196,7 +206,7 @@ impl Candidates {
         least - least % MODULUS as u128
     }
 
-    /// Candidates of each class.
+    /// The number of candidates of each class.
     pub const fn each(&self) -> u128 {
         let [least, end] = self.ends();
         match least < end {
@@ -205,7 +215,7 @@ impl Candidates {
         }
     }
 
-    /// Whether the class with this `k` modulo [`MODULUS`] can have factors.
+    /// Whether the class of `k` modulo [`MODULUS`] can contain factors.
     pub const fn is_class(&self, k: u32) -> bool {
         let q = (self.twice() * k as u128 + 1) as u64;
         let is_square = q % 8 == 1 || q % 8 == 7;
@@ -213,13 +223,13 @@ impl Candidates {
         is_square && !three && !five && !q.is_multiple_of(7) && !q.is_multiple_of(11)
     }
 
-    /// Classes, ascending.
+    /// The classes that can contain factors, in ascending order.
     pub fn classes(&self) -> impl Iterator<Item = u32> {
         let this = *self;
         (0..MODULUS).filter(move |&k| this.is_class(k))
     }
 
-    /// Candidate 0 of a segment of the class of this `k`, and how many it has.
+    /// The first candidate of a segment of a class, and the number of its candidates.
     pub const fn segment(&self, class: u32, segment: u64) -> (u128, u32) {
         let before = segment as u128 * SEGMENT as u128;
         let left = self.each().saturating_sub(before);
@@ -232,14 +242,14 @@ impl Candidates {
         (self.twice() * k + 1, count)
     }
 
-    /// From a candidate to the next one of its class, `d`.
+    /// The difference `d` between a candidate and the next one of its class.
     pub const fn step(&self) -> u128 {
         self.twice() * MODULUS as u128
     }
 
-    /// What the sieve has of a prime `r` below `2^31`: `r`, `-1 / r mod B`, and `-B^4 / d mod r`,
-    /// `B = 2^32`, which [`first_stroke`] takes. `None` where no candidate is a multiple of `r`, or
-    /// one may be `r` itself.
+    /// The constants of the sieve for a prime `r` below `2^31`, which [`first_stroke`] takes: `r`,
+    /// `-1 / r mod B`, and `-B^4 / d mod r`, where `B = 2^32`. It is `None` if no candidate is a
+    /// multiple of `r`, or if one may be `r` itself.
     pub const fn stroke(&self, r: u32) -> Option<[Limb; 4]> {
         if self.step().is_multiple_of(r as u128) || (r as u128) >> self.from > 0 {
             return None;
@@ -249,7 +259,7 @@ impl Candidates {
             let square = (1 << 32) % r * ((1 << 32) % r) % r;
             square * square % r
         };
-        // 1 / d by Fermat.
+        // `1 / d` is `d^(r - 2)` by Fermat.
         let (mut power, mut square, mut left) = (1, (self.step() % r as u128) as u64, r - 2);
         while left > 0 {
             if left % 2 == 1 {
@@ -258,7 +268,7 @@ impl Candidates {
             (square, left) = (square * square % r, left / 2);
         }
         let negative = (r - power) * fourth % r;
-        // Newton; an odd number is its own inverse modulo 8.
+        // Newton's method. It begins with `r`, as an odd number is its own inverse modulo 8.
         let (low, mut inverse, mut bits) = (r as Limb, r as Limb, 3);
         while bits < Limb::BITS {
             inverse = inverse.wrapping_mul(2u32.wrapping_sub(low.wrapping_mul(inverse)));
@@ -268,12 +278,12 @@ impl Candidates {
     }
 }
 
-/// The first `j` for which `q + j d` is a multiple of `r`, from the three lower limbs of `q` and
-/// [`Candidates::stroke`] of `r`.
+/// The least `j` for which `q + j d` is a multiple of `r`, from the limbs of `q` and the
+/// [constants](Candidates::stroke) of `r`.
 ///
-/// `(v + (v (-1/r) mod B) r) / B` is `v / B` modulo `r`, and below `r + 1` where `v < r B`: with
-/// each limb of `q` added once, `q / B^3` comes out, below `r + 2`, and its product with the
-/// constant, divided once more, is `j`.
+/// `(v + (v (-1/r) mod B) r) / B` is `v / B` modulo `r`, and below `r + 1` if `v < r B`. Three such
+/// steps, each of which first adds a limb of `q`, lead to `q / B^3`, below `r + 2`. Its product
+/// with the constant, divided by `B` once more, is `j`.
 #[inline(always)]
 pub const fn first_stroke(q: [Limb; 3], [r, inverse, factor, _]: [Limb; 4]) -> Limb {
     let mut t = reduced(q[0] as u64, r, inverse);
@@ -283,11 +293,11 @@ pub const fn first_stroke(q: [Limb; 3], [r, inverse, factor, _]: [Limb; 4]) -> L
     if j < r { j } else { j - r }
 }
 
-/// `v / B mod r`, up to `r` more.
+/// A number that is `v / B` modulo `r`. It may be up to `r` greater than the residue.
 #[inline(always)]
 const fn reduced(v: u64, r: Limb, inverse: Limb) -> u64 {
     let multiple = (v as Limb).wrapping_mul(inverse) as u64 * r as u64;
-    // The low limbs are each other's negative.
+    // The low limbs are the negatives of each other, so they carry unless they are zero.
     (v >> 32) + (multiple >> 32) + (v as Limb != 0) as u64
 }
 

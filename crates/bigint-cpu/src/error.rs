@@ -1,10 +1,11 @@
-//! Why the CPU back end refuses.
+//! Errors of the CPU back end.
 
 use bigint_core::{Algorithm, Operation, Shape};
 
 use crate::Path;
 
-/// Why an operation was refused. Nothing has been written then, unless memory ran out.
+/// The reason for which an operation was not computed. Nothing has been written then, unless
+/// memory ran out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,17 +23,17 @@ pub enum Error {
     /// An operand has neither one number nor as many as the result has.
     #[error("an operand of {operand} numbers does not fit a result of {result}")]
     Count {
-        /// Numbers in the operand.
+        /// The numbers in the operand.
         operand: usize,
-        /// Numbers in the result.
+        /// The numbers in the result.
         result: usize,
     },
-    /// The carry array has not one word for each number.
+    /// The carry array does not have one word for each number.
     #[error("{found} carry words for {count} numbers")]
     CarryLength {
-        /// Numbers in the result.
+        /// The numbers in the result.
         count: usize,
-        /// Words given.
+        /// The words that were given.
         found: usize,
     },
     /// The caller gave other numbers of operands or results than the operation has.

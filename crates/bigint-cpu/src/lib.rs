@@ -10,6 +10,7 @@ pub mod program;
 pub mod radix;
 pub mod reference;
 mod share;
+pub mod smooth;
 mod threads;
 
 use bigint_core::{Algorithm, Operation};
@@ -22,11 +23,11 @@ pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};
 pub use threads::{is_in_pool, set_threads, threads};
 
-/// Any operation, by its declaration, modulo `2^(32 w)` for results of `w` limbs: the
-/// one door through which an engine computes.
+/// Computes any operation, as it is declared, modulo `2^(32 w)` for results of `w` limbs.
+/// Everything that an engine computes goes through this function.
 ///
-/// Operands are as many as the operation declares; each has one number, which stands for
-/// all, or as many as the results.
+/// There are as many operands as the operation declares. Each has as many numbers as the
+/// results, or one number, which is used for all.
 ///
 /// ```
 /// use bigint_core::{Algorithm, Layout, Operation, Shape};
@@ -43,9 +44,9 @@ pub use threads::{is_in_pool, set_threads, threads};
 ///
 /// # Errors
 ///
-/// [`Error::Operands`] where there are more or fewer operands or results than declared,
-/// [`Error::Count`] where an operand has neither one number nor `r`'s count,
-/// [`Error::CarryLength`] where there is not one flag word per number,
+/// [`Error::Operands`] if there are more or fewer operands or results than declared,
+/// [`Error::Count`] if an operand has neither one number nor as many as `r`,
+/// [`Error::CarryLength`] if there is not one flag word for each number, and
 /// [`Error::Algorithm`] for an algorithm that does not compute the operation.
 #[inline]
 pub fn compute(

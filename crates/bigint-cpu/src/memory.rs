@@ -1,9 +1,9 @@
-//! Memory whose size comes from the numbers, and the way out where it cannot be had.
+//! Memory whose size depends on the numbers, and errors if the machine does not have so much.
 //!
-//! Scratch is taken deep inside recursions and on threads of the pool, where a result
-//! to hand up through every level would cost the short products. A thread that cannot
-//! have its scratch unwinds instead, without a message, to the function that the user
-//! called ([`or_out_of_memory`]), and that returns an error.
+//! Scratch is allocated deep inside recursions and on threads of the pool, where passing a
+//! `Result` up through every level would slow down short products. So a thread that cannot
+//! allocate its scratch unwinds instead, without a message, to the function that the user
+//! called ([`or_out_of_memory`]), and that function returns an error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,13 +16,13 @@ use crate::program::fallible;
 /// The size of an allocation, in bytes, from which on [`LEFT`] bytes must be left behind it.
 const LARGE: usize = 1 << 17;
 
-/// Bytes that a large allocation leaves: for the stacks of a few threads that a program starts,
-/// and for the many small things that every thread allocates, and that end the process where
-/// they cannot be had.
+/// The bytes that a large allocation must leave free. They are for the stacks of a few threads
+/// that a program starts, and for the many small allocations of every thread, which end the
+/// process if they fail.
 pub(crate) const LEFT: usize = 1 << 24;
 
-/// `length` zeros: fresh pages where there are many, which nobody has touched, and large
-/// ones where the system has them.
+/// `length` zeros. Many zeros are fresh pages that nothing has touched yet, and large pages if
+/// the system has them.
 ///
 /// ```
 /// assert_eq!(bigint_cpu::zeroed::<u32>(3)?, [0; 3]);
@@ -32,7 +32,7 @@ pub(crate) const LEFT: usize = 1 << 24;
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`] where the machine has not so much.
+/// [`Error::OutOfMemory`] if the machine does not have so much memory.
 pub fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
     let zeroed = fallible(|| bytemuck::allocation::try_zeroed_vec(length));
     let mut zeroed: Vec<T> = zeroed.map_err(|()| out_of_memory::<T>(length))?;
@@ -52,7 +52,7 @@ pub fn with_capacity<T>(capacity: usize) -> Result<Vec<T>, Error> {
     Ok(vector)
 }
 
-/// Everything that `items` yields.
+/// A vector of everything that `items` yields.
 ///
 /// ```
 /// assert_eq!(bigint_cpu::collect([1, 2].iter().map(|i| 3 * i))?, [3, 6]);
@@ -68,7 +68,8 @@ pub fn collect<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Err
     Ok(vector)
 }
 
-/// Makes room for `more` elements, and no more, on large pages where [`zeroed`] takes them.
+/// Makes room for `more` elements, and no more. A long vector is on large pages, as in
+/// [`zeroed`].
 ///
 /// # Errors
 ///
@@ -89,7 +90,8 @@ fn out_of_memory<T>(length: usize) -> Error {
     }
 }
 
-/// An error where next to nothing is left behind `length` elements.
+/// Returns an error if `length` elements are a large allocation and less than [`LEFT`] bytes
+/// can be had besides.
 fn leave_some<T>(length: usize) -> Result<(), Error> {
     if length.saturating_mul(size_of::<T>()) >= LARGE && !pages::can_be_had(LEFT) {
         return Err(out_of_memory::<T>(length));
@@ -97,42 +99,43 @@ fn leave_some<T>(length: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// [`zeroed`], inside [`or_out_of_memory`].
+/// [`zeroed`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn scratch<T: Zeroable>(length: usize) -> Vec<T> {
     zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
-/// [`with_capacity`], inside [`or_out_of_memory`].
+/// [`with_capacity`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn empty<T>(capacity: usize) -> Vec<T> {
     with_capacity(capacity).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
-/// [`reserve`], inside [`or_out_of_memory`].
+/// [`reserve`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn reserve_scratch<T>(vector: &mut Vec<T>, more: usize) {
     reserve(vector, more).unwrap_or_else(|error| resume_unwind(Box::new(error)));
 }
 
-/// Makes room for `length` elements in a vector that is reused, inside
-/// [`or_out_of_memory`]; it holds anything then.
+/// Gives a vector that is reused `length` elements, of any values. For use inside
+/// [`or_out_of_memory`].
 pub(crate) fn grow<T: Zeroable>(vector: &mut Vec<T>, length: usize) {
     if vector.capacity() < length {
         drop(std::mem::take(vector));
         *vector = scratch(length);
     } else {
-        // Within the capacity: nothing is allocated.
+        // The length is within the capacity, so nothing is allocated.
         vector.resize_with(length, T::zeroed);
     }
 }
 
-/// What `work` returns, if it and the threads that worked for it had their scratch: without
-/// it they unwind to here, without a message.
+/// Runs `work` and returns its result. If `work`, or a thread that works for it, cannot
+/// allocate scratch, it unwinds to here without a message.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`]; what `work` has written by then is anything.
+/// [`Error::OutOfMemory`] if scratch could not be allocated. Then the memory that `work` writes
+/// to may hold anything.
 pub fn or_out_of_memory<R>(work: impl FnOnce() -> R) -> Result<R, Error> {
-    // What `work` leaves half done is the caller's result alone, of which the error
-    // says so; thread-local scratch is taken out while it is in use.
+    // Only the caller's result is left half done, as the error tells the caller. Thread-local
+    // scratch is moved out of its place while it is in use.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<Error>() {
         Ok(error) => *error,
         Err(panic) => resume_unwind(panic),
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn scratch_that_cannot_be_had_on_any_thread_is_an_error() {
-        // Half of what can be addressed: no machine has it.
+        // This is half of the address space, which no machine has as memory.
         let length = isize::MAX as usize / size_of::<u64>();
         let scratch_of = |length| or_out_of_memory(|| scratch::<u64>(length).len());
         assert_eq!(scratch_of(5), Ok(5));

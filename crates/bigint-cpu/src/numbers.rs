@@ -1,4 +1,4 @@
-//! Batches as the CPU sees them: limbs and their shape.
+//! Batches of numbers in the CPU's memory: limbs and their shape.
 
 use bigint_core::{Layout, Limb, Shape};
 
@@ -7,14 +7,14 @@ use crate::memory::grow;
 
 /// A batch of numbers to read: `limbs[shape.index(i, j)]` is limb `j` of number `i`.
 ///
-/// A batch of one number stands for as many equal numbers as the result has.
+/// A batch of one number is used for all numbers of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a> {
     limbs: &'a [Limb],
     shape: Shape,
 }
 
-/// A batch of numbers to write, laid out as [`Numbers`]. Padding is left as it is.
+/// A batch of numbers to write, with the same layout as [`Numbers`]. Padding is left as it is.
 #[derive(Debug)]
 pub struct NumbersMut<'a> {
     limbs: &'a mut [Limb],
@@ -26,10 +26,10 @@ pub struct NumbersMut<'a> {
 pub struct Results<'a> {
     /// The result.
     pub r: NumbersMut<'a>,
-    /// The second result, of operations that have two: as many numbers as the first.
+    /// The second result, for operations that have two. It has as many numbers as the first.
     pub s: Option<NumbersMut<'a>>,
-    /// One word for each number that takes its flag (0 or 1), if the caller wants
-    /// it. Operations without a flag leave the words alone.
+    /// One word for each number, which gets the number's flag (0 or 1), if the caller wants
+    /// flags. Operations without a flag do not change the words.
     pub flags: Option<&'a mut [Limb]>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Numbers<'a> {
         self.limbs
     }
 
-    /// Count, width and layout.
+    /// The shape: count, width and layout.
     #[inline]
     pub fn shape(&self) -> Shape {
         self.shape
@@ -72,13 +72,13 @@ impl<'a> Numbers<'a> {
         std::ptr::eq(self.limbs, other.limbs) && self.shape == other.shape
     }
 
-    /// Whether number 0 stands for every number of the result.
+    /// Whether number 0 is used for all numbers of the result.
     #[inline]
     pub(crate) fn is_broadcast(&self) -> bool {
         self.shape.count == 1
     }
 
-    /// Refuses a batch that has neither one number nor `count` of them.
+    /// Returns an error if the batch has neither one number nor `count` numbers.
     #[inline]
     pub(crate) fn check_count(&self, count: usize) -> Result<(), Error> {
         if self.shape.count == count || self.shape.count == 1 {
@@ -91,7 +91,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Number `i` as a slice, where it lies in one piece: `None` if interleaved.
+    /// Number `i` as a slice if it is contiguous, or `None` if the batch is interleaved.
     #[inline(always)]
     pub(crate) fn contiguous(&self, i: usize) -> Option<&'a [Limb]> {
         let i = if self.is_broadcast() { 0 } else { i };
@@ -101,13 +101,13 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The limbs of a batch of one number that lie in one piece.
+    /// The limbs of the number, if the batch has one number and it is contiguous.
     #[inline(always)]
     pub(crate) fn alone(&self) -> Option<&'a [Limb]> {
         (self.shape.count == 1 && self.shape.layout == Layout::Contiguous).then_some(self.limbs)
     }
 
-    /// Number `i` in one piece: in place, or gathered into `buffer`.
+    /// Number `i` as a slice: in place if it is contiguous, or else gathered into `buffer`.
     #[inline(always)]
     pub(crate) fn gather<'b>(&self, i: usize, buffer: &'b mut Vec<Limb>) -> &'b [Limb]
     where
@@ -137,13 +137,13 @@ impl<'a> NumbersMut<'a> {
         Ok(NumbersMut { limbs, shape })
     }
 
-    /// Count, width and layout.
+    /// The shape: count, width and layout.
     #[inline]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The limbs of a batch of one number that lie in one piece.
+    /// The limbs of the number, if the batch has one number and it is contiguous.
     #[inline(always)]
     pub(crate) fn alone_mut(&mut self) -> Option<&mut [Limb]> {
         (self.shape.count == 1 && self.shape.layout == Layout::Contiguous).then_some(self.limbs)

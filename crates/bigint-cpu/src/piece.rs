@@ -1,8 +1,9 @@
-//! A result cut into pieces of consecutive numbers, one worker for each.
+//! A result that is cut into pieces of consecutive numbers, each of which is computed by one
+//! thread.
 //!
-//! The numbers of an interleaved batch share rows, so that a piece of it is one
-//! short slice of every row: 16 bytes of bookkeeping per row and piece buy safe
-//! code for both layouts.
+//! The numbers of an interleaved batch share rows, so a piece of it is a short slice of each
+//! row. Such a slice costs 16 bytes for each row and piece, and allows safe code for both
+//! layouts.
 
 use bigint_core::{Layout, Limb};
 
@@ -10,7 +11,7 @@ use crate::memory::{empty, or_out_of_memory};
 use crate::share::{Cut, share};
 use crate::{Error, NumbersMut};
 
-/// `count` numbers of a result, from number `first`, and their carry words.
+/// A piece: `count` numbers of a result, from number `first` on, and their carry words.
 pub(crate) struct Piece<'a> {
     pub first: usize,
     pub count: usize,
@@ -28,7 +29,7 @@ pub(crate) enum PieceLimbs<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Cuts the piece before its number `at` and returns the numbers from there on.
+    /// Cuts the piece before its number `at`. Returns the piece of the numbers from there on.
     pub fn split_off(&mut self, at: usize) -> Piece<'a> {
         let rest = Piece {
             first: self.first + at,
@@ -48,7 +49,7 @@ impl<'a> Piece<'a> {
         rest
     }
 
-    /// Number `i` of the piece as a slice, where it lies in one place.
+    /// Number `i` of the piece as a slice, if it is contiguous.
     pub fn contiguous_mut(&mut self, i: usize) -> Option<&mut [Limb]> {
         match &mut self.limbs {
             PieceLimbs::Contiguous(limbs) => Some(&mut limbs[i * self.width..][..self.width]),
@@ -111,31 +112,32 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// What `items` yields, inside [`or_out_of_memory`].
+/// A vector of everything that `items` yields, for use inside [`or_out_of_memory`].
 fn listed<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut list = empty(items.len());
     list.extend(items);
     list
 }
 
-/// Takes the first `length` limbs off `rest`.
+/// Removes the first `length` limbs from `rest`, and returns them.
 fn split_front<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
     let (front, back) = std::mem::take(rest).split_at_mut(length);
     *rest = back;
     front
 }
 
-/// Takes what follows the first `length` limbs off `rest`.
+/// Removes the limbs after the first `length` from `rest`, and returns them.
 fn split_back<'a>(rest: &mut &'a mut [Limb], length: usize) -> &'a mut [Limb] {
     let front = split_front(rest, length);
     std::mem::replace(rest, front)
 }
 
-/// Runs `work` on the pieces that `cut` says, each on one of its threads.
+/// Runs `work` on each piece of the result, which is cut as `cut` says, on as many threads as
+/// `cut` says.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`] where `work` has not the scratch it needs.
+/// [`Error::OutOfMemory`] if `work` cannot allocate its scratch.
 pub(crate) fn for_each_piece<'a>(
     r: NumbersMut<'a>,
     carry: Option<&'a mut [Limb]>,
@@ -144,7 +146,7 @@ pub(crate) fn for_each_piece<'a>(
 ) -> Result<(), Error> {
     let size = cut.size.max(1);
     if r.shape().count <= size && r.shape().layout == Layout::Contiguous {
-        // One piece needs no list of pieces, which is more than a short product takes.
+        // One piece needs no list of pieces, which would take longer than a short product.
         return or_out_of_memory(|| {
             work(Piece {
                 first: 0,

@@ -1,9 +1,9 @@
-//! What a program that uses the library has in place for the end of memory.
+//! What a program that uses the library does when memory runs out.
 //!
-//! The library allocates memory in two ways. What grows with the numbers can be refused: the
-//! caller gets an error, or takes smaller pieces. The many small things beside it cannot, and Rust
-//! ends a process by SIGABRT where one of them is not to be had. A library has no say in that;
-//! a program whose allocator is [`Memory`] ends with a word and the exit code 1.
+//! The library allocates memory in two ways. An allocation whose size grows with the numbers may
+//! fail: the caller gets an error, or takes smaller pieces. The many small allocations beside
+//! these may not, and Rust ends a process by SIGABRT if one of them fails. A library cannot change
+//! that. A program whose allocator is [`Memory`] ends with a message and the exit code 1.
 
 // An allocator is unsafe to write, and so are the C library's settings of its own.
 #![allow(unsafe_code)]
@@ -17,11 +17,11 @@ thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is still to be done when a program ends for want of memory.
+/// The function that runs when a program ends because memory ran out.
 static LAST: OnceLock<fn()> = OnceLock::new();
 
-/// An allocator that ends the program where `A` has no memory, unless the request is
-/// [`fallible`]. On systems other than Linux it is `A`.
+/// An allocator that ends the program if `A` has no memory, unless the request is [`fallible`]. On
+/// systems other than Linux it is the same as `A`.
 ///
 /// ```
 /// use bigint_cpu::program::Memory;
@@ -57,7 +57,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
     }
 }
 
-/// Makes a request for memory that may be refused: [`Memory`] lets it fail.
+/// Runs a request for memory that may fail. [`Memory`] does not end the program then.
 pub fn fallible<R>(request: impl FnOnce() -> R) -> R {
     let before = MAY_FAIL.replace(true);
     let answer = request();
@@ -65,19 +65,19 @@ pub fn fallible<R>(request: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Registers what is still to be done, once, when the program ends for want of memory: `last`
-/// must neither ask for memory nor wait for a lock.
+/// Registers a function that runs once when the program ends because memory ran out. `last` must
+/// neither allocate memory nor wait for a lock.
 pub fn at_end(last: fn()) {
-    // Whoever comes first.
+    // Only the first call has an effect.
     let _ = LAST.set(last);
 }
 
-/// Sets the C library's allocator up, at the start of a program.
+/// Sets up the C library's allocator, at the start of a program.
 ///
-/// Each of its arenas takes 64 MiB of addresses, whether they are used or not, and the more
-/// threads there are the more arenas: where addresses are limited, a program could have more
-/// of them and do less. There all threads share one arena, and what is large is given back to
-/// the system as soon as it is free.
+/// Each of its arenas takes 64 MiB of addresses, whether they are used or not, and there are more
+/// arenas if there are more threads. If addresses are limited, arenas could leave too few for
+/// numbers. Then all threads share one arena, and large memory is given back to the system as soon
+/// as it is free.
 pub fn start() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -98,7 +98,7 @@ pub fn start() {
     }
 }
 
-/// `pointer`; the end of the program where it is null and the thread cannot go on.
+/// Returns `pointer`. Ends the program if it is null and the thread may not go on.
 fn had(pointer: *mut u8, bytes: usize) -> *mut u8 {
     #[cfg(target_os = "linux")]
     if pointer.is_null() && !MAY_FAIL.get() {
@@ -131,9 +131,9 @@ fn end(bytes: usize) -> ! {
                 last();
             }
         }
-        // What was still to be done allocates memory.
+        // The function that was registered allocates memory.
         Err(thread) if thread == me => {}
-        // Another thread ends the program.
+        // Another thread is ending the program.
         Err(_) => loop {
             // SAFETY: this waits for a signal, of which none comes back.
             unsafe { libc::pause() };

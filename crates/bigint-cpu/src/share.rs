@@ -1,8 +1,8 @@
-//! Work shared out among threads, as far as waking them is worth it.
+//! Work that is shared among threads, as far as waking them is worth it.
 //!
-//! A sleeping thread takes microseconds to wake, one after another: a short batch is
-//! done before the last one is there. So the caller works as well, the parts are taken
-//! by whoever is awake, and those who have been woken wake the next.
+//! Waking a sleeping thread takes microseconds, and waking many, one after another, takes longer
+//! than a short batch. So the caller works too, each part is taken by a thread that is awake, and
+//! threads that have been woken wake the next ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,21 +12,21 @@ use crate::threads;
 use rayon::Scope;
 use serde::{Deserialize, Serialize};
 
-/// The amounts of work from which on it is shared out, in the time of a product of two limbs among
-/// many: one to three hundredths of a nanosecond with AVX-512 IFMA.
+/// The amounts of work from which on it is shared. The unit is the time of a product of two limbs
+/// among many, which is one to three hundredths of a nanosecond with AVX-512 IFMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
-    /// Work for each thread, where there is enough for `WORTH_WAKING` of them.
+    /// The work for each thread, if there is enough for `WORTH_WAKING` of them.
     pub thread: usize,
     /// The least that a thread takes at a time.
     pub piece: usize,
 }
 
 impl Default for Sharing {
-    /// From some ten microseconds on, which is less than sleeping threads take to wake;
-    /// then soon all of them: in a stream of batches they stay awake, unless some are left
-    /// out, which sleep, and which each batch wakes for nothing.
+    /// Work is shared from some ten microseconds on, which is less than sleeping threads take to
+    /// wake, and soon among all threads. In a stream of batches they then stay awake. Threads that
+    /// were left out would sleep, and each batch would wake them for nothing.
     fn default() -> Self {
         Sharing {
             thread: 1 << 17,
@@ -35,39 +35,39 @@ impl Default for Sharing {
     }
 }
 
-/// Threads whose work is worth waking them.
+/// The number of threads that it is worth waking if there is work for each.
 const WORTH_WAKING: usize = 8;
 
-/// What a limb that is read or written costs, in the unit of [`Sharing`].
+/// The cost of a limb that is read or written, in the unit of [`Sharing`].
 pub const LIMB_WORK: usize = 16;
 
-/// Pieces that a thread takes one after another, where there is work enough: a thread
-/// that comes late leaves some of its own to the others.
+/// The pieces that a thread takes one after another, if there is enough work, so that a thread
+/// that comes late leaves some of its share to the others.
 const PIECES_OF_THREAD: usize = 4;
 
-/// Threads that a thread wakes before it works.
+/// The number of threads that a thread wakes before it works.
 const WOKEN: usize = 4;
 
-/// How long the caller waits for the others before it sleeps, which costs it the time
-/// to wake again.
+/// The time for which the caller waits for the others before it sleeps. When it sleeps, waking it
+/// again takes time.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// How a batch is cut, and how many threads share the pieces.
+/// The way in which a batch is cut, and the number of threads that share the pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Numbers in a piece; the last may have fewer.
+    /// The numbers of a piece. The last piece may have fewer.
     pub size: usize,
-    /// Threads, the caller's included.
+    /// The number of threads, including the caller's.
     pub threads: usize,
 }
 
 impl Sharing {
-    /// How `count` numbers of so much `work` each are cut: into pieces of at most `most`
-    /// numbers, but whole multiples of `granule`, and into one piece for one thread.
+    /// The way to cut `count` numbers, each of which costs `work`: into pieces of at most `most`
+    /// numbers, which are multiples of `granule`, or into one piece if it is for one thread.
     pub fn cut(&self, count: usize, work: usize, most: usize, granule: usize) -> Cut {
         let total = count.saturating_mul(work);
         let wanted = total / self.thread.max(1);
-        // Counting the threads that there are takes longer than a short product.
+        // Counting the threads takes longer than a short product.
         let threads = match wanted {
             0..WORTH_WAKING => 1,
             _ => wanted.min(crate::threads()),
@@ -87,11 +87,11 @@ impl Sharing {
     }
 }
 
-/// Bytes that a thread copies before it takes more.
+/// The bytes that a thread copies before it takes more.
 const COPIED: usize = 256 << 10;
 
-/// Runs `work` on every part, on at most so many threads: the caller's, and others of
-/// those that [`threads`](crate::threads) counts.
+/// Runs `work` on each part, on at most `threads` threads: the caller's, and others of those that
+/// [`threads`](crate::threads) counts.
 pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: impl Fn(T) + Sync) {
     let threads = match threads {
         0 | 1 => 1,
@@ -113,7 +113,7 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
     };
     threads::scope(|scope| {
         team.join_in(scope, 0);
-        // A thread of the pool has better to do.
+        // A thread of the pool does not wait awake, as it has other work to do.
         if !threads::is_in_pool() {
             let started = Instant::now();
             while team.at_work.load(Ordering::Acquire) > 0 && started.elapsed() < PATIENCE {
@@ -123,7 +123,7 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
     });
 }
 
-/// What `work` makes of every part, in their order; otherwise as [`share`].
+/// The results of `work` for all parts, in their order. Otherwise it is like [`share`].
 pub fn map<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     threads: usize,
@@ -141,10 +141,10 @@ pub fn map<T: Send, R: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// Copies `from` to `to`, which is as long, on all threads of the current rayon pool.
+/// Copies `from` to `to`, which has the same length, on all threads of the current rayon pool.
 ///
 /// # Panics
-/// Where the lengths differ.
+/// If the lengths differ.
 pub fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T]) {
     assert_eq!(to.len(), from.len());
     let part = (COPIED / size_of::<T>().max(1)).max(1);
@@ -154,17 +154,16 @@ pub fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T]) {
 
 struct Team<T, W> {
     parts: Vec<Mutex<Option<T>>>,
-    /// The part that is taken next.
+    /// The number of the part that is taken next.
     next: AtomicUsize,
-    /// Threads woken that have not finished.
+    /// The number of threads that were woken and have not finished.
     at_work: AtomicUsize,
     threads: usize,
     work: W,
 }
 
 impl<T: Send, W: Fn(T) + Sync> Team<T, W> {
-    /// Wakes the threads whose turn comes after that of thread `rank`, and takes parts
-    /// while there are any.
+    /// Wakes the threads that thread `rank` must wake, and takes parts while there are any.
     fn join_in<'s>(&'s self, scope: &Scope<'s>, rank: usize) {
         let first = WOKEN * rank + 1;
         for other in first..(first + WOKEN).min(self.threads) {

@@ -1,12 +1,12 @@
-//! Threads: as many as can be had, down to the caller's alone. No other
-//! file takes threads from rayon.
+//! Threads to share work among: as many as the system gives, or only the caller's. No other file
+//! takes threads from rayon.
 //!
-//! rayon's own pool has all threads that it wants, or panics when it is used. Here
-//! threads are started first, as many as the system gives, and become that pool; where it
-//! gives none, nobody touches the pool.
+//! rayon's global pool panics when it is used if the system does not give it all its threads. So
+//! this module first starts as many threads as the system gives, and makes them that pool. If the
+//! system gives none, the pool is never used.
 //!
-//! A process that is forked has none of its parent's threads, and a pool that waits for them
-//! waits for ever. It has a pool of its own.
+//! A forked process has none of its parent's threads, and the parent's pool would wait for them
+//! for ever. So it gets a pool of its own.
 
 use std::panic::catch_unwind;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -18,15 +18,16 @@ use rayon::{Scope, ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use crate::fast::pages;
 use crate::memory::LEFT;
 
-/// What a thread does.
+/// The function that a thread runs.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads that work is shared out among: those of the rayon pool that the caller is one
-/// of, else those of rayon's own pool. This starts it: one thread for each core, or as
-/// many as `RAYON_NUM_THREADS` says, or as the system gives.
+/// The number of threads among which work is shared. If the caller is a thread of a rayon pool,
+/// they are those of that pool, else those of rayon's global pool, or in a forked process those
+/// of a pool of its own. The pool is started if it is not yet there: with one thread for each
+/// core, or with as many as `RAYON_NUM_THREADS` says, or with as many as the system gives.
 ///
-/// One where it gives none: the caller works alone then, and must not ask rayon for
-/// anything, which would panic.
+/// The number is 1 if the system gives no threads. Then the caller works alone, and must not call
+/// rayon, which would panic.
 pub fn threads() -> usize {
     match is_in_pool() {
         true => rayon::current_num_threads(),
@@ -34,19 +35,19 @@ pub fn threads() -> usize {
     }
 }
 
-/// Whether the caller is one of a rayon pool's threads: one that waits may take up other work of
-/// that pool, so it must not wait while it holds a lock that this other work wants.
+/// Whether the caller is a thread of a rayon pool. While such a thread waits, it may take up
+/// other work of the pool, so it must not wait while it holds a lock that the other work needs.
 pub fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }
 
-/// The pool that works for a caller that is no thread of a pool.
+/// The pool that works for callers that are not threads of a pool.
 #[derive(Clone, Copy)]
 struct Outside {
-    /// The process that these threads are of.
+    /// The process that has these threads.
     process: u32,
     threads: usize,
-    /// The pool, unless it is rayon's own.
+    /// The pool, unless it is rayon's global one.
     pool: Option<&'static ThreadPool>,
 }
 
@@ -60,7 +61,8 @@ impl Outside {
         if first.process == process {
             return *first;
         }
-        // Nobody waits here: who has the lock may be a thread that this process has not.
+        // No thread may wait here, as the lock may be held by a thread of the parent, which this
+        // process does not have.
         let Ok(mut forked) = FORKED.try_lock() else {
             return Outside::alone();
         };
@@ -78,7 +80,7 @@ impl Outside {
         }
     }
 
-    /// Starts rayon's own pool.
+    /// Starts rayon's global pool.
     fn start() -> Self {
         Outside {
             threads: start(),
@@ -86,7 +88,7 @@ impl Outside {
         }
     }
 
-    /// Starts a pool in a process that was forked from one that had rayon's.
+    /// Starts a pool in a process that was forked from one with a global pool.
     fn start_again() -> Self {
         let threads = waiting(wanted(), spawn);
         if threads.is_empty() {
@@ -103,7 +105,7 @@ impl Outside {
         }
     }
 
-    /// The pool to name, where rayon would not find it by itself.
+    /// The pool that must be named to rayon, if it is not the one that rayon would use.
     fn pool() -> Option<&'static ThreadPool> {
         match is_in_pool() {
             true => None,
@@ -112,7 +114,7 @@ impl Outside {
     }
 }
 
-/// Runs `work`, which may hand work to several threads, on the caller's.
+/// Runs `work` on the caller's thread. It may spawn work for other threads.
 pub(crate) fn scope<'s, R>(work: impl FnOnce(&Scope<'s>) -> R) -> R {
     match Outside::pool() {
         Some(pool) => pool.in_place_scope(work),
@@ -120,7 +122,7 @@ pub(crate) fn scope<'s, R>(work: impl FnOnce(&Scope<'s>) -> R) -> R {
     }
 }
 
-/// What both functions return; they run at the same time where there are threads.
+/// Runs both functions, at the same time if there are several threads. Returns their results.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
@@ -132,8 +134,8 @@ pub(crate) fn join<A: Send, B: Send>(
     }
 }
 
-/// Runs `stages`, each of which shares work out, on one of several threads: from outside,
-/// each would wait for the pool to wake up.
+/// Runs `stages` on a thread of the pool. The stages share work among threads, and started from
+/// outside of the pool each would wait for the pool to wake up.
 pub(crate) fn inside(stages: impl FnOnce() + Send) {
     match Outside::pool() {
         Some(pool) => pool.scope(|_| stages()),
@@ -142,7 +144,7 @@ pub(crate) fn inside(stages: impl FnOnce() + Send) {
     }
 }
 
-/// Starts a thread, where there is memory for it.
+/// Starts a thread if there is memory for it.
 fn spawn(work: Work) -> io::Result<()> {
     match pages::can_be_had(LEFT) {
         true => thread::Builder::new().spawn(work).map(drop),
@@ -158,7 +160,7 @@ fn start() -> usize {
     let pool = ThreadPoolBuilder::new().num_threads(threads.len());
     match pool.spawn_handler(employ(threads)).build_global() {
         Ok(()) => rayon::current_num_threads(),
-        // The program has used the pool before, which may have failed.
+        // The program has used the pool before, and the pool may have failed to start.
         Err(_) => catch_unwind(rayon::current_num_threads).unwrap_or(1),
     }
 }
@@ -173,7 +175,7 @@ pub fn set_threads(threads: usize) {
     let _ = WANTED.set(threads);
 }
 
-/// How many threads to start: none where one would be enough, as the caller is one.
+/// The number of threads to start. It is 0 if one thread is wanted, as the caller is one.
 fn wanted() -> usize {
     let named = || env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
     let named = WANTED.get().copied().or_else(named);
@@ -185,8 +187,9 @@ fn wanted() -> usize {
     }
 }
 
-/// Starts `wanted` threads, or fewer, each of which waits for its part in the pool. They must
-/// be there before the pool is, which takes a number of threads and has no use for fewer.
+/// Starts `wanted` threads, or fewer if the system does not give so many. Each waits until it
+/// becomes a thread of the pool. They are started before the pool, as a pool is built for a given
+/// number of threads and fails with fewer.
 fn waiting(
     wanted: usize,
     mut spawn: impl FnMut(Work) -> io::Result<()>,
@@ -206,7 +209,7 @@ fn waiting(
         .collect()
 }
 
-/// Makes the waiting threads those of a pool.
+/// Makes the waiting threads the threads of a pool.
 fn employ(threads: Vec<SyncSender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
     let mut threads = threads.into_iter();
     move |thread| {

@@ -1,5 +1,5 @@
 //! Quotients, remainders, divisors, inverses and roots of batches are num-bigint's, on every path
-//! this machine has: where there is IFMA, in lanes.
+//! of this machine: in lanes if it has IFMA.
 
 #[path = "oracle/numbers.rs"]
 mod numbers;
@@ -9,8 +9,8 @@ use bigint_cpu::{Cpu, Numbers, NumbersMut, Path, Results};
 use num_bigint::BigUint;
 use numbers::{Random, limbs, power};
 
-/// Both results, cut to their widths, and the flags; of an operation with one result, which then
-/// has the first width, the second is empty.
+/// Both results, cut to their widths, and the flags. If an operation has one result, it has the
+/// first width, and the second result is empty.
 fn computed(
     cpu: &Cpu,
     operation: Operation,
@@ -68,8 +68,8 @@ fn paths() -> Vec<Cpu> {
     paths
 }
 
-/// Compares an operation on batches with what `values` has of each number's operands; none where
-/// the flag must be 1.
+/// Compares an operation on batches with `values`, which has the result for each number's operands,
+/// or `None` if the flag must be 1.
 fn agree(
     operation: Operation,
     layout: Layout,
@@ -131,8 +131,9 @@ fn quotients_and_remainders_of_numbers_of_every_kind() {
     }
 }
 
-/// Quotients of all ones, of zeros and ones in the middle, remainders of 0 and of one less than
-/// the divisor: digits of 52 bits at their ends, and one beside them.
+/// These are quotients of all ones, quotients with zeros and ones in the middle, and remainders of
+/// 0 and of one less than the divisor. Their digits of 52 bits lie at the ends of their range, or
+/// one beside them.
 #[test]
 fn quotients_at_the_ends_of_their_digits() {
     let mut random = Random(2);
@@ -167,7 +168,7 @@ fn quotients_at_the_ends_of_their_digits() {
     }
 }
 
-/// Up to the widths from which numbers are divided one after another.
+/// Numbers go up to the widths from which on they are divided one after another.
 #[test]
 fn quotients_of_long_numbers() {
     let mut random = Random(3);
@@ -195,7 +196,7 @@ fn square_roots_and_what_they_leave() {
         let count = COUNTS[round % 8];
         let number = |_| {
             let number = random.number(n);
-            // Squares and their neighbours, of roots of every kind.
+            // These are squares of roots of every kind, and their neighbours.
             let root = random.number(n.div_ceil(2));
             let square = &root * &root % power(32 * n);
             match random.next() % 8 {
@@ -245,7 +246,7 @@ fn pair(random: &mut Random, n: usize) -> [BigUint; 2] {
         // Powers of two beside odd numbers: factors of 2^30.
         3 => [power(random.below(32 * n)), b | BigUint::from(1u8)],
         4 => {
-            // Fibonacci's: quotients of 1 alone.
+            // These are Fibonacci numbers, whose quotients are 1 alone.
             let (mut x, mut y) = (BigUint::from(1u8), BigUint::from(1u8));
             let bits = 1 + random.below(32 * n - 1);
             while y.bits() < bits as u64 {
@@ -271,7 +272,7 @@ fn divisors_and_inverses_of_numbers_of_every_kind() {
         agree(Operation::Gcd, layout, &operands, &width, |x| {
             Some(vec![gcd(x[0], x[1])])
         });
-        // Long moduli, odd ones most often.
+        // These are long moduli, most often odd ones.
         let full = |m: BigUint| match random.next() % 4 {
             0 => m,
             1 => m | power(32 * n - 1) | BigUint::from(1u8),

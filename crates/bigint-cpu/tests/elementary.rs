@@ -1,5 +1,5 @@
-//! The fast engine gives the reference's answers to everything but arithmetic, on every path
-//! this machine has; the conformance suite compares both with num-bigint.
+//! The fast engine gives the reference's results for everything but arithmetic, on every path of
+//! this machine. The conformance suite compares both with num-bigint.
 
 #[expect(dead_code, reason = "the suite has num-bigint's answers")]
 mod oracle;
@@ -8,7 +8,7 @@ use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut, Path, Results, Sharing, Tuning, reference};
 use oracle::{Random, batch};
 
-/// Every path; batches of any size are cut into pieces.
+/// Engines for every path, whose batches of any size are cut into pieces.
 fn engines() -> Vec<Cpu> {
     let mut tuning = Tuning::default();
     tuning.sharing = Sharing {
@@ -26,7 +26,7 @@ fn shape(random: &mut Random, count: usize, width: usize) -> Shape {
     Shape::new(count, width, Layout::ALL[random.below(2)])
 }
 
-/// Both results, by the reference or by `cpu`, over memory whose padding must stay.
+/// Both results, by the reference or by `cpu`, over memory whose padding must not change.
 fn computed(
     cpu: Option<&Cpu>,
     operation: Operation,
@@ -71,7 +71,7 @@ fn every_path_says_what_the_reference_says() {
                 let count = if case % 5 == operand { 1 } else { count };
                 let shape = shape(&mut random, count, width);
                 let mut limbs = batch(&mut random, shape);
-                // A count of bits that is not out of all bounds.
+                // This is a count of bits that is within bounds.
                 if operand == 1 && case % 2 == 0 {
                     for i in 0..count * usize::from(width > 0) {
                         (1..width).for_each(|j| limbs[shape.index(i, j)] = 0);

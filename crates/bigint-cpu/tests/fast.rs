@@ -1,4 +1,4 @@
-//! The fast engine gives num-bigint's answers on every path this machine has.
+//! The fast engine gives num-bigint's results on every path of this machine.
 
 mod oracle;
 
@@ -8,11 +8,11 @@ use num_bigint::BigUint;
 use oracle::{COUNTS, Case, Random};
 use proptest::prelude::*;
 
-/// The operations that the oracle here knows.
+/// The operations that the oracle of these tests knows.
 const ARITHMETIC: [Operation; 3] = [Operation::Add, Operation::Sub, Operation::Mul];
 
-/// Every path, with the default thresholds, and with such as split short numbers and
-/// write every sum past the caches.
+/// Engines for every path, with the default thresholds, and with thresholds that split short
+/// numbers and write every sum past the caches.
 fn engines() -> Vec<Cpu> {
     let lanes = LaneTuning {
         karatsuba: 8,
@@ -179,8 +179,8 @@ fn batches_with_any_number_of_lanes_left_over_are_right() {
     }
 }
 
-/// Numbers that are all ones make every column and every carry as large as it gets:
-/// products, squares and low products at every length around the thresholds.
+/// Numbers that are all ones make every column and every carry as large as it gets. Products,
+/// squares and low products are checked at every length around the thresholds.
 #[test]
 fn products_of_all_ones_limbs_are_right() {
     let shape = |width| Shape::new(9, width, Layout::Contiguous);
@@ -229,7 +229,7 @@ proptest! {
     }
 }
 
-/// However high a threshold is set, no more products meet in a column than fit.
+/// However high a threshold is set, no more products meet in a column than fit it.
 #[test]
 fn low_products_of_all_ones_limbs_are_right_below_any_threshold() {
     let mut tuning = Tuning::default();

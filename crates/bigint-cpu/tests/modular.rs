@@ -1,5 +1,5 @@
-//! Arithmetic modulo numbers gives num-bigint's answers, on every path this machine has and
-//! by the reference.
+//! Arithmetic modulo numbers gives num-bigint's results, on every path of this machine and by the
+//! reference.
 
 #[path = "oracle/numbers.rs"]
 mod numbers;
@@ -9,7 +9,7 @@ use bigint_cpu::{Cpu, Error, Numbers, NumbersMut, Path, Results, reference};
 use num_bigint::BigUint;
 use numbers::{Random, limbs};
 
-/// Never zero; `odd`, if it must be.
+/// A modulus that is not zero, and odd if `odd`.
 fn modulus(random: &mut Random, width: usize, odd: bool) -> BigUint {
     let one = BigUint::from(1u8);
     let number = match random.next() % 8 {
@@ -22,7 +22,7 @@ fn modulus(random: &mut Random, width: usize, odd: bool) -> BigUint {
 
 type Compute<'a> = &'a dyn Fn(Results<'_>, &[Numbers<'_>]) -> Result<(), Error>;
 
-/// The results of `width` limbs and flags that `compute` makes of these batches, each of a
+/// The results of `width` limbs, and the flags, that `compute` gives for these batches, each of one
 /// width.
 fn computed(
     layout: Layout,
@@ -61,7 +61,7 @@ fn computed(
     ((0..count).map(value).collect(), flags)
 }
 
-/// Every way that this machine computes an operation.
+/// Calls `check` for every way in which this machine computes an operation.
 fn each_way(operation: Operation, algorithms: &[Algorithm], check: impl Fn(&str, Compute<'_>)) {
     for path in Path::ALL {
         let Ok(cpu) = Cpu::new(path) else { continue };
@@ -123,11 +123,17 @@ fn montgomery_products_are_right() {
     });
 }
 
-/// Batches shorter and longer than a group of lanes; moduli even and odd; a base, exponents
-/// and a modulus for all; bases wider than the modulus.
+/// Batches are shorter and longer than a group of lanes, moduli even and odd. One base, exponent or
+/// modulus stands for all numbers. Bases are wider than the modulus.
 #[test]
 fn powers_are_right() {
-    let algorithms = [Algorithm::Auto, Algorithm::Window, Algorithm::WindowVartime];
+    let algorithms = [
+        Algorithm::Auto,
+        Algorithm::Window,
+        Algorithm::WindowVartime,
+        Algorithm::Rns,
+        Algorithm::RnsVartime,
+    ];
     each_way(Operation::PowMod, &algorithms, |name, compute| {
         let mut random = Random(5);
         for (round, n) in WIDTHS.into_iter().enumerate() {
@@ -172,7 +178,7 @@ fn powers_are_right() {
 
 #[test]
 fn a_modulus_of_zero_is_told_of_by_the_flag() {
-    let algorithms = [Algorithm::Auto, Algorithm::WindowVartime];
+    let algorithms = [Algorithm::Auto, Algorithm::WindowVartime, Algorithm::Rns];
     each_way(Operation::PowMod, &algorithms, |name, compute| {
         let moduli: Vec<_> = [7u32, 0, 8, 0].map(BigUint::from).into();
         let of = |x: u32| (2, vec![BigUint::from(x); 4]);
@@ -183,7 +189,7 @@ fn a_modulus_of_zero_is_told_of_by_the_flag() {
     });
 }
 
-/// What the engine refuses is no power here either, but no panic.
+/// The engine refuses these moduli. Here they give no power, but no panic either.
 #[test]
 fn moduli_of_which_there_are_no_such_powers_do_no_harm() {
     let moduli: Vec<_> = [7u32, 0, 8, 1].map(BigUint::from).into();
@@ -192,7 +198,7 @@ fn moduli_of_which_there_are_no_such_powers_do_no_harm() {
         each_way(Operation::PowPair, &[algorithm], |name, compute| {
             let operands = [of(4, 4), of(4, 4), (2, moduli.clone())];
             let (found, _) = computed(Layout::Contiguous, &operands, 2, compute);
-            // 3^3, and a half of nothing.
+            // These are 3^3, and a half of a number that is not there.
             assert_eq!(found[0], BigUint::from(27u32 % 7), "{name}");
         });
         each_way(Operation::PowFixed, &[algorithm], |_, compute| {

@@ -1,4 +1,4 @@
-//! The reference algorithms give num-bigint's answers.
+//! The reference algorithms give num-bigint's results.
 
 mod oracle;
 

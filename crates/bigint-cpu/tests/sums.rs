@@ -1,6 +1,6 @@
-//! Sums and differences of batches in one stretch, on every path this machine has:
-//! wherever a number begins in a vector and a vector in a line, no carry gets lost and
-//! none gets into the next number.
+//! Sums and differences of batches in one stretch are right on every path of this machine. Wherever
+//! a number begins in a vector and a vector in a line, no carry is lost, and none enters the next
+//! number.
 
 mod oracle;
 
@@ -8,7 +8,7 @@ use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut, Path, Tuning};
 use oracle::{COUNTS, Case, Random, batch, expected, number};
 
-/// Every path, in the caches and past them.
+/// Engines for every path, within the caches and past them.
 fn engines() -> Vec<Cpu> {
     let with = |stream_bytes| {
         let mut tuning = Tuning::default();
@@ -80,7 +80,7 @@ fn check(random: &mut Random, count: usize, widths: [usize; 3], offset: usize) {
     }
 }
 
-/// Numbers enough for a stretch whose vectors are filled, and some more.
+/// Enough numbers for a stretch whose vectors are full, and some more.
 fn enough(random: &mut Random, width: usize) -> usize {
     600 / width + 1 + random.below(20)
 }
@@ -118,8 +118,8 @@ fn stretches_of_unequal_widths_are_right() {
     }
 }
 
-/// Each number is all ones and gets one more: its carry runs through every limb, and
-/// would run on through all numbers that follow if it were let.
+/// Each number is all ones and one is added: its carry runs through every limb, and would run on
+/// through all numbers that follow if nothing stopped it.
 #[test]
 fn a_carry_stops_where_its_number_ends() {
     for w in 1..=70 {
@@ -134,7 +134,7 @@ fn a_carry_stops_where_its_number_ends() {
         let carries: Vec<Limb> = (0..count).map(|i| ended(i).into()).collect();
         for cpu in engines() {
             for operation in [Operation::Add, Operation::Sub] {
-                // All ones and one is 2^(32 w); 0 less one is all ones and a borrow.
+                // All ones plus one is 2^(32 w). 0 minus one is all ones and a borrow.
                 let (a, after) = match operation {
                     Operation::Sub => (&zeros, Limb::MAX),
                     _ => (&ones, 0),

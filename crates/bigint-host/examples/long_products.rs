@@ -9,45 +9,22 @@
 //! the CPU; else a GPU multiplies, if there is one. A product that is wrong has right residues
 //! once in 2^180 times.
 
+mod long;
+
 use bigint_host::{Batch, BigUint, Engine, Error, LIMB_BITS, Layout, Limb, Shape};
 use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How often a product is timed.
-const TIMES: u32 = 3;
 
 fn main() -> ExitCode {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let engine = match arguments.first().is_some_and(|first| first == "cpu") {
-        true => {
-            arguments.remove(0);
-            Engine::cpu()
-        }
-        false => Engine::auto(),
-    };
-    for bits in arguments {
-        let checked = bits
-            .parse()
-            .map_err(|error| format!("{bits}: {error}"))
-            .and_then(|bits| check(&engine, bits).map_err(|error| error.to_string()));
-        match checked {
-            Ok(true) => {}
-            Ok(false) => return ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    ExitCode::SUCCESS
+    let (engine, arguments) = long::engine_and_arguments();
+    long::check_each(&engine, &arguments, check)
 }
 
 /// Multiplies and squares; answers whether both are right.
 fn check(engine: &Engine, bits: usize) -> Result<bool, Error> {
     let width = bits.div_ceil(2 * LIMB_BITS).max(1);
-    let [a, b] = [random(width), random(width)];
+    let [a, b] = [long::random(width), long::random(width)];
     let primes = primes(engine)?;
     let residues = |limbs: &[Limb]| primes.map(|p| residue(limbs, p));
     let (of_a, of_b) = (residues(&a), residues(&b));
@@ -59,18 +36,7 @@ fn check(engine: &Engine, bits: usize) -> Result<bool, Error> {
     let both: [(_, &dyn Fn() -> Result<Batch, Error>, _); 2] =
         [("product", &product, of_b), ("square", &square, of_a)];
     for (name, compute, of_other) in both {
-        let mut least = Duration::MAX;
-        let mut result = None;
-        for _ in 0..TIMES {
-            // Its memory is free again for the next.
-            drop(result.take());
-            engine.wait()?;
-            let started = Instant::now();
-            result = Some(compute()?);
-            engine.wait()?;
-            least = least.min(started.elapsed());
-        }
-        let result = result.expect("it was computed at least once");
+        let (result, least) = long::timed(engine, compute)?;
         let of_result = residues(&result.rows()?);
         let is_same =
             (0..primes.len()).all(|i| times(of_a[i], of_other[i], primes[i]) == of_result[i]);
@@ -86,16 +52,6 @@ fn check(engine: &Engine, bits: usize) -> Result<bool, Error> {
         println!("warning: {warning}");
     }
     Ok(is_right)
-}
-
-/// A number of any bits, other ones each time.
-fn random(width: usize) -> Vec<Limb> {
-    let mut state = RandomState::new().hash_one(width);
-    let next = |_| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (state >> 32) as Limb
-    };
-    (0..width).map(next).collect()
 }
 
 /// Three random primes of 61 bits.
@@ -161,7 +117,7 @@ mod tests {
 
     #[test]
     fn residues_are_those_of_division() {
-        let limbs = random(1001);
+        let limbs = long::random(1001);
         let p = (1 << 60) + 33;
         let expected = BigUint::from_slice(&limbs) % p;
         assert_eq!(BigUint::from(residue(&limbs, p)), expected);

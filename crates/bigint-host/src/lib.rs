@@ -85,7 +85,7 @@ pub use engine::ceilings::Ceilings;
 #[doc(hidden)]
 pub use engine::handle::devices;
 #[doc(hidden)]
-pub use engine::start::exit_if_busy;
+pub use engine::start::{exit_if_busy, is_busy};
 #[doc(hidden)]
 pub use integers::list::Computation;
 #[doc(hidden)]
@@ -103,11 +103,14 @@ pub use operations::fixed_base::FixedBase;
 #[doc(hidden)]
 pub use operations::forms::{Form, Outcome};
 #[doc(hidden)]
+pub use plan::cases::{Case, Extent};
+#[doc(hidden)]
 pub use tuning::cpu::CpuTuning;
 #[doc(hidden)]
 pub use tuning::gpu::{
-    AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
-    MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
+    AddTuning, CoreTuning, DecimalsTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning,
+    LimbwiseTuning, MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning, ScanTuning,
+    StartTuning, Tuning,
 };
 #[doc(hidden)]
 pub use values::collection::{Numbers, Scalar};

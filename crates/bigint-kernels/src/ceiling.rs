@@ -1,12 +1,12 @@
 //! The chip's own rate of multiply-adds, to which the benchmarks compare products.
 //!
-//! Independent chains of `s = lo(s) hi(s) + s`: two limbs multiplied and added to two
-//! limbs, by one instruction, `IMAD.WIDE.U32`. Each reads its own sum and nothing else,
-//! one register of either parity for the factors and the pair of them for the term, so
-//! that no two of its operands wait for the same bank of registers. (With factors from
-//! other registers half of them do, and the chip loses nearly a tenth of its rate.) A
-//! link waits for the one before; the other chains and the other threads of the
-//! multiprocessor keep the multiplier busy.
+//! Each thread runs independent chains of `s = lo(s) hi(s) + s`. A link multiplies two limbs
+//! and adds the product to two limbs, by one instruction, `IMAD.WIDE.U32`. It reads nothing but
+//! its own sum: its factors are an even and an odd register, and its term is the pair of both,
+//! so that no two operands wait for the same bank of registers. (With factors from other
+//! registers half of the instructions wait, and the chip loses nearly a tenth of its rate.) A
+//! link waits for the one before; the other chains, and the other threads of the
+//! multiprocessor, keep the multiplier busy.
 //!
 //! Cost: [`CEILING_MULTIPLY_ADDS`] multiply-adds and one store. Nothing is loaded.
 
@@ -14,10 +14,11 @@ use crate::gpu::carry;
 use bigint_core::Limb;
 use bigint_core::modules::CEILING_MULTIPLY_ADDS;
 
-/// Multiply-adds of one turn of the loop: 8 chains of 16 links.
+/// The multiply-adds of one turn of the loop: 8 chains of 16 links.
 const TURN: u64 = 128;
 
-/// Runs the chains; their last sums, folded into one limb, so that none is left out.
+/// Runs the chains, and folds their last sums into one limb, so that the compiler leaves none
+/// out.
 #[inline(always)]
 pub fn multiply_adds(seed: Limb) -> Limb {
     // No two chains begin alike.
@@ -34,7 +35,7 @@ pub fn multiply_adds(seed: Limb) -> Limb {
     a ^ b ^ c ^ d ^ e ^ f ^ g ^ h
 }
 
-/// Four links of every chain, one chain after the other, so that none waits.
+/// Four links of every chain. The chains take turns, so that none waits.
 #[inline(always)]
 fn four_links(sums: [[Limb; 2]; 8]) -> [[Limb; 2]; 8] {
     let link = |sums: [[Limb; 2]; 8]| sums.map(carry::multiply_halves);

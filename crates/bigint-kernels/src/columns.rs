@@ -1,42 +1,42 @@
-//! Columns of products, four at a time: what the algorithms by columns (Comba; [Honda 2015]) share
-//! at both levels.
+//! Columns of products, four at a time, for the algorithms by columns (Comba's method; [Honda
+//! 2015]) of threads and of warps.
 //!
-//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Limbs come in
-//! fours: a pair of fours `I`, `J` has products in the columns `4(I+J) .. 4(I+J) + 6`. When
-//! all pairs with `I + J = K` are summed, columns `4K .. 4K+3` are complete, and columns
-//! `4K+4 .. 4K+6` are begun.
+//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Limbs are taken in
+//! groups of four. Group `I` of `a` and group `J` of `b` have products in columns `4(I+J)` to
+//! `4(I+J) + 6`. When all pairs of groups with `I + J = K` are summed, columns `4K` to `4K+3` are
+//! complete, and columns `4K+4` to `4K+6` are begun.
 //!
 //! # Squares
 //!
-//! Products `a[i] a[j]` and `a[j] a[i]` are one: with `X` the sum of `a[i] a[j] B^(i+j)`
-//! over `i < j`, `B` = 2^32,
+//! The products `a[i] a[j]` and `a[j] a[i]` are equal. With `B` = 2^32 and `X` the sum of
+//! `a[i] a[j] B^(i+j)` over all `i < j`,
 //!
 //! ```text
 //! a a = 2 X + sum of a[i]^2 B^2i
 //! ```
 //!
-//! and the squares of limbs, two limbs each, lie side by side. For 123 and `B` = 10, `X` is
-//! `1*2*1000 + 1*3*100 + 2*3*10` = 2360, the squares are 010409, and `2 X` + 10409 = 15129.
-//! So a pair of fours `I < J` has 16 products, a four with itself 6, and each limb its
-//! square: `n (n + 1) / 2` for a multiple of four limbs.
+//! and the squares of limbs, of two limbs each, lie side by side. For 123 and `B` = 10, `X` is
+//! `1*2*1000 + 1*3*100 + 2*3*10` = 2360, the squares are 010409, and `2 X` + 10409 = 15129. A pair
+//! of groups `I < J` has 16 products, a group with itself has 6, and each limb has its square:
+//! `n (n + 1) / 2` products if the number `n` of limbs is a multiple of four.
 //!
-//! Bound: a column has at most 2^28 products below 2^64, and takes at most 2^64 - 1 from
-//! the one below: less than 2^93. Four columns and the three begun, as one number, are
-//! below `B^9`, also when doubled.
+//! Bound: a column has at most 2^28 products below 2^64, and gets at most 2^64 - 1 from the column
+//! below, so it is less than 2^93. Four complete columns and the three that are begun, as one
+//! number, are below `B^9`, even when doubled.
 
 use crate::gpu::carry::{self, Accumulator};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Limbs of each operand that are loaded together.
+/// The limbs of each operand that are loaded together.
 pub const STEP: usize = 4;
 
-/// Columns `4K .. 4K+6`.
+/// Columns `4K` to `4K+6`.
 #[derive(Default)]
 pub struct Columns([Accumulator; 2 * STEP - 1]);
 
 impl Columns {
-    /// Adds the products of a pair of fours.
+    /// Adds the products of two groups of four limbs.
     #[inline(always)]
     pub fn add(&mut self, x: [Limb; STEP], y: [Limb; STEP]) {
         for s in 0..STEP {
@@ -46,8 +46,8 @@ impl Columns {
         }
     }
 
-    /// Adds all that `a b` has in these columns and not in those below, for four `k` of
-    /// columns.
+    /// Adds the products of all pairs of groups of `a` and `b` whose lowest column is `4k`, the
+    /// first of these columns.
     #[inline(always)]
     pub fn add_products(&mut self, k: u32, a: Number<impl Stride>, b: Number<impl Stride>) {
         let (n, m) = (fours(a), fours(b));
@@ -60,7 +60,8 @@ impl Columns {
         }
     }
 
-    /// Adds the half of `a a` that is doubled: each two limbs of `a` once.
+    /// Adds the part of `a a` that is doubled: the products of two different limbs of `a`, each
+    /// once.
     #[inline(always)]
     pub fn add_pairs(&mut self, k: u32, a: Number<impl Stride>) {
         let mut i = (k + 1).saturating_sub(fours(a));
@@ -80,7 +81,7 @@ impl Columns {
         }
     }
 
-    /// Adds a limb to each of the four columns that are completed next.
+    /// Adds a limb to each of the four lowest columns.
     #[inline(always)]
     pub fn add_limbs(&mut self, limbs: [Limb; STEP]) {
         for t in 0..STEP {
@@ -88,7 +89,8 @@ impl Columns {
         }
     }
 
-    /// The limbs of the four columns that are complete; goes on to the next.
+    /// Takes out the limbs of the four lowest columns, which are complete, and goes on to the next
+    /// four.
     #[inline(always)]
     pub fn next(&mut self) -> [Limb; STEP] {
         let columns = &mut self.0;
@@ -113,19 +115,19 @@ impl Columns {
     }
 }
 
-/// What the columns of a four amount to: nine limbs.
+/// The sum of columns `4K` to `4K+6` as a number of nine limbs.
 #[derive(Clone, Copy)]
 pub struct Sum {
-    /// The limbs of the four itself.
+    /// The limbs of columns `4K` to `4K+3`.
     pub low: [Limb; STEP],
-    /// The columns of the four above.
+    /// The limbs of the four columns above.
     pub high: [Limb; STEP],
-    /// The lowest limb of the four above that.
+    /// The limb above those.
     pub top: Limb,
 }
 
 impl Sum {
-    /// Twice the sum, and `limbs`.
+    /// Twice the sum, plus `limbs`.
     #[inline(always)]
     pub fn doubled_plus(self, limbs: [Limb; STEP]) -> Sum {
         let [.., of_low] = self.low;
@@ -137,14 +139,14 @@ impl Sum {
     }
 }
 
-/// Twice `limbs`, and the top bit of `below`, cut to four limbs.
+/// Twice `limbs` plus the top bit of `below`, cut to four limbs.
 #[inline(always)]
 pub fn doubled([a, b, c, d]: [Limb; STEP], below: Limb) -> [Limb; STEP] {
     let up = |limb: Limb, below: Limb| limb << 1 | below >> (LIMB_BITS - 1);
     [up(a, below), up(b, a), up(c, b), up(d, c)]
 }
 
-/// The squares of limbs in four `k` of the columns of `a a`.
+/// The limbs, in columns `4k` to `4k+3` of `a a`, of the squares of limbs.
 #[inline(always)]
 pub fn squares(k: u32, a: Number<impl Stride>) -> [Limb; STEP] {
     let square = |limb: Limb| u64::from(limb) * u64::from(limb);
@@ -154,7 +156,7 @@ pub fn squares(k: u32, a: Number<impl Stride>) -> [Limb; STEP] {
     [x as Limb, high(x), y as Limb, high(y)]
 }
 
-/// The fours of a number.
+/// The number of groups of four limbs of a number.
 #[inline(always)]
 fn fours(a: Number<impl Stride>) -> u32 {
     a.width().div_ceil(STEP as u32)

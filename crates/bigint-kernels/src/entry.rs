@@ -4,7 +4,7 @@
 //! comba thread [1] [contiguous interleaved]
 //! ```
 //!
-//! of `Mul` becomes two of them, the first of which is
+//! of `Mul` becomes two entry points, the first of which is
 //!
 //! ```text
 //! const _: () = {
@@ -16,11 +16,11 @@
 //! };
 //! ```
 //!
-//! A row whose lanes stand in braces becomes one for each layout, with [`KNOWN`] for their number;
-//! where the layout stands in braces, its stride is [`Known`]. A row that has another's text becomes
-//! none.
+//! A row whose lanes stand in braces becomes one entry point for each layout, whose number of lanes
+//! is [`KNOWN`]. If the layout stands in braces, its stride is [`Known`]. A row that has the text
+//! of another row becomes none.
 
-// Exported names, and launches that the host vouches for.
+// Entry points have exported names, and the host vouches for launches.
 #![allow(unsafe_code)]
 
 use crate::gpu::memory::{Any, Known, Unit};
@@ -29,6 +29,7 @@ use crate::grid::{self, trial, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
 use bigint_core::gather::GatherArguments;
+use bigint_core::rns::RnsArguments;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
 use bigint_core::trial::TrialArguments;
@@ -56,7 +57,7 @@ macro_rules! entry_points {
     )*)*};
 }
 
-/// Multiplies layouts out, each with the stride of its text.
+/// Makes entry points for each layout of a row, with the layout's stride.
 macro_rules! row {
     // The text is another row's.
     ($layouts:tt $row:tt $text:ident) => {};
@@ -68,7 +69,7 @@ macro_rules! row {
     };
 }
 
-/// Multiplies lanes out.
+/// Makes an entry point for each number of lanes of a row.
 macro_rules! lanes {
     ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident thread [1])) => {
         entry_point! { ($operation, "_", $algorithm, "_thread_", $layout)
@@ -78,7 +79,7 @@ macro_rules! lanes {
             )
         }
     };
-    // A whole warp on a stretch of limbs: its leaves have no choice of lanes.
+    // A whole warp on a stretch of limbs: its leaves are not generic in the number of lanes.
     ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident warp [32])) => {
         entry_point! { ($operation, "_", $algorithm, "_warp32_", $layout)
             arguments => warp::$operation::$algorithm::<$stride>(
@@ -111,13 +112,13 @@ macro_rules! lanes {
             )
         }
     )*};
-    // Several launches, which are not of the table.
+    // Algorithms of several launches, whose kernels are not in the table.
     ($layout:ident [$stride:ty] ($operation:ident $algorithm:ident grid [])) => {};
 }
 
-// SAFETY, of every kernel: who launches it passes the arguments, and the grid and
-// block, of `Kernel::launch`. What is computed branches on widths only where lanes
-// or threads share a number, or on what is the same in the whole warp.
+// SAFETY, for every kernel: its launch has the arguments, the grid and the block of
+// `Kernel::launch`. Where lanes or threads share a number, control flow depends only on widths, or
+// on values that are the same in the whole warp.
 macro_rules! entry_point {
     (($($part:tt),*) $arguments:ident => $compute:expr) => {
         const _: () = {
@@ -149,11 +150,10 @@ macro_rules! stride {
 
 for_each_operation!(entry_points);
 
-/// [`bigint_core::modules::CEILING`]: every thread is one number of `r`.
+/// The kernel [`bigint_core::modules::CEILING`]. Every thread has one number of `r`.
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
-    // SAFETY: who launches this kernel passes a result with one number for each
-    // thread of the launch, and no operands.
+    // SAFETY: the launch has a result with one number for each of its threads, and no operands.
     for work in unsafe { thread::Batches::<Unit>::new(&arguments) }.numbers() {
         work.r.set(
             0,
@@ -162,14 +162,14 @@ unsafe extern "ptx-kernel" fn multiply_add_ceiling(arguments: Arguments) {
     }
 }
 
-/// A fused kernel, [`bigint_core::fused`].
+/// Makes entry points of the fused kernels of [`bigint_core::fused`].
 macro_rules! fused {
     ($(($($part:literal),*) $compute:path;)*) => {$(
         const _: () = {
             #[unsafe(export_name = concat!("fused_", $($part),*))]
             unsafe extern "ptx-kernel" fn entry(arguments: FusedArguments) {
-                // SAFETY: who launches it passes the arguments, and the grid, block and
-                // shared memory, of `FusedKernel::launch`.
+                // SAFETY: the launch has the arguments, the grid, the block and the shared memory
+                // of `FusedKernel::launch`.
                 unsafe { $compute(&arguments) }
             }
         };
@@ -183,31 +183,31 @@ fused! {
     ("steps", 4) warp::steps::steps::<4>;
 }
 
-// SAFETY, of both: who launches them passes the arguments of `GatherArguments::launch`.
+// SAFETY, for both: the launch is that of `GatherArguments::launch`.
 
-/// [`bigint_core::gather::GATHER_CONTIGUOUS`].
+/// The kernel [`bigint_core::gather::GATHER_CONTIGUOUS`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn gather_contiguous(arguments: GatherArguments) {
     // SAFETY: above.
     unsafe { warp::gather::gather::<Unit>(&arguments) }
 }
 
-/// [`bigint_core::gather::GATHER_INTERLEAVED`].
+/// The kernel [`bigint_core::gather::GATHER_INTERLEAVED`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn gather_interleaved(arguments: GatherArguments) {
     // SAFETY: above.
     unsafe { warp::gather::gather::<Any>(&arguments) }
 }
 
-/// A kernel of products on the whole device, [`bigint_core::transform::grid`] and
-/// [`bigint_core::transform::ntt`].
+/// Makes entry points of the kernels of products on the whole device, of
+/// [`bigint_core::transform::grid`] and [`bigint_core::transform::ntt`].
 macro_rules! grid {
     ($($name:literal $leaf:ident $arguments:ident $method:ident;)*) => {$(
         const _: () = {
             #[unsafe(export_name = concat!("mul_", $name))]
             unsafe extern "ptx-kernel" fn entry(arguments: $arguments) {
-                // SAFETY: who launches it passes the arguments, the grid and the shared memory
-                // that these describe.
+                // SAFETY: the launch has the arguments, the grid and the shared memory that these
+                // modules describe.
                 unsafe { grid::$leaf::Block::new(&arguments) }.$method();
             }
         };
@@ -225,51 +225,76 @@ grid! {
     "ntt_grid_limbs" ntt NttArguments limbs;
 }
 
-// SAFETY, of the three kernels of squares modulo `2^p - 1`: who launches them passes the
-// arguments, the grid and the shared memory of `bigint_core::weighted`.
+// SAFETY, for the three kernels of squares modulo `2^p - 1`: the launch has the arguments, the grid
+// and the shared memory that `bigint_core::weighted` describes.
 
-/// [`bigint_core::weighted::ROWS`].
+/// The kernel [`bigint_core::weighted::ROWS`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_rows(arguments: WeightedArguments) {
     // SAFETY: above.
     unsafe { weighted::Block::new(&arguments) }.rows();
 }
 
-/// [`bigint_core::weighted::BACK`].
+/// The kernel [`bigint_core::weighted::BACK`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_back(arguments: WeightedArguments) {
     // SAFETY: above.
     unsafe { weighted::Block::new(&arguments) }.back();
 }
 
-/// [`bigint_core::weighted::FORTH`].
+/// The kernel [`bigint_core::weighted::FORTH`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_forth(arguments: WeightedArguments) {
     // SAFETY: above.
     unsafe { weighted::Block::new(&arguments) }.forth();
 }
 
-// SAFETY, of the two kernels of long transforms: the same, by
-// `bigint_core::weighted::long`.
+// SAFETY, for the two kernels of long transforms: the launch has the arguments, the grid and the
+// shared memory that `bigint_core::weighted::long` describes.
 
-/// [`bigint_core::weighted::long::LONG_ROWS`].
+/// The kernel [`bigint_core::weighted::long::LONG_ROWS`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_rows(arguments: LongArguments) {
     // SAFETY: above.
     unsafe { weighted::long::Block::new(&arguments) }.rows();
 }
 
-/// [`bigint_core::weighted::long::LONG_COLUMNS`].
+/// The kernel [`bigint_core::weighted::long::LONG_COLUMNS`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
     // SAFETY: above.
     unsafe { weighted::long::Block::new(&arguments) }.columns();
 }
 
-/// [`bigint_core::trial::TRIAL`].
+/// A kernel of residue number systems, [`bigint_core::rns`].
+macro_rules! residue_systems {
+    ($($name:literal $leaf:path;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("rns_", $name))]
+            unsafe extern "ptx-kernel" fn entry(arguments: RnsArguments) {
+                // SAFETY: who launches it passes the arguments, and the launch of this kernel among
+                // `RnsArguments::launches`.
+                unsafe { $leaf(&arguments) }
+            }
+        };
+    )*};
+}
+
+residue_systems! {
+    "radix" grid::pow_mod::radix;
+    "residues" grid::pow_mod::residues;
+    "powers_5" grid::pow_mod::powers::<5, 512>;
+    "powers_7" grid::pow_mod::powers::<7, 512>;
+    "powers_9" grid::pow_mod::powers::<9, 512>;
+    "powers_13" grid::pow_mod::powers::<13, 384>;
+    "powers_18" grid::pow_mod::powers::<18, 256>;
+    "limbs" grid::pow_mod::limbs;
+}
+
+/// The kernel [`bigint_core::trial::TRIAL`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn trial_factors(arguments: TrialArguments) {
-    // SAFETY: who launches it passes the arguments, the blocks and the shared memory of
-    // `bigint_core::trial`.
+    // SAFETY: the launch has the arguments, the blocks and the shared memory that
+    // `bigint_core::trial` describes.
     unsafe { trial::Block::new(&arguments) }.factors();
 }

@@ -1,9 +1,9 @@
-//! A prime field in a thread's registers: what a kernel of one's own computes with.
+//! A prime field in a thread's registers, for kernels that users write.
 //!
-//! [`Field`] is the field of the numbers modulo an odd prime `m` of `LIMBS` limbs, known at
-//! compile time ([`Field::constant`]: the compiler has all of its limbs) or at run time
-//! ([`Field::new`]); an [`Element`] is one of its numbers, in Montgomery's form
-//! ([`crate::montgomery`] has the maths: `x R mod m` stands for `x`, `R` = `B^LIMBS`).
+//! [`Field`] is the field of numbers modulo an odd prime `m` of `LIMBS` limbs. `m` is known at
+//! compile time ([`Field::constant`]) or at run time ([`Field::new`]). An [`Element`] is one of its
+//! numbers in Montgomery's form: `x R mod m` stands for `x`, where `R` = `B^LIMBS`.
+//! [`crate::montgomery`] explains the maths.
 //!
 //! ```text
 //! const FIELD: Field<8> = Field::constant([0xfffffc2f, 0xfffffffe, ...]);
@@ -13,15 +13,16 @@
 //! montgomery::store(work.r, 0, FIELD.limbs(y));
 //! ```
 //!
-//! Nothing branches on elements, and nothing is in memory; [`Field::pow`] and
-//! [`Field::invert`] branch on the exponent and the modulus. `LIMBS` is 2, 4, 8, 12, 16, 24 or
-//! 32; numbers of fewer limbs have zeros on top. What is modulo an odd number that is no
-//! prime is right as well, but for inverses.
+//! No branch depends on elements, and nothing is in memory. [`Field::pow`] and [`Field::invert`]
+//! branch on the exponent and the modulus. `LIMBS` is 2, 4, 8, 12, 16, 24 or 32; numbers of fewer
+//! limbs have zeros on top. Modulo an odd number that is no prime all results except inverses are
+//! right too.
 //!
-//! Where all threads of a launch have one modulus, and it has six bits to spare, [`lazy`] is faster.
+//! If all threads of a launch have the same modulus, and it has six bits to spare, [`lazy`] is
+//! faster.
 //!
-//! Cost: a product `2 n^2 + n` multiply-adds, a square `1.5 (n^2 + n)`, sums and differences
-//! none. No scratch.
+//! Cost: `2 n^2 + n` multiply-adds for a product, `1.5 (n^2 + n)` for a square, none for sums and
+//! differences. No scratch.
 
 pub mod lazy;
 
@@ -29,20 +30,20 @@ use crate::gpu::window::{Slide, Window};
 use crate::montgomery::Modulus;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// The numbers modulo an odd prime of at most `LIMBS` limbs.
+/// The field of numbers modulo an odd prime of at most `LIMBS` limbs.
 #[derive(Clone, Copy)]
 pub struct Field<const LIMBS: usize>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     modulus: Modulus<1, LIMBS>,
-    /// `R mod m`: 1.
+    /// The form of 1, `R mod m`.
     one: [Limb; LIMBS],
-    /// `R^2 mod m`: `R`.
+    /// The form of `R`, `R^2 mod m`.
     radix: [Limb; LIMBS],
 }
 
-/// A number of a [`Field`], less than its modulus, in Montgomery's form.
+/// A number of a [`Field`] in Montgomery's form, less than the modulus.
 #[derive(Clone, Copy)]
 pub struct Element<const LIMBS: usize>([Limb; LIMBS]);
 
@@ -50,12 +51,13 @@ impl<const LIMBS: usize> Field<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    /// The field of a modulus that the compiler is to know: all else is computed by it, too.
+    /// The field of a modulus that is known to the compiler, which also computes all constants from
+    /// it.
     pub const fn constant(modulus: [Limb; LIMBS]) -> Self {
         assert!(modulus[0] % 2 == 1, "the modulus of a field is odd");
         let mut one = [0; LIMBS];
         one[0] = 1;
-        // 1 is no residue modulo 1, which is no field.
+        // Modulo 1, which is no field, 1 would be no residue.
         let one = doubled(one, modulus, LIMBS * LIMB_BITS);
         Field {
             modulus: Modulus::of_limbs(modulus),
@@ -65,7 +67,7 @@ where
     }
 }
 
-/// `x 2^times mod m`, `x` below `m`.
+/// `x 2^times mod m`, for `x` below `m`.
 const fn doubled<const LIMBS: usize>(
     mut x: [Limb; LIMBS],
     m: [Limb; LIMBS],
@@ -102,7 +104,7 @@ where
     pub fn new(modulus: [Limb; LIMBS]) -> Self {
         let modulus = Modulus::of_limbs(modulus);
         let one = modulus.one();
-        // 2^e for e from the top: that of `R` in the end.
+        // The form of 2^e, where e takes up the bits of the exponent of `R` from the top.
         let exponent = (LIMBS * LIMB_BITS) as u32;
         let mut radix = modulus.sum(one, one);
         let mut left = exponent.ilog2();
@@ -120,13 +122,13 @@ where
         }
     }
 
-    /// The element of a number, which may be any of `LIMBS` limbs.
+    /// The element of any number of `LIMBS` limbs.
     #[inline(always)]
     pub fn element(&self, number: [Limb; LIMBS]) -> Element<LIMBS> {
         Element(self.modulus.product(number, self.radix))
     }
 
-    /// The number of an element, less than the modulus.
+    /// The number of an element, which is less than the modulus.
     #[inline(always)]
     pub fn limbs(&self, x: Element<LIMBS>) -> [Limb; LIMBS] {
         let mut plain = [0; LIMBS];
@@ -134,13 +136,13 @@ where
         self.modulus.product(plain, x.0)
     }
 
-    /// 0.
+    /// The element 0.
     #[inline(always)]
     pub fn zero(&self) -> Element<LIMBS> {
         Element([0; LIMBS])
     }
 
-    /// 1.
+    /// The element 1.
     #[inline(always)]
     pub fn one(&self) -> Element<LIMBS> {
         Element(self.one)
@@ -173,7 +175,7 @@ where
         self.add(a, a)
     }
 
-    /// `a / 2`: of `a` and `a + m` that which is even has a half.
+    /// `a / 2`: half of `a` or of `a + m`, whichever is even.
     #[inline(always)]
     pub fn halve(&self, a: Element<LIMBS>) -> Element<LIMBS> {
         let mask = (a.0[0] & 1).wrapping_neg();
@@ -199,8 +201,8 @@ where
         Element(self.modulus.square(a.0))
     }
 
-    /// `a^e`, in time that depends on `e`, the same for all of a warp if `e` is: a square for
-    /// each of its bits, and a product for each 1.
+    /// `a^e`, in a time that depends on `e`: a square for each of its bits, and a product for
+    /// each bit that is 1. If all threads of a warp have the same `e`, they take the same time.
     #[inline(always)]
     pub fn pow(&self, a: Element<LIMBS>, e: [Limb; LIMBS]) -> Element<LIMBS> {
         let mut power = self.one();
@@ -215,7 +217,7 @@ where
         power
     }
 
-    /// `1 / a` where the modulus is a prime, by Fermat: `a^(m - 2)`; 0 where `a` is 0.
+    /// `1 / a`, which is `a^(m - 2)` by Fermat if the modulus is a prime. It is 0 if `a` is 0.
     #[inline(always)]
     pub fn invert(&self, a: Element<LIMBS>) -> Element<LIMBS> {
         let mut two = [0; LIMBS];
@@ -231,7 +233,7 @@ where
     }
 }
 
-/// Bit `at`. (Told apart by an index, the limbs would be put in memory.)
+/// Bit `at` of a number. (Indexing would put the limbs in memory.)
 #[inline(always)]
 fn bit<const LIMBS: usize>(limbs: &[Limb; LIMBS], at: u32) -> Limb {
     let mut found = 0;

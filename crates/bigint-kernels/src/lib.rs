@@ -3,14 +3,16 @@
     target_arch = "nvptx64",
     feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics)
 )]
-// Without entry points, as another device crate has it, some of them stand unused.
+// Some of these features are unused without entry points, as another device crate builds this
+// one.
 #![cfg_attr(not(feature = "entry-points"), allow(unused_features))]
 // The intrinsics of LLVM have no other name in Rust yet.
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![doc = include_str!("../README.md")]
-// Many a leaf is called as the module with its maths, which a link has to tell apart.
+// Many leaves have the name of the module with their maths, and a link must say which of the
+// two it means.
 #![allow(rustdoc::redundant_explicit_links)]
-// The documentation is made on any machine: rustdoc looks at no function's body.
+// The documentation builds for any target, as rustdoc does not compile the bodies of functions.
 
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod block;

@@ -1,19 +1,19 @@
-//! Arithmetic modulo `m` in Montgomery's form ([Montgomery 1985], CIOS of [Koç 1996]), in
-//! the registers of the lanes that share a number: of a thread by itself, or of a group.
+//! Arithmetic modulo `m` in Montgomery's form ([Montgomery 1985], CIOS of [Koç 1996]), in the
+//! registers of the lanes that share a number, be it a thread by itself or a group.
 //!
-//! With `B` = 2^32 and `R` = `B^k`, a residue `x` stands as `x R mod m`, `m` odd. The product
-//! of two such, `a b / R mod m`, stands for the product of the residues. It is made a limb of
-//! `a` at a time: with `m' = -1/m mod B`,
+//! With `B` = 2^32, `R` = `B^k` and an odd `m`, the form of a residue `x` is `x R mod m`. For two
+//! forms `a` and `b`, `a b / R mod m` is the form of the residues' product. It is computed one limb
+//! of `a` at a time. With `m' = -1/m mod B`,
 //!
 //! ```text
 //! t = t + a[i] b          q = t[0] m' mod B
 //! t = (t + q m) / B       the lowest limb of t + q m is 0
 //! ```
 //!
-//! By hand, with `B` = 10, `m` = 7 and `m'` = 7 (7 * 7 = 49, -1 mod 10): 5 times 6 is 30,
-//! `q` = 0, so 3; and 30 / 10 is 3 modulo 7.
+//! By hand, with `B` = 10, `m` = 7 and `m'` = 7 (7 * 7 = 49, which is -1 mod 10): for `a` = 5 and
+//! `b` = 6, `t` is 30 and `q` is 0, so `t` becomes 3; and 30 / 10 is indeed 3 modulo 7.
 //!
-//! Lane `l` has limbs `X l .. X l + X` of `a`, `b` and `m`, and of `t` a [`Window`]:
+//! Lane `l` has limbs `X l .. X l + X` of `a`, `b` and `m`, and a [`Window`] of `t`:
 //!
 //! ```text
 //! lane           0          1          2          3
@@ -22,23 +22,24 @@
 //! q by lane 0 ^    \____/ each lane's lowest limb goes to the lane below
 //! ```
 //!
-//! All lanes multiply by `a[i]`, which the lane that has it hands round, then by `q`, which
-//! lane 0 does; then the windows slide. The lowest limb of lane 0 has become zero and comes
-//! round to the top lane, above whose window there is nothing.
+//! All lanes multiply by `a[i]`, which the lane that has it hands to the others, and then by `q`,
+//! which lane 0 hands to them. Then the windows slide. The lowest limb of lane 0 has become zero,
+//! and goes around to the top lane, above whose window there is nothing.
 //!
-//! A thread by itself squares first, each two limbs multiplied once ([`triangle`]), then takes
-//! the lower `k` limbs of `a a` away as multiples of `m`, by the same steps without `a[i] b`,
-//! and adds the upper ones: `(a a + q m) / R < 2 m` likewise.
+//! For a square, a thread by itself first computes `a a`, with each product of two limbs once
+//! ([`triangle`]). Then it makes the lower `k` limbs zero by adding multiples of `m`, in the same
+//! steps without `a[i] b`, and adds the upper limbs. Here too `(a a + q m) / R < 2 m`.
 //!
-//! Bounds: `a b < R m` gives `t < 2 m`, and one subtraction ends it; `a`, so, may be any
-//! number of `k` limbs where `b < m`. A window holds less than `3 B^X`: it gets at most
-//! `2 (B - 1) (B^X - 1)`, is divided by `B`, and gets a limb from above.
+//! Bounds: if `a b < R m`, then `t < 2 m`, and one subtraction reduces it. So `a` may be any number
+//! of `k` limbs if `b < m`. A window holds less than `3 B^X`: in each step at most
+//! `2 (B - 1) (B^X - 1)` is added, the window is divided by `B`, and gets a limb from above.
 //!
-//! What lanes do depends on widths alone, and on `m` in [`Modulus::one`]: no branch and no
-//! address on residues.
+//! No branch and no address depends on residues. They depend on widths alone, and in
+//! [`Modulus::one`] on `m`.
 //!
-//! Cost: `2 k X L + k` products for `L` lanes: `2 n^2 + n` where the limbs of lanes are full;
-//! three shuffles a limb of `a`. A thread's square takes `X (X + 1) / 2 + X^2 + X`. No scratch.
+//! Cost: `2 k X L + k` products of limbs for `L` lanes, which is `2 n^2 + n` if `m` fills the
+//! lanes' `n` limbs; three shuffles for each limb of `a`. A thread's square takes
+//! `X (X + 1) / 2 + X^2 + X` products. No scratch.
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::triangle;
@@ -53,14 +54,14 @@ use bigint_core::{LIMB_BITS, Limb};
 pub struct Modulus<const LANES: u32, const X: usize> {
     group: Group<LANES>,
     limbs: [Limb; X],
-    /// `-1/m mod B`.
+    /// The number `-1/m mod B`.
     inverse: Limb,
-    /// Lanes that limbs of the modulus are in, rounded up: `R` is `B^(X digits)`.
+    /// The number of lanes that hold limbs of the modulus. `R` is `B^(X digits)`.
     digits: u32,
 }
 
 impl<const X: usize> Modulus<1, X> {
-    /// The odd modulus of these limbs, as a thread by itself has it.
+    /// The odd modulus with these limbs, for a thread by itself.
     #[inline(always)]
     pub const fn of_limbs(limbs: [Limb; X]) -> Self {
         Modulus {
@@ -105,7 +106,7 @@ where
         self.group.shuffle(self.limbs[0], 0) % 2 == 1
     }
 
-    /// The first limb of the calling lane.
+    /// The index of the calling lane's first limb.
     #[inline(always)]
     pub fn own(self) -> u32 {
         X as u32 * self.group.lane()
@@ -123,19 +124,19 @@ where
         }
     }
 
-    /// Limbs of `R`; no modulus has none, which the compiler must be told.
+    /// The number of limbs of `R`. It is never zero, which `max` tells the compiler.
     #[inline(always)]
     pub fn limbs_of_r(self) -> u32 {
         (X as u32 * self.digits).max(1)
     }
 
-    /// `a b / R mod m`, where `a b < R m`.
+    /// `a b / R mod m`, for `a b < R m`.
     #[inline(always)]
     pub fn product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
         let mut window = Window::<X>::new([0; X]);
         let mut lane = 0;
         loop {
-            // Written out: in a loop the limbs would have to be in memory.
+            // The steps are written out, as in a loop the limbs would have to be in memory.
             self.four_steps::<0>(&mut window, a, b, lane);
             self.four_steps::<4>(&mut window, a, b, lane);
             self.four_steps::<8>(&mut window, a, b, lane);
@@ -152,7 +153,7 @@ where
         self.reduced(window)
     }
 
-    /// `a^2 / R mod m`, where `a < m`.
+    /// `a^2 / R mod m`, for `a < m`.
     #[inline(always)]
     pub fn square(self, a: [Limb; X]) -> [Limb; X] {
         if LANES != 1 {
@@ -164,11 +165,12 @@ where
         self.subtracted(limbs, over + carry)
     }
 
-    /// `a b / R`, of a thread by itself, where `a b < (R - m) R`: below `m + a b / R`, and not reduced.
+    /// `a b / R` modulo `m`, not reduced but below `m + a b / R`, for `a b < (R - m) R`. A thread
+    /// computes it by itself.
     #[inline(always)]
     pub fn lazy_product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
         let mut window = Window::<X>::new([0; X]);
-        // Written out, as in `product`.
+        // The steps are written out, as in `product`.
         self.four_steps::<0>(&mut window, a, b, 0);
         self.four_steps::<4>(&mut window, a, b, 0);
         self.four_steps::<8>(&mut window, a, b, 0);
@@ -180,7 +182,7 @@ where
         window.sum().0
     }
 
-    /// `a^2 / R`, as [`lazy_product`](Self::lazy_product).
+    /// `a^2 / R` modulo `m`, not reduced, as [`lazy_product`](Self::lazy_product).
     #[inline(always)]
     pub fn lazy_square(self, a: [Limb; X]) -> [Limb; X] {
         let [lower, upper] = triangle::square(a);
@@ -188,7 +190,8 @@ where
         Window::<X>::add_digits(limbs, upper).0
     }
 
-    /// `a s / B`, as [`lazy_product`](Self::lazy_product): below `m + a s / B`.
+    /// `a s / B` modulo `m`, not reduced but below `m + a s / B`, as
+    /// [`lazy_product`](Self::lazy_product).
     #[inline(always)]
     pub fn scaled(self, a: [Limb; X], s: Limb) -> [Limb; X] {
         let mut window = Window::<X>::new([0; X]);
@@ -196,11 +199,12 @@ where
         window.sum().0
     }
 
-    /// A thread's window whose lower limbs were these, once they are taken away.
+    /// The window of a thread that held the limbs `lower`, after multiples of `m` have made all of
+    /// them zero.
     #[inline(always)]
     fn lazily_reduced(self, lower: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new(lower);
-        // Written out, as in `product`.
+        // The steps are written out, as in `product`.
         self.reduce_four(&mut window, 0);
         self.reduce_four(&mut window, 4);
         self.reduce_four(&mut window, 8);
@@ -212,13 +216,14 @@ where
         window
     }
 
-    /// Whether lanes [square](Self::square_by_lanes): those with the widest digits.
+    /// Whether lanes [square](Self::square_by_lanes) faster than they multiply. Lanes with the
+    /// widest digits do.
     #[inline(always)]
     pub fn lanes_square(self) -> bool {
         LANES != 1 && X == 32
     }
 
-    /// `a^2 / R mod m`, where `a < m` and [lanes square](Self::lanes_square).
+    /// `a^2 / R mod m`, for `a < m`, if [lanes square](Self::lanes_square).
     #[inline(always)]
     pub fn square_by_lanes(self, a: [Limb; X]) -> [Limb; X] {
         let (lower, upper, over) = squares::square(self.group, a);
@@ -235,7 +240,8 @@ where
             }
         }
         let (mut upper, mut over) = (upper, over);
-        // What lanes have of the square stands as many lanes higher as have nothing of `R`.
+        // The upper half of the square begins at the lane after all lanes, but `R` may take fewer
+        // lanes. So its digits move up by the lanes that hold nothing of `R`.
         let missing = self.group.lanes() - self.digits;
         if missing > 0 {
             let (lane, group) = (self.group.lane(), self.group);
@@ -250,7 +256,8 @@ where
         self.subtracted(limbs, above)
     }
 
-    /// Takes the lowest limb of the windows of all lanes away, by a multiple of `m`.
+    /// Makes the lowest limb of the number in all lanes' windows zero by adding a multiple of `m`,
+    /// and slides the windows.
     #[inline(always)]
     fn reduce_shared(self, window: &mut Window<X>) {
         let q = window.lowest().wrapping_mul(self.inverse);
@@ -258,7 +265,7 @@ where
         window.slide(window::top(self.group.rotate_down(lowest), carry));
     }
 
-    /// The steps of limbs `FIRST .. FIRST + 4` of `lane`, if it has so many.
+    /// The steps for limbs `FIRST .. FIRST + 4` of lane `lane`, if lanes have so many limbs.
     #[inline(always)]
     fn four_steps<const FIRST: usize>(
         self,
@@ -288,7 +295,7 @@ where
         window.slide([lower, upper + odd]);
     }
 
-    /// Takes limbs `first .. first + 4` away, if there are so many.
+    /// Makes limbs `first .. first + 4` zero, if there are so many.
     #[inline(always)]
     fn reduce_four(self, window: &mut Window<X>, first: usize) {
         if first < X {
@@ -299,7 +306,8 @@ where
         }
     }
 
-    /// Takes the lowest limb of a thread's window away, by a multiple of `m`.
+    /// Makes the lowest limb of a thread's window zero by adding a multiple of `m`, and slides the
+    /// window.
     #[inline(always)]
     fn reduce(self, window: &mut Window<X>) {
         let q = window.lowest().wrapping_mul(self.inverse);
@@ -307,7 +315,7 @@ where
         window.slide([carry, 0]);
     }
 
-    /// The number that the windows of all lanes hold, less than `2 m`, modulo `m`.
+    /// The number in the windows of all lanes, which is less than `2 m`, modulo `m`.
     #[inline(always)]
     fn reduced(self, window: Window<X>) -> [Limb; X] {
         let (limbs, over) = window.sum();
@@ -315,7 +323,7 @@ where
         self.subtracted(limbs, above)
     }
 
-    /// `limbs + above R` less `m` where it is not below `m`.
+    /// `limbs + above R`, minus `m` unless it is below `m`.
     #[inline(always)]
     fn subtracted(self, limbs: [Limb; X], above: Limb) -> [Limb; X] {
         let (difference, borrow) = self.difference(limbs, self.limbs);
@@ -323,7 +331,7 @@ where
         Window::<X>::select(keep, limbs, difference)
     }
 
-    /// `a - b` modulo the limbs of all lanes, and the borrow out.
+    /// `a - b` cut to the limbs of all lanes, and the borrow out.
     #[inline(always)]
     fn difference(self, a: [Limb; X], b: [Limb; X]) -> ([Limb; X], Limb) {
         let (limbs, borrow) = Window::<X>::subtract(a, b, 0);
@@ -338,7 +346,7 @@ where
         (limbs, bit(borrows, group.lanes()))
     }
 
-    /// `a + b`, less `m` where it is not below `m`.
+    /// `a + b`, minus `m` unless it is below `m`.
     #[inline(always)]
     pub fn sum(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
         let (limbs, carry) = Window::<X>::add_digits(a, b);
@@ -346,11 +354,11 @@ where
         self.subtracted(limbs, above)
     }
 
-    /// `R mod m`: 1 in Montgomery's form; but 1 where `m` is 1.
+    /// `R mod m`, which is 1 in Montgomery's form; but 1 if `m` is 1.
     ///
-    /// The highest power of two that is below `m` is doubled modulo `m` as often as it
-    /// takes: once where the top bit of `m` is set. The only place where time depends on a
-    /// number, and that is the modulus.
+    /// The highest power of two below `m` is doubled modulo `m` until it has become `R`: once if
+    /// `R` is only twice as great. This is the only place where time depends on a number, and that
+    /// number is the modulus.
     #[inline(always)]
     pub fn one(self) -> [Limb; X] {
         let mut own = 0;
@@ -383,8 +391,8 @@ where
     }
 }
 
-/// `1/m mod B`, by Newton: `x` with `c` right bits gives `x (2 - m x)` with `2 c`, and
-/// `3 m xor 2` has five.
+/// `1/m mod B` by Newton's method. If `x` has `c` correct bits, `x (2 - m x)` has `2 c`; the first
+/// `x`, `3 m xor 2`, has five.
 #[inline(always)]
 pub const fn inverse(m: Limb) -> Limb {
     let mut x = m.wrapping_mul(3) ^ 2;
@@ -403,12 +411,12 @@ pub fn load<const X: usize>(number: Number<impl Stride>, at: u32) -> [Limb; X] {
     }
 }
 
-/// The `X` limbs from limb `at` on of a number that is moved up by so many limbs.
+/// The `X` limbs from limb `at` on of a number that is moved up by `by` limbs.
 #[inline(always)]
 pub fn load_up<const X: usize>(number: Number<impl Stride>, at: u32, by: u32) -> [Limb; X] {
     let mut moved = [0; X];
     for (i, limb) in moved.iter_mut().enumerate() {
-        // Below the number as above it: an index past its end.
+        // A place below the number wraps around to one past its end, and reads as zero.
         *limb = number.limb((at + i as u32).wrapping_sub(by));
     }
     moved
@@ -424,8 +432,8 @@ pub fn store<const X: usize>(number: Number<impl Stride>, at: u32, limbs: [Limb;
     }
 }
 
-/// `r = a b / B^n mod m`, cut or zero-extended to the width of `r`; `n` limbs in `m`, and
-/// both operands below it.
+/// `r = a b / B^n mod m`, cut or zero-extended to the width of `r`. `m` has `n` limbs, and both
+/// operands are below it.
 #[inline(always)]
 pub fn number<const LANES: u32, const X: usize, S: Stride>(
     modulus: Modulus<LANES, X>,

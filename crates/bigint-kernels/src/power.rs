@@ -1,5 +1,5 @@
-//! Powers modulo an odd `m` by windows of the exponent, in the registers of the lanes that
-//! share a number: of a thread by itself, or of a group ([`Modulus`]).
+//! Powers modulo an odd `m` by windows of the exponent, in the registers of the lanes that share a
+//! number, be it a thread by itself or a group ([`Modulus`]).
 //!
 //! With windows of `w` bits the exponent is `e = sum of e[i] 2^(w i)`, and
 //!
@@ -10,32 +10,34 @@
 //! By hand, 3^11 with `w` = 2: 11 is 10 11 in binary, so (3^2)^4 3^3 = 6561 * 27 = 177147.
 //! The powers `a^0 .. a^(2^w - 1)` are a table in scratch, in Montgomery's form.
 //!
-//! Everything is one loop of products, in stages, so that the product's code stands there once.
-//! Squares are a loop of their own within, which chooses nothing, where there is code for them: of
-//! threads, and of [two and four lanes](Modulus::lanes_square); other lanes square by the product.
+//! The whole computation is one loop of products, in stages, so that the kernel has the code of a product
+//! once. Threads, and lanes [with the widest digits](Modulus::lanes_square), have code for squares, in an
+//! inner loop that decides nothing; other lanes square by the product.
 //!
-//! 1. `R^2 mod m`, the form of `R` = `2^(d 2^s)`: that of `2^d` by doubling 1, which costs less
-//!    than squares do while `d` is small, and `s` squares.
-//! 2. The form of `a`, which may be wider than `m`: `k` limbs at a time from the top,
-//!    `x = (x + a[i]) R^2 / R`, for the form of what has come is that number times `R`.
-//! 3. The table.
-//! 4. Windows: `w` squares, and a product with an entry of the table.
+//! 1. `R^2 mod m`, which is the form of `R` = `2^(d 2^s)`. The form of `2^d` comes from the form of 1 by
+//!    doubling, which costs less than squares while `d` is small. Then `s` squares follow.
+//! 2. The form of `a`, which may be wider than `m`. It is taken in chunks `a[i]` of `k` limbs from the
+//!    top: `x = (x + a[i]) R^2 / R`. Before each step `x` is the form of the chunks so far, which is
+//!    their number times `R`.
+//! 3. The table of the powers of `a`.
+//! 4. For each window, `w` squares and a product with an entry of the table.
 //! 5. A product with 1, which leaves Montgomery's form.
 //!
-//! Of two bases ([Straus 1964], Shamir's trick), the second and the third stage come twice, and after the
-//! squares of a window a product for each: `a^x b^y` takes the squares of one power. Of a base whose
-//! table of all windows, `g^(d 2^(w i))`, is an operand, only products are left, from 1 on. Its
-//! entries are in the form of `B^n`, `n` limbs in `m`, and are moved up where `R` is more. Where the
-//! table is read whole, half of a window at a time is: 8 entries and 8 for two products, in place of
-//! 64 for one.
+//! For two bases ([Straus 1964], Shamir's trick), stages 2 and 3 are run twice, and the squares of a
+//! window are followed by a product for each base. So `a^x b^y` takes the squares of one power. If the
+//! operand is a table for all windows of a base, with entries `g^(d 2^(w i))`, only products are left,
+//! beginning with 1. The entries are forms for `B^n`, where `m` has `n` limbs, and are moved up if `R` is
+//! greater. Where whole tables are read, a window is taken in two halves: two products that read 8
+//! entries each, in place of one that reads 64.
 //!
-//! Where `scan`, an entry is read by reading them all: no branch and no address depends on
-//! `a` or `e`, but for their widths. Else windows that are zero in all numbers of the warp, or of
-//! the block where its warps go in step, cost no product, and at the top of the exponent no squares.
+//! If `scan`, an entry is picked by reading all of them: no branch and no address depends on `a` or `e`,
+//! only on their widths. Otherwise a window that is zero in all numbers of the warp costs no product, and
+//! at the top of the exponent no squares. (If the warps of a block go in step, it must be zero in all
+//! numbers of the block.)
 //!
-//! Cost: `32 n` squares and `32 n / w + 2^w` products for an exponent of `n` limbs, and some ten for
-//! the rest. Scratch: `2^w + 1` numbers of `X LANES` limbs, four by four: four `i` of all threads
-//! lies side by side ([`Fours`]), so that a warp reads whole lines.
+//! Cost: `32 n` squares and `32 n / w + 2^w` products for an exponent of `n` limbs, and some ten for the
+//! rest. Scratch: `2^w + 1` numbers of `X LANES` limbs, in groups of four limbs. Group `i` of
+//! neighbouring threads lies side by side ([`Fours`]), so that a warp reads whole lines.
 
 use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
@@ -61,11 +63,11 @@ enum Stage {
     Plain,
 }
 
-/// How far a chain of products has come.
+/// The state of a chain of products.
 struct Chain<const X: usize> {
     x: [Limb; X],
     stage: Stage,
-    /// Which of two bases, or of their exponents, is next.
+    /// The index of the base, and of its exponent, that is next.
     base: u32,
     /// The chunks of a base, the entries of a table or the windows that are left.
     left: u32,
@@ -73,7 +75,7 @@ struct Chain<const X: usize> {
     squares: u32,
 }
 
-/// A power to find: what stays the same all along the chain.
+/// A power to compute: the values that stay the same along the chain.
 #[derive(Clone, Copy)]
 struct Power<const LANES: u32, const X: usize, S> {
     group: Group<LANES>,
@@ -82,23 +84,23 @@ struct Power<const LANES: u32, const X: usize, S> {
     scan: bool,
     is_pair: bool,
     is_fixed: bool,
-    /// The base, both of a pair, or a base's table.
+    /// The base, a pair of bases, or a base's table.
     a: Number<S>,
-    /// The exponent, or both of a pair.
+    /// The exponent, or a pair of exponents.
     e: Number<S>,
-    /// The modulus's limbs.
+    /// The number of limbs of the modulus.
     limbs: u32,
-    /// Bits of a window: of a base's table, of one; of a table that is read whole, of half of one.
+    /// The bits of a window. For a base's table that is read whole, they are those of half a window.
     window: u32,
     table: Table,
 }
 
-/// Bits of a window of a base's table.
+/// The bits of a window of a base's table.
 const WHOLE: u32 = TABLE_WINDOW as u32;
 
-/// `r = a^e mod m`, cut or zero-extended to the width of `r`, where `m` is odd; returns
-/// whether it is. Where the host knows so, it is of two bases and two exponents, or of a table in place
-/// of a base.
+/// Computes `r = a^e mod m`, cut or zero-extended to the width of `r`, if `m` is odd, and returns whether
+/// it is odd. If the kernel is specialised so, `a` and `e` hold two bases and two exponents, or `a` is
+/// the table of a base.
 #[inline(always)]
 pub fn power<const LANES: u32, const X: usize, S: Stride>(
     group: Group<LANES>,
@@ -113,7 +115,7 @@ where
 {
     let modulus = Modulus::<LANES, X>::new(group, m);
     let (is_pair, is_fixed) = (bases() == Bases::Two, bases() == Bases::Table);
-    // Two tables are to take no more memory than one.
+    // Two tables must take no more memory than one.
     let widest = widest_window(m.width() as usize, scan, is_pair);
     let power = Power {
         group,
@@ -174,8 +176,8 @@ impl<const LANES: u32, const X: usize, S: Stride> Power<LANES, X, S>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Before the first product: of a base's table 1, else the form of `2^d`, from which the form of
-    /// `R` = `2^(d 2^s)` comes by `s` squares.
+    /// The chain before its first product. For a base's table it begins with 1, else with the form of
+    /// `2^d`, from which `s` squares lead to the form of `R` = `2^(d 2^s)`.
     #[inline(always)]
     fn begin(self) -> Chain<X> {
         let one = self.modulus.one();
@@ -214,7 +216,7 @@ where
         }
     }
 
-    /// From the form of `R` on to the first base.
+    /// Stores the form of `R`, and goes on to the first base.
     #[inline(always)]
     fn begin_bases(self, chain: &mut Chain<X>) {
         self.table.set(self.radix(), chain.x);
@@ -224,7 +226,7 @@ where
         chain.left = width.div_ceil(self.modulus.limbs_of_r());
     }
 
-    /// What the chain is multiplied by next, and whether that is known to be 1.
+    /// The factor by which the chain is multiplied next, and whether it is known to be 1.
     #[inline(always)]
     fn factor(self, chain: &mut Chain<X>) -> ([Limb; X], bool) {
         let (entries, base) = (self.entries(), chain.base);
@@ -265,7 +267,7 @@ where
         (factor, is_one)
     }
 
-    /// Goes on to what follows a product, if it was not the last.
+    /// Goes on to the next step after a product, and returns whether there is one.
     #[inline(always)]
     fn goes_on(self, chain: &mut Chain<X>) -> bool {
         let (entries, base) = (self.entries(), chain.base);
@@ -303,14 +305,14 @@ where
         true
     }
 
-    /// From the tables on to the windows of the exponent.
+    /// Goes on from the tables to the windows of the exponent.
     #[inline(always)]
     fn begin_windows(self, chain: &mut Chain<X>) {
-        // Of the highest window as of the others: a product, here with 1.
+        // The highest window takes a product like the others, here with 1.
         chain.x = self.table.get(0);
         let mut left = (BITS * half(self.is_pair, self.e, 0).width()).div_ceil(self.window);
-        // Blocks that begin together would all read their tables at the same times, and
-        // nothing between: some square 1 before.
+        // Blocks that begin together would all read their tables at the same times, and leave memory idle
+        // in between. So they first square 1 different numbers of times.
         if self.scan && self.in_step() {
             chain.squares = scattered(thread::block_index()) % self.window;
         }
@@ -321,15 +323,15 @@ where
         (chain.stage, chain.base, chain.left) = (Stage::Windows, 0, left);
     }
 
-    /// Whether warps go in step with the others of their block. Those that go through long code by
-    /// themselves want all of it at all times, and there is no room for it near the processor: so
-    /// they wait for one another before each window.
+    /// Whether the warps of a block go in step. Warps that run long code independently need all parts of
+    /// it at all times, for which the instruction cache has no room. So they wait for one another before
+    /// each window.
     #[inline(always)]
     fn in_step(self) -> bool {
         X == 32 && !self.is_fixed
     }
 
-    /// Whether `is_so` holds for all numbers that go together.
+    /// Whether `is_so` holds for all numbers whose lanes must branch together.
     #[inline(always)]
     fn all(self, is_so: bool) -> bool {
         match self.in_step() {
@@ -338,13 +340,13 @@ where
         }
     }
 
-    /// The entries of a table.
+    /// The number of entries of a table.
     #[inline(always)]
     fn entries(self) -> u32 {
         1 << self.window
     }
 
-    /// Where the form of `R` stands, behind the tables.
+    /// The index of the form of `R`, which stands behind the tables.
     #[inline(always)]
     fn radix(self) -> u32 {
         self.entries() << u32::from(self.is_pair)
@@ -370,13 +372,13 @@ where
     }
 }
 
-/// A number of 16 bits that has little to do with those of `i`'s neighbours.
+/// A hash of `i` in 16 bits, which differs much from those of neighbouring `i`.
 #[inline(always)]
 fn scattered(i: u32) -> u32 {
     i.wrapping_mul(0x9e37_79b9) >> 16
 }
 
-/// The lower or the upper half of an operand that holds a pair, else all of it.
+/// Half `i` of an operand that holds a pair; the whole operand if it does not.
 #[inline(always)]
 fn half<S: Stride>(is_pair: bool, x: Number<S>, i: u32) -> Number<S> {
     let lower = x.width().div_ceil(2);
@@ -389,13 +391,13 @@ fn half<S: Stride>(is_pair: bool, x: Number<S>, i: u32) -> Number<S> {
 
 /// Window `i` of the exponent.
 #[inline(always)]
-fn digit(e: Number<impl Stride>, i: u32, window: u32) -> u32 {
+pub fn digit(e: Number<impl Stride>, i: u32, window: u32) -> u32 {
     let (limb, bit) = (i * window / BITS, i * window % BITS);
     let pair = u64::from(e.limb(limb + 1)) << BITS | u64::from(e.limb(limb));
     (pair >> bit) as u32 & ((1 << window) - 1)
 }
 
-/// The calling lane's limbs of numbers in scratch.
+/// A table in scratch, of which the calling lane accesses its own limbs.
 #[derive(Clone, Copy)]
 struct Table(Fours);
 
@@ -411,7 +413,7 @@ impl Table {
     }
 }
 
-/// Entry `i` of so many; where `scan`, by reading them all.
+/// Entry `i` of `entries`. If `scan`, it is picked by reading all of them.
 #[inline(always)]
 fn chosen<const X: usize>(
     scan: bool,

@@ -1,5 +1,5 @@
-//! Squares by lanes that share a number, each two limbs multiplied once: of a thread by itself
-//! ([`triangle`]), of two and four lanes (`halves`), of more (`ring`).
+//! Squares by lanes that share a number. Each product of two limbs is computed once: by a thread by
+//! itself ([`triangle`]), by two or four lanes (`halves`), or by more lanes (`ring`).
 
 pub mod digits;
 mod halves;
@@ -13,7 +13,7 @@ use crate::warp::lookahead::{self, bit};
 use bigint_core::Limb;
 use digits::Tiles;
 
-/// The squares of numbers that the digits of a group's lanes hold.
+/// Squares the numbers of all tiles of a group's warp.
 #[inline(always)]
 pub fn of_tiles<const LANES: u32, S: Stride>(group: Group<LANES>, tiles: Tiles<'_, LANES>) {
     let lanes = group.lanes();
@@ -27,8 +27,8 @@ pub fn of_tiles<const LANES: u32, S: Stride>(group: Group<LANES>, tiles: Tiles<'
     }
 }
 
-/// The square of `a`, of which each lane has `X` limbs: its lower half and its upper half, of each as
-/// many limbs in each lane, and what a lane's limbs of the upper half send to the next one's.
+/// The square of `a`, of which each lane has `X` limbs. Returns the lane's `X` limbs of the lower
+/// half, its `X` limbs of the upper half, and the carry from the latter to the next lane.
 #[inline(always)]
 pub fn square<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -42,7 +42,7 @@ where
         return (lower, upper, 0);
     }
     let (lane, lanes) = (group.lane(), group.lanes());
-    // What pairs have between them, or lanes: one text for all numbers of lanes.
+    // The products of digits of different lanes. One text serves all numbers of lanes.
     let mut of_four = ([0; X], 0);
     let mut of_ring = ring::Sums::new();
     let rounds = if lanes > 4 { lanes / 2 } else { lanes / 4 };
@@ -77,7 +77,7 @@ where
     (lower, upper, 0)
 }
 
-/// What the lane has times what lane `source` has.
+/// The product of the calling lane's digit and that of lane `source`, as its two digits.
 #[inline(always)]
 fn product<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -96,8 +96,8 @@ where
     [low, window.sum().0]
 }
 
-/// The limbs after what each lane sends to the one above, which is little: at most a
-/// carry comes of it. And what is sent past the top lane.
+/// Adds each lane's `over` to the lane above, where at most a carry results from it. Returns the
+/// lane's limbs, and the amount that leaves the top lane.
 #[inline(always)]
 pub fn carried<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -121,7 +121,7 @@ where
     (limbs, top + bit(carries, group.lanes()))
 }
 
-/// Twice a digit and what is above it, as a digit and what is above.
+/// Twice a digit and the limb above it, as a digit and the limb above it.
 #[inline(always)]
 fn twice<const X: usize>(limbs: [Limb; X], above: Limb) -> ([Limb; X], Limb) {
     let twice = each(|i| match i {
@@ -131,13 +131,14 @@ fn twice<const X: usize>(limbs: [Limb; X], above: Limb) -> ([Limb; X], Limb) {
     (twice, above << 1 | limbs[X - 1] >> 31)
 }
 
-/// All ones where it is so, else zero.
+/// All ones if `is_so`, else zero.
 #[inline(always)]
 pub fn mask(is_so: bool) -> Limb {
     Limb::from(is_so).wrapping_neg()
 }
 
-/// The digit of these limbs. (Written out: in a loop they would have to be in memory.)
+/// The digit whose limb `i` is `limb(i)`. (It is written out, as in a loop the limbs would have to
+/// be in memory.)
 #[inline(always)]
 pub fn each<const X: usize>(mut limb: impl FnMut(usize) -> Limb) -> [Limb; X] {
     let mut limbs = [0; X];

@@ -85,7 +85,7 @@ impl Failing {
     /// where `BIGINT_TELL_STACKS` was.
     ///
     /// # Panics
-    /// Where there are more stacks than there is room for.
+    /// If there are more stacks than there is room for.
     pub fn tell() {
         if LOOKS.swap(false, Ordering::Relaxed) {
             let firsts = STACKS

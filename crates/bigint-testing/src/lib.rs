@@ -10,6 +10,8 @@
 mod failing;
 pub mod operands;
 pub mod oracle;
+#[cfg(feature = "simulator")]
+pub mod simulator;
 mod suite;
 pub mod trial;
 
@@ -24,8 +26,16 @@ pub fn sweep<T>(short: T, long: T) -> T {
     }
 }
 
+/// `all` where `BIGINT_SWEEPS` is `all`, which takes long; else what [`sweep`] chooses.
+pub fn sweep_all<T>(short: T, long: T, all: T) -> T {
+    match std::env::var("BIGINT_SWEEPS").as_deref() {
+        Ok("all") => all,
+        _ => sweep(short, long),
+    }
+}
+
 /// Which requests for memory of a program a test has fail, one after another: in sweeps the first of
-/// every third stack of calls that asks for memory (of each where `BIGINT_SWEEPS` is `all`), and the
+/// every ninth stack of calls that asks for memory (of each where `BIGINT_SWEEPS` is `all`), and the
 /// last ones; else some, further and further apart.
 pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let all = told.requests;
@@ -33,11 +43,8 @@ pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
     let last = all.saturating_sub(20).max(1)..=all;
-    let step = match std::env::var("BIGINT_SWEEPS").as_deref() {
-        Ok("all") => 1,
-        _ => 3,
-    };
-    let firsts = told.firsts.iter().copied().step_by(step);
+    let firsts = told.firsts.iter().copied();
+    let firsts = firsts.step_by(sweep_all(9, 9, 1));
     sweep(short, firsts.chain(last).collect())
 }
 

@@ -348,7 +348,7 @@ impl Device {
     /// Runs a kernel whose blocks belong together. As [`Device::launch`] otherwise.
     ///
     /// # Errors
-    /// As [`Device::launch`]; and if the device does not hold so many cooperative blocks,
+    /// As for [`Device::launch`]; and if the device does not hold so many cooperative blocks,
     /// or clusters are none that it has: before sm_90 it has none, there they have at
     /// most 16 blocks and divide the grid evenly.
     pub fn launch_with(

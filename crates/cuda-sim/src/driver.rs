@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// among its dev-dependencies.
 ///
 /// # Panics
-/// Where there is no such library beside the running test.
+/// If there is no such library beside the running test.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {

@@ -312,7 +312,7 @@ pub(crate) struct Rows {
     pub address: Address,
 }
 
-/// What A and B are made of.
+/// The type of the elements of A and B.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Factors {
     /// Bytes, four to a word; sums of 32 bits, clamped or wrapping.
@@ -582,7 +582,7 @@ pub(crate) struct Files {
 pub(crate) struct Function {
     pub name: String,
     pub insts: Vec<Inst>,
-    /// What each instruction uses, once somebody wants to know.
+    /// The registers that each instruction uses, computed when they are first asked for.
     pub uses: OnceLock<Box<[Registers]>>,
     /// The blocks in the order of scheduling: of several parts of a warp, the one in the lowest
     /// block runs first. Block 0 is the entry.

@@ -1,16 +1,30 @@
 //! The chance that a curve finds a factor, and the bounds for factors of so many digits.
 //!
 //! A curve finds `p` where its group's order modulo `p`, about `p` in size, is a product of primes up to
-//! `B1` and one up to `B2`. The order is as smooth as a number of about `p / e`. What GMP-ECM expects of
-//! its curves is met with `e` = 40 for Suyama's (parametrization 0) and a third of that for
-//! parametrization 3; orders of the Edwards family have on average a factor 2^(1/3) more than Suyama's.
-//! With Dickman's `rho` and `u = log(p / e) / log B1`,
+//! `B1` and one up to `B2`. The order is as smooth as a number of about `p / e`, with the product over all primes
+//! `l` of `e = l^(v - 1 / (l - 1))`, where orders have on average `v` factors `l`, and numbers `1 / (l - 1)`.
+//! `v` is from [Barbulescu 2012]. Of 300,000 and 500,000 random curves modulo primes of 20 to 30 bits, PARI's `ellcard`
+//! has it as 3.336 and .678, and as 3.665 and 1.687:
 //!
-//! ```text
-//! chance = rho(u) + integral over t from B1 to B2 of rho(u - log t / log B1) / (t log t)
-//! ```
+//! | family | `v` of 2 | `v` of 3 | `v` of each `l` from 5 on | `e` |
+//! |---|---|---|---|---|
+//! | parametrization 3 | 10/3 | 87/128 | `l (l^3 + l^2 - 2 l - 1) / ((l^2 - 1)^2 (l - 1))` | 7.72 |
+//! | Edwards | 11/3 | 27/16 | the same | 29.4 |
+//!
+//! [`smooth::chance`] is that of numbers up to `x`. Numbers near `x` are smooth less often: as often as those
+//! up to `x e^g`, with Euler's constant `g`. So the chance is that of the size `p e^g / e`.
+
+use std::f64::consts::{LN_2, LN_10};
+
+use bigint_cpu::smooth;
 
 use crate::Family;
+
+/// Euler's constant.
+const EULER: f64 = 0.577_215_664_901_532_9;
+
+/// What primes from 5 on add to the logarithm of `e`.
+const OF_OTHERS: f64 = 0.229_504;
 
 /// The bounds and the number of curves of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +33,8 @@ pub struct Bounds {
     pub b1: u64,
     /// Stage 2's bound.
     pub b2: u64,
-    /// Curves after which a factor of so many digits is found with a chance of 63 in 100.
+    /// Curves of [`Family::Edwards`] after which a factor of so many digits is found with a chance of 63 in 100; with
+    /// those of [`Family::Param3`] it is 52 to 57.
     pub curves: u64,
 }
 
@@ -61,73 +76,22 @@ pub fn bounds_for_digits(digits: u32) -> Bounds {
     Bounds { b1, b2, curves }
 }
 
-/// The chance that one curve finds a prime factor of so many digits.
+/// The chance that one curve finds a prime factor of so many digits: of about `10^(digits - 1/2)`, the middle of
+/// such primes, which is what GMP-ECM tells of.
 pub fn chance(family: Family, digits: f64, b1: u64, b2: u64) -> f64 {
-    let smoother: f64 = match family {
-        Family::Param3 => 40.0 / 3.0,
-        Family::Edwards => 40.0 * 2f64.cbrt(),
+    // The average numbers of factors 2 and 3.
+    let (twos, threes) = match family {
+        Family::Param3 => (10.0 / 3.0, 87.0 / 128.0),
+        Family::Edwards => (11.0 / 3.0, 27.0 / 16.0),
     };
-    let size = digits * std::f64::consts::LN_10 - smoother.ln();
-    let log = (b1.max(2) as f64).ln();
-    let rho = Rho::new();
-    let u = size / log;
-    let last = (b2.max(b1).max(2) as f64).ln();
-    // With w = log t, dt / (t log t) is dw / w.
-    let steps = 400;
-    let width = (last - log) / f64::from(steps);
-    let at = |i: u32| log + width * f64::from(i);
-    let value = |w: f64| rho.at(u - w / log) / w;
-    let sum: f64 = (0..steps)
-        .map(|i| (value(at(i)) + 4.0 * value(at(i) + width / 2.0) + value(at(i + 1))) * width / 6.0)
-        .sum();
-    (rho.at(u) + sum).min(1.0)
-}
-
-/// Dickman's function: 1 up to 1, and `u rho'(u) = -rho(u - 1)` from there on.
-struct Rho(Vec<f64>);
-
-/// Values of a unit.
-const UNIT: usize = 256;
-
-impl Rho {
-    fn new() -> Self {
-        let mut values = vec![1.0; UNIT + 1];
-        for i in UNIT + 1..=UNIT * 30 {
-            // u rho(u) is the integral of rho from u - 1 to u; by trapezia, with the last one solved for.
-            let u = i as f64 / UNIT as f64;
-            let inner: f64 = values[i - UNIT + 1..i].iter().sum();
-            let sum = (values[i - UNIT] / 2.0 + inner) / UNIT as f64;
-            values.push(sum / (u - 0.5 / UNIT as f64));
-        }
-        Rho(values)
-    }
-
-    fn at(&self, u: f64) -> f64 {
-        let place = u.max(0.0) * UNIT as f64;
-        let i = place as usize;
-        match self.0.get(i..i + 2) {
-            Some(&[a, b]) => a + (b - a) * (place - i as f64),
-            _ => 0.0,
-        }
-    }
+    let smoother = (twos - 1.0) * LN_2 + (threes - 0.5) * 3f64.ln() + OF_OTHERS;
+    let size = (digits - 0.5) * LN_10 + EULER - smoother;
+    smooth::chance(size, b1 as f64, b2.max(b1) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dickman_has_its_published_values() {
-        let rho = Rho::new();
-        for (u, value) in [
-            (1.5, 0.594_534_9),
-            (2.0, 0.306_852_8),
-            (3.0, 0.048_608_39),
-            (5.0, 3.547_247e-4),
-        ] {
-            assert!((rho.at(u) / value - 1.0).abs() < 1e-3, "{u}: {}", rho.at(u));
-        }
-    }
 
     const GMP_ECM: [(u64, u64, f64, f64); 7] = [
         (50_000, 5_000_000, 35.0, 129_752.0),
@@ -149,6 +113,38 @@ mod tests {
                 (ours / curves - 1.0).abs() < 0.03,
                 "{digits}: {ours}, not {curves}"
             );
+        }
+    }
+
+    #[test]
+    fn after_all_curves_the_chance_is_what_the_bounds_promise() {
+        for digits in TABLE.map(|row| row.0) {
+            let Bounds { b1, b2, curves } = bounds_for_digits(digits);
+            let of = |family| {
+                let none = 1.0 - chance(family, digits.into(), b1, b2);
+                1.0 - none.powf(curves as f64)
+            };
+            let both = [of(Family::Edwards), of(Family::Param3)];
+            assert!((0.63..0.67).contains(&both[0]), "{digits}: {both:?}");
+            assert!((0.515..0.575).contains(&both[1]), "{digits}: {both:?}");
+        }
+    }
+
+    /// Orders modulo random primes of 15 digits of 130,000 random curves of each family, by PARI's `ellcard`, that
+    /// are a product of prime powers up to 2000 and of at most one prime up to 147,396. The chance is 2 and 6 %
+    /// above that. Orders of starting points, which are less than their group's, and luck in stage 2 add 2 and
+    /// 4 % to the hits: of 12,000 curves of each family, 326 where 320 groups are smooth, and 485 where 467 are.
+    #[test]
+    fn orders_that_pari_counts_are_as_smooth_as_the_chance_says() {
+        for (family, smooth) in [(Family::Param3, 3_370.0), (Family::Edwards, 4_611.0)] {
+            // Primes spread evenly: the mean over 10^14 to 10^15.
+            let of = |i: u32| {
+                let log = 14.0 + (1.0 + 9.0 * (f64::from(i) + 0.5) / 100.0).log10();
+                chance(family, log + 0.5, 2_000, 147_396)
+            };
+            let expected = 1_300.0 * (0..100).map(of).sum::<f64>();
+            let ratio = expected / smooth;
+            assert!((0.98..1.08).contains(&ratio), "{family:?}: {ratio}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
-    /// What the run is about; another run does not go on from here.
+    /// The description of the run. A run with another description does not go on from here.
     pub job: String,
     /// Numbers that are done.
     pub numbers: usize,

@@ -1,13 +1,13 @@
 //! Stage 1 on the engine's devices: the kernels of `kernels/`, a thread for each curve.
 
-use bigint_host::advanced::Module;
+use bigint_host::advanced::{Module, kernel_alone};
 use bigint_host::{Batch, Engine, Layout, Limb, Shape};
 use num_bigint::BigUint;
 
 use crate::Error;
 
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
-pub const PTX: &str = include_str!("../ecm.ptx");
+const PTX: &str = include_str!("../ecm.ptx");
 
 /// The limbs of the numbers that there are kernels for.
 const WIDTHS: [usize; 6] = [4, 8, 12, 16, 24, 32];
@@ -32,6 +32,7 @@ pub fn width(n: &BigUint) -> Option<usize> {
 pub struct Ladders {
     engine: Engine,
     module: Module,
+    kernel: String,
     n: BigUint,
     width: usize,
     /// `q u w v` of every curve, in Montgomery's form.
@@ -60,7 +61,8 @@ impl Ladders {
         let Some(width) = width(n) else {
             return Ok(None);
         };
-        let Some(module) = engine.module(PTX)? else {
+        let kernel = format!("ladder_{width}");
+        let Some(module) = module(engine, &kernel)? else {
             return Ok(None);
         };
         let module = match width {
@@ -85,6 +87,7 @@ impl Ladders {
         Ok(Some(Ladders {
             engine: engine.clone(),
             module,
+            kernel,
             n: n.clone(),
             width,
             state,
@@ -99,11 +102,10 @@ impl Ladders {
         push(&mut scalars, &self.n, self.width);
         push(&mut scalars, &(&self.n << 1u8), self.width);
         scalars.extend([from as Limb, to as Limb, 2]);
-        let kernel = format!("ladder_{}", self.width);
         let operands = [&self.state, &self.sigma, &self.scalar];
         let made = self
             .module
-            .launch(&kernel, &operands, &[4 * self.width], &scalars)?;
+            .launch(&self.kernel, &operands, &[4 * self.width], &scalars)?;
         self.state = made.into_iter().next().expect("one result");
         Ok(self.module.wait()?)
     }
@@ -132,6 +134,13 @@ impl Ladders {
         self.state = rows(&self.engine, limbs, 4 * self.width)?;
         Ok(())
     }
+}
+
+/// One of the kernels on every device of an engine; `None` where it has none. The driver is given
+/// that kernel alone, as it would compile all twelve.
+pub fn module(engine: &Engine, kernel: &str) -> Result<Option<Module>, Error> {
+    let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each width");
+    Ok(engine.module(&alone)?)
 }
 
 /// A batch of numbers of one width.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bigint_host::advanced::DeviceErrorKind;
+
 /// Why something was not computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,4 +41,14 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+}
+
+impl Error {
+    /// Whether a device has no memory left: fewer numbers at a time may do.
+    pub(crate) fn is_devices_memory(&self) -> bool {
+        let Error::Engine(bigint_host::Error::Device(error)) = self else {
+            return false;
+        };
+        matches!(error.kind, DeviceErrorKind::OutOfMemory { .. })
+    }
 }

@@ -1,4 +1,4 @@
-//! What a number has come apart into.
+//! The factors into which a number has been split.
 
 use bigint_host::Engine;
 use num_bigint::BigUint;
@@ -74,6 +74,15 @@ impl Parts {
     /// The parts that are composite.
     pub fn composites(&self) -> &[BigUint] {
         &self.composites
+    }
+
+    /// The composites that curves found, in order, and the one that is left of the number, if it is not
+    /// factored: the greatest composite counts as that.
+    pub fn found_and_left(&self) -> (Vec<BigUint>, Option<BigUint>) {
+        let mut found = self.composites.clone();
+        found.sort();
+        let left = found.pop();
+        (found, left)
     }
 
     /// Makes use of a divisor of the number, or of a part; returns whether something came apart.
@@ -194,5 +203,19 @@ mod tests {
         let mut parts = Parts::new(&engine, &n).unwrap();
         assert!(!parts.split(&engine, &n).unwrap());
         assert!(!parts.split(&engine, &1u8.into()).unwrap());
+    }
+
+    #[test]
+    fn the_greatest_composite_is_what_is_left() {
+        let engine = Engine::cpu();
+        let primes = ["2^61-1", "2^89-1", "2^107-1", "2^127-1"].map(number);
+        let n = primes.iter().product::<BigUint>();
+        let mut parts = Parts::new(&engine, &n).unwrap();
+        assert_eq!(parts.found_and_left(), (vec![], Some(n.clone())));
+        let (lesser, greater) = (&primes[0] * &primes[3], &primes[1] * &primes[2]);
+        parts.split(&engine, &greater).unwrap();
+        assert_eq!(parts.found_and_left(), (vec![lesser], Some(greater)));
+        let parts = Parts::of(&engine, &primes).unwrap();
+        assert_eq!(parts.found_and_left(), (vec![], None));
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod batch;
 mod chance;
 mod checkpoint;
 mod device;
@@ -7,18 +8,22 @@ mod edwards;
 mod error;
 mod expression;
 mod factors;
+mod giants;
 mod ladder;
+mod lucas;
 mod machine;
 mod modular;
 mod operations;
 mod point;
 mod primes;
 pub mod program;
+mod registers;
 mod save;
 mod scalar;
 mod stage1;
 mod stage2;
 
+pub use batch::Ecm;
 pub use chance::{Bounds, bounds_for_digits, chance};
 pub use checkpoint::Checkpoint;
 #[doc(hidden)]
@@ -26,9 +31,10 @@ pub use edwards::{Start, start as edwards_start};
 pub use error::Error;
 pub use expression::evaluate;
 pub use factors::Parts;
+pub use lucas::{LucasStage1, LucasStage2, Method};
 pub use point::{Curve, Family, Point};
 pub use primes::primes;
-pub use save::{read_line, write_line};
+pub use save::{Saved, read_line, write_line};
 pub use scalar::scalar;
 pub use stage1::{Outcome, Stage1};
 pub use stage2::Stage2;

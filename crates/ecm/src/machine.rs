@@ -11,7 +11,7 @@ use bigint_host::{Batch, Engine, Limb};
 use num_bigint::BigUint;
 
 use crate::Error;
-use crate::device::{PTX, push, rows, width};
+use crate::device::{module, push, rows, width};
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
@@ -24,6 +24,7 @@ const LAST: Limb = 2 << ROW;
 pub struct Machine {
     engine: Engine,
     module: Module,
+    kernel: String,
     n: BigUint,
     width: usize,
     registers: u16,
@@ -54,7 +55,8 @@ impl Machine {
         let Some(width) = width(n) else {
             return Ok(None);
         };
-        let Some(module) = engine.module(PTX)? else {
+        let kernel = format!("registers_{width}");
+        let Some(module) = module(engine, &kernel)? else {
             return Ok(None);
         };
         let mut limbs = Vec::new();
@@ -71,6 +73,7 @@ impl Machine {
         Ok(Some(Machine {
             engine: engine.clone(),
             module,
+            kernel,
             n: n.clone(),
             width,
             registers,
@@ -85,7 +88,7 @@ impl Machine {
     /// and waits for it.
     ///
     /// # Panics
-    /// Where a register is read that none has set.
+    /// If a register is read that none has set.
     pub fn run(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
         let mut program = Program {
             width: self.width as Limb,
@@ -130,9 +133,10 @@ impl Machine {
         scalars.push((words.len() / 4) as Limb);
         let length = words.len();
         let program = rows(&self.engine, words, length)?;
-        let kernel = format!("registers_{}", self.width);
         let operands = [&self.first, &self.last, &program];
-        let made = self.module.launch(&kernel, &operands, &[width], &scalars)?;
+        let made = self
+            .module
+            .launch(&self.kernel, &operands, &[width], &scalars)?;
         Ok(made.into_iter().next().expect("one result"))
     }
 
@@ -159,7 +163,7 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Where a register is.
+    /// The place of a register.
     fn place(&self, register: u16) -> Limb {
         let row = match self.is_written[usize::from(register)] {
             true => WRITTEN,

@@ -1,5 +1,5 @@
-//! What stage 1 multiplies points by: `s`, the product of the greatest powers of primes up to `B1`, as
-//! GMP-ECM's batch mode has it. `s` has about `1.44 B1` bits.
+//! The number `s` by which stage 1 multiplies points: the product of the greatest powers of primes up to `B1`,
+//! as in GMP-ECM's batch mode. `s` has about `1.44 B1` bits.
 
 use num_bigint::BigUint;
 

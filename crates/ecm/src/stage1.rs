@@ -11,7 +11,7 @@ use crate::{Error, Family, Point, edwards, ladder};
 /// Steps that are written down at a time.
 const STEPS: usize = 1 << 14;
 
-/// What stage 1 left of a curve.
+/// The result of stage 1 on a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A point, for stage 2.
@@ -64,7 +64,11 @@ impl Stage1 {
         };
         let mut chain = Chain::new(&n.to_u32_digits(), registers, count)?;
         let (digits, curves) = match family {
-            Family::Param3 => begin_ladder(&mut chain, n, &sigmas(first, count))?,
+            Family::Param3 => {
+                let of = |number: u32| (BigUint::from(number) % n).to_u32_digits();
+                begin_ladder(&mut chain, of, &sigmas(first, count))?;
+                Begun::default()
+            }
             Family::Edwards => begin_edwards(&mut chain, n, first, count, scalar)?,
         };
         Ok(Stage1 {
@@ -202,7 +206,7 @@ impl Stage1 {
     /// [`Error::Engine`], of a device.
     ///
     /// # Panics
-    /// Where something is left to be done.
+    /// If something is left to be done.
     pub fn finish(self) -> Result<Vec<Outcome>, Error> {
         assert!(self.is_done());
         let [x, y, z, _] = self.state()?.try_into().expect("four registers");
@@ -231,7 +235,7 @@ impl Stage1 {
 /// So many parameters of 32 bits.
 ///
 /// # Panics
-/// Where one is longer.
+/// If one is longer.
 fn sigmas(first: u64, count: usize) -> Vec<u32> {
     let sigmas = (first..).take(count);
     sigmas
@@ -242,17 +246,20 @@ fn sigmas(first: u64, count: usize) -> Vec<u32> {
 /// The digits of the scalar, and what is known of each curve: nothing of those that a sigma tells.
 type Begun = (Vec<(u32, i32)>, Vec<Result<BigUint, BigUint>>);
 
-/// Sets the registers of the ladder.
-fn begin_ladder(chain: &mut Chain, n: &BigUint, sigmas: &[u32]) -> Result<Begun, Error> {
+/// Sets the registers of the ladder; `of` makes residues of numbers up to 64.
+pub(crate) fn begin_ladder(
+    chain: &mut Chain,
+    of: impl Fn(u32) -> Vec<u32>,
+    sigmas: &[u32],
+) -> Result<(), Error> {
     chain.set_scales(sigmas)?;
-    let of = |number: u32| vec![(BigUint::from(number) % n).to_u32_digits()];
     let [q, u, w, v] = ladder::Q;
     // P, and 2 P = (9 : 64 d + 8).
     for (register, number) in [(q, 2), (u, 1), (w, 9), (v, 64)] {
-        chain.set(register, &of(number))?;
+        chain.set(register, &[of(number)])?;
     }
     let eight = 4;
-    chain.set(eight, &of(8))?;
+    chain.set(eight, &[of(8)])?;
     chain.run(&[
         Step::Scale { r: v, a: v },
         Step::Add {
@@ -261,7 +268,7 @@ fn begin_ladder(chain: &mut Chain, n: &BigUint, sigmas: &[u32]) -> Result<Begun,
             b: eight,
         },
     ]);
-    Ok(Begun::default())
+    Ok(())
 }
 
 /// Sets the registers of points on Edwards curves, and makes their tables.
@@ -296,7 +303,7 @@ fn begin_edwards(
     Ok((edwards::digits(scalar), curves))
 }
 
-/// What `x = top / bottom` of each curve is, or the factor.
+/// The value `x = top / bottom` of each curve, or the factor that makes the division impossible.
 pub(crate) fn outcomes(
     n: &BigUint,
     family: Family,

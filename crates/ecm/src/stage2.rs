@@ -1,107 +1,27 @@
-//! Stage 2: points whose order, after stage 1, is a single prime `p` with `B1 < p <= B2`.
-//!
-//! With `p = m D + j` or `m D - j`, `|j| < D / 2`, the order `p` shows as `x(m D Q) = x(j Q)` modulo the
-//! factor: `j Q` are the *baby steps*, of all `j` without a divisor in common with `D`, and `m D Q` the
-//! *giant steps*. The product of all differences has the factor. Two primes `m D + j` and `m D - j`
-//! share a difference.
-//!
-//! Points have `x = X / Z` alone ([Montgomery 1987]): `(a + b) Q` from `a Q`, `b Q` and `(a - b) Q`.
-//! Differences need one denominator for all, and no inverse: with `S` the product of all `Z_i`,
-//! `x_i S = X_i Z_1 .. Z_(i-1) Z_(i+1) ..` by products from the left and from the right; that of the
-//! babies and that of a block of giants multiply the others'. Where a `Z` is zero modulo the factor, so
-//! are all `x_i S` but one, and the factor is found as well.
-//!
-//! Cost: a product for each pair; six products for each point, three for its denominator, and a product
-//! for each baby and block.
+//! Stage 2 of all points: those that are computed together are [`Giants`]. On all cores they are all points, on
+//! a device as many as its memory has room for, one group after another.
 
 use bigint_host::Engine;
-use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::machine::Machine;
-use crate::modular::{gcd, inverse};
-use crate::primes::primes;
-use crate::{Curve, Error, Point};
-
-/// Giant steps of a block.
-const BLOCK: u64 = 64;
-
-const ACC: u16 = 0;
-const A24: u16 = 1;
-/// Points, two registers each: Q, 2 Q, D Q, and the last two giants.
-const Q: [u16; 2] = [2, 3];
-const TWICE: [u16; 2] = [4, 5];
-const STEP: [u16; 2] = [6, 7];
-const LAST: [[u16; 2]; 2] = [[8, 9], [10, 11]];
-/// The products of denominators.
-const OF_BABIES: u16 = 12;
-const OF_GIANTS: u16 = 13;
-/// The first of six scratch registers.
-const SCRATCH: u16 = 14;
-const TABLES: u16 = 20;
-
-/// Who computes.
-#[derive(Debug)]
-enum Work {
-    /// All cores.
-    Cpu(Chain),
-    /// The engine's devices.
-    Device(Box<Machine>),
-}
-
-/// The babies of a stride.
-struct Babies {
-    /// `D`.
-    stride: u64,
-    /// The number of each `j` among them.
-    numbers: Vec<Option<u16>>,
-    count: u16,
-}
-
-impl Babies {
-    fn new(b1: u64) -> Self {
-        let stride = match b1 {
-            2310.. => 2310,
-            210.. => 210,
-            30.. => 30,
-            _ => 6,
-        };
-        let mut numbers = vec![None; stride as usize / 2 + 1];
-        let mut count = 0;
-        for (j, number) in numbers.iter_mut().enumerate() {
-            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
-                *number = Some(count);
-                count += 1;
-            }
-        }
-        Babies {
-            stride,
-            numbers,
-            count,
-        }
-    }
-
-    /// Registers in all.
-    fn registers(&self) -> u16 {
-        TABLES + 3 * self.count + 2 * BLOCK as u16
-    }
-}
+use crate::giants::Giants;
+use crate::modular::gcd;
+use crate::{Error, Point};
 
 /// Stage 2 on the way.
 #[derive(Debug)]
 pub struct Stage2 {
     n: BigUint,
-    work: Work,
+    points: Vec<Point>,
     b1: u64,
     b2: u64,
-    /// `D`.
-    stride: u64,
-    /// The number of each `j` among the babies.
-    babies: Vec<Option<u16>>,
-    count: u16,
-    first: u64,
-    /// The next giant.
-    next: u64,
+    /// The devices, where they compute.
+    engine: Option<Engine>,
+    /// The giant steps that are being computed, once the products are done.
+    giants: Option<Giants>,
+    together: usize,
+    /// The products of the points that are done.
+    products: Vec<BigUint>,
 }
 
 impl Stage2 {
@@ -111,20 +31,16 @@ impl Stage2 {
     /// # Errors
     /// [`Error::Cpu`], where memory runs out.
     pub fn new(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Result<Self, Error> {
-        let babies = Babies::new(b1);
-        let mut chain = Chain::new(&n.to_u32_digits(), babies.registers(), points.len())?;
-        let a24 = a24_of_each(n, points);
-        let a24 = a24.iter().map(BigUint::to_u32_digits);
-        chain.set(A24, &a24.collect::<Vec<_>>())?;
-        let x = points.iter().map(|point| (&point.x % n).to_u32_digits());
-        chain.set(Q[0], &x.collect::<Vec<_>>())?;
-        chain.set(Q[1], &[vec![1]])?;
-        chain.set(ACC, &[vec![1]])?;
-        Stage2::begin(n, Work::Cpu(chain), babies, b1, b2)
+        let giants = Giants::on_cpu(n, points, b1, b2)?;
+        Ok(Stage2 {
+            giants: Some(giants),
+            ..Stage2::of(n, points, b1, b2)
+        })
     }
 
     /// [`Stage2::new`] on the engine's devices; `None` where it has none, no kernel for so long a number
-    /// (there is one up to 1018 bits), or there are no points.
+    /// (there is one up to 1018 bits), or there are no points. Where their memory has no room for all points
+    /// at once, a half of them goes first, or a quarter, and so on.
     ///
     /// # Errors
     /// [`Error::Engine`].
@@ -138,118 +54,67 @@ impl Stage2 {
         if points.is_empty() {
             return Ok(None);
         }
-        let babies = Babies::new(b1);
-        let one = || BigUint::from(1u8);
-        let a24 = a24_of_each(n, points).into_iter();
-        // The registers ACC, A24 and Q.
-        let set = a24
-            .zip(points)
-            .map(|(a24, point)| vec![one(), a24, point.x.clone(), one()]);
-        let machine = Machine::new(engine, n, babies.registers(), set)?;
-        machine
-            .map(|machine| Stage2::begin(n, Work::Device(Box::new(machine)), babies, b1, b2))
-            .transpose()
+        let mut stage = Stage2 {
+            engine: Some(engine.clone()),
+            ..Stage2::of(n, points, b1, b2)
+        };
+        let begun = stage.begin();
+        stage.make_room(begun)?;
+        Ok(stage.giants.is_some().then_some(stage))
     }
 
-    /// Makes the babies, their denominator, and the first two giants.
-    fn begin(n: &BigUint, work: Work, babies: Babies, b1: u64, b2: u64) -> Result<Self, Error> {
-        let Babies {
-            stride,
-            numbers,
-            count,
-        } = babies;
-        let first = (b1 + 1 + stride / 2) / stride;
-        let mut stage = Stage2 {
+    fn of(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Self {
+        Stage2 {
             n: n.clone(),
-            work,
+            points: points.to_vec(),
             b1,
             b2,
-            stride,
-            babies: numbers,
-            count,
-            first,
-            next: first,
-        };
-        let steps = stage.first_steps();
-        stage.run(steps, &[])?;
-        Ok(stage)
-    }
-
-    /// Does the steps, then multiplies [`ACC`] by the difference of each pair of registers.
-    fn run(&mut self, mut steps: Vec<Step>, pairs: &[[u16; 2]]) -> Result<(), Error> {
-        match &mut self.work {
-            Work::Cpu(chain) => {
-                for &[a, b] in pairs {
-                    let (r, difference) = (ACC, SCRATCH);
-                    steps.push(Step::Sub {
-                        r: difference,
-                        a,
-                        b,
-                    });
-                    steps.push(Step::Mul {
-                        r,
-                        a: r,
-                        b: difference,
-                    });
-                }
-                chain.run(&steps);
-                Ok(())
-            }
-            Work::Device(machine) => machine.run(&steps, ACC, pairs),
+            engine: None,
+            giants: None,
+            together: points.len(),
+            products: Vec::new(),
         }
     }
 
-    fn first_steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        double(&mut steps, TWICE, Q);
-        // j Q for odd j, each from the two before: those that are no babies in two registers' turn.
-        let [odd, other] = LAST;
-        let mut last = [Q, Q];
-        for j in (1..=self.stride / 2).step_by(2) {
-            let point = match (j, last) {
-                (1, _) => Q,
-                (_, [before, at]) => {
-                    let r = if at == odd { other } else { odd };
-                    // (j - 2) Q + 2 Q, whose difference is (j - 4) Q; -Q has the x of Q.
-                    let r = if before == r {
-                        [SCRATCH + 4, SCRATCH + 5]
-                    } else {
-                        r
-                    };
-                    add(&mut steps, r, at, TWICE, before);
-                    r
-                }
-            };
-            if let Some(i) = self.babies[j as usize] {
-                copy(&mut steps, [TABLES + i, TABLES + self.count + i], point);
-            }
-            last = [last[1], point];
+    /// Begins with the next points, on devices.
+    fn begin(&mut self) -> Result<(), Error> {
+        let next = &self.points[self.products.len()..];
+        let next = &next[..self.together.min(next.len())];
+        if let Some(engine) = &self.engine
+            && !next.is_empty()
+        {
+            self.giants = Giants::on_device(engine, &self.n, next, self.b1, self.b2)?;
         }
-        multiply(&mut steps, [STEP, LAST[0]], self.stride, Q);
-        multiply(&mut steps, LAST, self.first, STEP);
-        common(
-            &mut steps,
-            OF_BABIES,
-            (TABLES..TABLES + self.count).collect(),
-            TABLES + self.count,
-        );
-        steps
+        Ok(())
     }
 
-    /// The last giant step.
-    fn last(&self) -> u64 {
-        (self.b2 + self.stride / 2) / self.stride
+    /// Begins again with half as many points for as long as a device has no room for them.
+    fn make_room(&mut self, mut done: Result<(), Error>) -> Result<(), Error> {
+        while let Err(error) = &done
+            && error.is_devices_memory()
+            && self.together > 1
+        {
+            self.together = self.together.div_ceil(2);
+            self.giants = None;
+            done = self.begin();
+        }
+        done
     }
 
-    /// How many giant steps are done, and of how many.
+    /// How many giant steps of points are done, and of how many.
     pub fn progress(&self) -> (u64, u64) {
-        let total = (self.last() + 1).saturating_sub(self.first);
-        ((self.next - self.first).min(total), total)
+        let (done, total) = self.giants.as_ref().map_or((1, 1), Giants::progress);
+        let at_work = self.points.len() - self.products.len();
+        let at_work = at_work.min(self.together) as u64;
+        (
+            total * self.products.len() as u64 + done * at_work,
+            total * self.points.len() as u64,
+        )
     }
 
     /// Whether nothing is left to be done.
     pub fn is_done(&self) -> bool {
-        self.next > self.last()
+        self.products.len() == self.points.len()
     }
 
     /// Does a block of giant steps.
@@ -257,235 +122,38 @@ impl Stage2 {
     /// # Errors
     /// [`Error::Engine`], of a device.
     pub fn advance(&mut self) -> Result<(), Error> {
-        if self.is_done() {
-            return Ok(());
-        }
-        let count = BLOCK.min(self.last() + 1 - self.next) as u16;
-        let scaled = TABLES + 2 * self.count;
-        let (giants, bottoms) = (scaled + self.count, scaled + self.count + BLOCK as u16);
-        let mut steps = Vec::new();
-        let mut last = LAST;
-        for i in 0..count {
-            copy(&mut steps, [giants + i, bottoms + i], last[0]);
-            let next = [SCRATCH + 4, SCRATCH + 5];
-            add(&mut steps, next, last[1], STEP, last[0]);
-            // The older of the two is not needed any more.
-            copy(&mut steps, last[0], next);
-            last.swap(0, 1);
-        }
-        if last != LAST {
-            let spare = [SCRATCH + 4, SCRATCH + 5];
-            copy(&mut steps, spare, LAST[0]);
-            copy(&mut steps, LAST[0], LAST[1]);
-            copy(&mut steps, LAST[1], spare);
-        }
-        common(
-            &mut steps,
-            OF_GIANTS,
-            (giants..giants + count).collect(),
-            bottoms,
-        );
-        for i in 0..count {
-            steps.push(Step::Mul {
-                r: giants + i,
-                a: giants + i,
-                b: OF_BABIES,
-            });
-        }
-        for i in 0..self.count {
-            steps.push(Step::Mul {
-                r: scaled + i,
-                a: TABLES + i,
-                b: OF_GIANTS,
-            });
-        }
-        let pairs = self.pairs(count).into_iter();
-        let pairs: Vec<_> = pairs
-            .map(|(giant, baby)| [giants + giant, scaled + baby])
-            .collect();
-        self.run(steps, &pairs)?;
-        self.next += u64::from(count);
-        Ok(())
+        let done = self.step();
+        self.make_room(done)
     }
 
-    /// The pairs of the next giants, each counted from the first of them, and of babies, once each.
-    fn pairs(&self, count: u16) -> Vec<(u16, u16)> {
-        let (half, stride) = (self.stride / 2, self.stride);
-        let low = (self.next * stride - half).max(self.b1 + 1);
-        let high = ((self.next + u64::from(count)) * stride - half - 1).min(self.b2);
-        let mut pairs = Vec::new();
-        primes(low, high, |p| {
-            let giant = (p + half) / stride;
-            let j = p.abs_diff(giant * stride);
-            let baby = self.babies[j as usize].expect("a prime has no divisor in common with D");
-            pairs.push(((giant - self.next) as u16, baby));
-        });
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs
+    fn step(&mut self) -> Result<(), Error> {
+        let Some(giants) = &mut self.giants else {
+            return Ok(());
+        };
+        giants.advance()?;
+        if giants.is_done() {
+            self.products.append(&mut giants.products()?);
+            self.giants = None;
+            self.begin()?;
+        }
+        Ok(())
     }
 
     /// The divisor of the number that each point has found, above 1; it may be the number itself.
     ///
-    /// # Errors
-    /// [`Error::Engine`], of a device.
-    pub fn finish(self) -> Result<Vec<Option<BigUint>>, Error> {
-        let products: Vec<_> = match &self.work {
-            Work::Cpu(chain) => chain.get(ACC).into_iter().map(BigUint::new).collect(),
-            Work::Device(machine) => machine.get(ACC)?,
-        };
+    /// # Panics
+    /// If something is left to be done.
+    pub fn finish(self) -> Vec<Option<BigUint>> {
+        assert!(self.is_done());
         let n = &self.n;
-        let of_all = products
-            .iter()
-            .fold(BigUint::from(1u8) % n, |all, x| all * x % n);
+        let products = self.products.iter();
+        let of_all = products.fold(BigUint::from(1u8) % n, |all, x| all * x % n);
         if gcd(&of_all, n).bits() == 1 {
-            return Ok(vec![None; products.len()]);
+            return vec![None; self.products.len()];
         }
-        let divisors = products.iter().map(|product| gcd(product, n));
-        Ok(divisors
+        let divisors = self.products.iter().map(|product| gcd(product, n));
+        divisors
             .map(|divisor| Some(divisor).filter(|d| d.bits() > 1))
-            .collect())
-    }
-}
-
-/// `(A + 2) / 4` of each point's curve. What has no curve has no stage 2: it gets zero.
-fn a24_of_each(n: &BigUint, points: &[Point]) -> Vec<BigUint> {
-    // Nearly all are of one parametrization, whose inverse is the same.
-    let of_scale = inverse(&((BigUint::from(1u8) << 32) % n), n);
-    let each = points.iter().map(|point| match (&point.curve, &of_scale) {
-        (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
-        (curve, _) => curve.a24(n).unwrap_or_default(),
-    });
-    each.collect()
-}
-
-/// `r = p`.
-fn copy(steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
-    for (r, a) in r.into_iter().zip(p) {
-        if r != a {
-            steps.push(Step::Copy { r, a });
-        }
-    }
-}
-
-/// `r = 2 p`; `r` may be `p`.
-fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
-    let [a, b, t] = [SCRATCH, SCRATCH + 1, SCRATCH + 2];
-    steps.extend([
-        Step::Add {
-            r: a,
-            a: p[0],
-            b: p[1],
-        },
-        Step::Sub {
-            r: b,
-            a: p[0],
-            b: p[1],
-        },
-        Step::square(a, a),
-        Step::square(b, b),
-        Step::Mul { r: x, a, b },
-        Step::Sub { r: a, a, b },
-        Step::Mul { r: t, a, b: A24 },
-        Step::Add { r: t, a: t, b },
-        Step::Mul { r: z, a, b: t },
-    ]);
-}
-
-/// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
-fn add(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2], q: [u16; 2], difference: [u16; 2]) {
-    let [a, b, c, d] = [SCRATCH, SCRATCH + 1, SCRATCH + 2, SCRATCH + 3];
-    steps.extend([
-        Step::Sub {
-            r: a,
-            a: p[0],
-            b: p[1],
-        },
-        Step::Add {
-            r: b,
-            a: q[0],
-            b: q[1],
-        },
-        Step::Mul { r: a, a, b },
-        Step::Add {
-            r: c,
-            a: p[0],
-            b: p[1],
-        },
-        Step::Sub {
-            r: d,
-            a: q[0],
-            b: q[1],
-        },
-        Step::Mul { r: c, a: c, b: d },
-        Step::Add { r: b, a, b: c },
-        Step::Sub { r: d, a, b: c },
-        Step::square(b, b),
-        Step::square(d, d),
-        Step::Mul {
-            r: x,
-            a: b,
-            b: difference[1],
-        },
-        Step::Mul {
-            r: z,
-            a: d,
-            b: difference[0],
-        },
-    ]);
-}
-
-/// `k p` and `(k + 1) p`, `k` at least 1; `p` is neither.
-fn multiply(steps: &mut Vec<Step>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
-    copy(steps, low, p);
-    double(steps, high, p);
-    for bit in (0..k.ilog2()).rev() {
-        if k >> bit & 1 == 0 {
-            add(steps, high, low, high, p);
-            double(steps, low, low);
-        } else {
-            add(steps, low, low, high, p);
-            double(steps, high, high);
-        }
-    }
-}
-
-/// Multiplies each of `tops` by all bottoms but its own, which lie one behind the other from `bottoms`
-/// on; leaves the product of them all in `product`.
-fn common(steps: &mut Vec<Step>, product: u16, tops: Vec<u16>, bottoms: u16) {
-    let bottom = |i: usize| bottoms + i as u16;
-    let mut below = bottom(0);
-    for (i, &top) in tops.iter().enumerate().skip(1) {
-        steps.push(Step::Mul {
-            r: top,
-            a: top,
-            b: below,
-        });
-        steps.push(Step::Mul {
-            r: product,
-            a: below,
-            b: bottom(i),
-        });
-        below = product;
-    }
-    if tops.len() == 1 {
-        steps.push(Step::Copy {
-            r: product,
-            a: below,
-        });
-    }
-    let mut above = bottom(tops.len() - 1);
-    for (i, &top) in tops.iter().enumerate().rev().skip(1) {
-        steps.push(Step::Mul {
-            r: top,
-            a: top,
-            b: above,
-        });
-        steps.push(Step::Mul {
-            r: SCRATCH,
-            a: above,
-            b: bottom(i),
-        });
-        above = SCRATCH;
+            .collect()
     }
 }

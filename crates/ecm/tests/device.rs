@@ -2,12 +2,9 @@
 //! CPU's.
 #![cfg(feature = "cuda")]
 
-#[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
-mod process;
-
-use bigint_host::{BigUint, Engine, Error};
+use bigint_host::{BigUint, Engine};
+use bigint_testing::simulator::on_simulator;
 use ecm::{Family, Outcome, Point, Stage1, Stage2, scalar};
-use process::on_simulator;
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
 fn modulus(bits: u64) -> BigUint {
@@ -88,7 +85,7 @@ fn hits(mut stage: Stage2) -> Vec<Option<BigUint>> {
     while !stage.is_done() {
         stage.advance().unwrap();
     }
-    stage.finish().unwrap()
+    stage.finish()
 }
 
 #[test]
@@ -142,45 +139,27 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
 }
 
 #[test]
-fn a_module_says_what_is_wrong_with_a_launch() {
-    if !on_simulator("a_module_says_what_is_wrong_with_a_launch", &[]) {
+fn a_small_device_takes_the_points_of_stage_2_one_part_after_another() {
+    let name = "a_small_device_takes_the_points_of_stage_2_one_part_after_another";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "sm_90:1MiB")]) {
         return;
     }
     let engine = Engine::cuda(0).unwrap();
-    let error = engine.module("this is no PTX").err().unwrap();
-    assert!(matches!(error, Error::Device(_)), "{error}");
-    let ptx = include_str!("../../../examples/fused-kernel/multiply_subtract.ptx");
-    let module = engine.module(ptx).unwrap().unwrap();
-    let batch = |numbers: &[u32]| {
-        let numbers: Vec<_> = numbers.iter().copied().map(BigUint::from).collect();
-        engine.batch_from_biguints(&numbers).unwrap()
-    };
-    let (a, b) = (batch(&[5, 7, 11]), batch(&[3]));
-    // One number stands for all, and results are operands.
-    let product = module
-        .launch("multiply_subtract", &[&a, &b, &b], &[2], &[])
+    // 151 numbers of 48 bytes for each point, three times: of 130 points there is room for 48.
+    let n = ecm::evaluate("10007*(2^89-1)*(2^107-1)*(2^127-1)").unwrap();
+    let points = points_after_stage1(&n, 10, 130, 11);
+    let mut device = Stage2::on_device(&engine, &n, &points, 11, 500)
+        .unwrap()
         .unwrap();
-    let again = module
-        .launch("multiply_subtract", &[&a, &b, &product[0]], &[2], &[])
-        .unwrap();
-    assert_eq!(
-        product[0].to_biguints().unwrap(),
-        [12u32, 18, 30].map(BigUint::from)
-    );
-    assert_eq!(
-        again[0].to_biguints().unwrap(),
-        [3u32, 3, 3].map(BigUint::from)
-    );
-    let error = module.launch("nothing", &[&a], &[1], &[]).err().unwrap();
-    assert!(error.to_string().contains("no such kernel"), "{error}");
-    let two = batch(&[1, 2]);
-    let error = module
-        .launch("multiply_subtract", &[&a, &two], &[1], &[])
-        .err()
-        .unwrap();
-    assert!(
-        matches!(error, Error::CountMismatch { a: 3, b: 2 }),
-        "{error}"
-    );
-    assert!(Engine::cpu().module(ptx).unwrap().is_none());
+    // Two blocks of giants for each of four parts.
+    let mut times = 0;
+    while !device.is_done() {
+        let (done, of) = device.progress();
+        assert!(done < of);
+        device.advance().unwrap();
+        times += 1;
+    }
+    assert!(times >= 8, "{times}");
+    let cpu = Stage2::new(&n, &points, 11, 500).unwrap();
+    assert_eq!(device.finish(), hits(cpu));
 }

@@ -114,6 +114,9 @@ fn bad_input_is_told_with_its_place_and_nothing_else_happens() {
         &["15", "--param", "2"],
         &["15", "--resume", "f"],
         &["15", "--sigma", "1"],
+        &["15", "--method", "p-1"],
+        &["15", "--method", "p+1", "--b1", "100", "--param", "3"],
+        &["15", "--method", "p-1", "--b1", "100", "--checkpoint", "f"],
     ] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
     }
@@ -227,6 +230,81 @@ fn each_program_goes_on_where_the_other_stopped() {
             2 => assert_eq!(ours.status.code(), Some(2)),
             _ => assert_eq!(factors(&ours)[0].to_string(), p, "{param}"),
         }
+    }
+}
+
+/// A prime `p` with `p - 1 = 2 3 5 11 13 1009 30011`, and one with `p + 1 = 2^2 3 5 7 13 1009 30011`.
+const SMOOTH: [(&str, u64); 2] = [("p-1", 129_905_914_711), ("p+1", 165_334_800_539)];
+
+#[test]
+fn smooth_neighbours_are_found() {
+    let rough = u128::pow(2, 127) - 1;
+    for (method, p) in SMOOTH {
+        let n = format!("{p}*{rough}");
+        let of = |b2: &str| {
+            run(&[
+                &n, "--method", method, "--b1", "1100", "--b2", b2, "--curves", "2",
+            ])
+        };
+        assert_eq!(factors(&of("31000")), [u128::from(p), rough], "{method}");
+        assert_eq!(factors(&of("0")), [], "{method}");
+        let output = run(&[&n, "--method", method, "--b1", "1100", "--json"]);
+        let told: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(told["method"], method);
+        if method == "p-1" {
+            assert_eq!(
+                told["factors"],
+                serde_json::json!([p.to_string(), rough.to_string()])
+            );
+        }
+    }
+    // Both primes at once.
+    let output = run(&[
+        "65537*262657",
+        "--method",
+        "p-1",
+        "--b1",
+        "70000",
+        "--b2",
+        "0",
+    ]);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("at once"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn p_minus_1_and_p_plus_1_go_on_in_the_other_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("save");
+    let name = path.to_str().unwrap();
+    for (method, p) in SMOOTH {
+        let n = format!("{p}*(2^127-1)");
+        let _ = fs::remove_file(&path);
+        let stage1 = [
+            &n, "--method", method, "--b1", "1100", "--b2", "0", "--curves", "3", "--save", name,
+        ];
+        assert_eq!(stdout(&run(&stage1)), "", "stage 1 alone");
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 3);
+        let Some(theirs) = gmp_ecm(&["-q", "-resume", name, "1100", "31000"], "") else {
+            return;
+        };
+        assert!(
+            theirs.split_whitespace().any(|word| word == p.to_string()),
+            "{method}: {theirs}"
+        );
+        let ours = run(&["--resume", name, "--b2", "31000"]);
+        assert_eq!(factors(&ours)[0], u128::from(p), "{method}");
+
+        fs::remove_file(&path).unwrap();
+        let option = if method == "p-1" { "-pm1" } else { "-pp1" };
+        for start in ["3", "6"] {
+            let first = ["-q", option, "-x0", start, "-savea", name, "1100", "0"];
+            gmp_ecm(&first, &format!("{n}\n"));
+        }
+        let ours = run(&["--resume", name, "--b2", "31000"]);
+        assert_eq!(factors(&ours)[0], u128::from(p), "{method}");
     }
 }
 

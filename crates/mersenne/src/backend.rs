@@ -4,11 +4,12 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use bigint_cpu::Path;
-use bigint_cpu::fast::number::weighted::{Length, Weighted};
+use bigint_cpu::fast::number::weighted::{self, Length, Weighted};
 use bigint_cpu::fast::trial::Trial;
 use bigint_host::plan::mersenne_by_doubles;
 use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
+use crate::temperature::Thermometer;
 use crate::{Error, Number, Residue, Runner, Tries};
 
 /// A function that fetches a residue from a machine.
@@ -19,20 +20,20 @@ pub trait Squaring {
     /// Sets the residue.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn set(&mut self, x: &Residue) -> Result<(), Error>;
 
     /// The residue.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn residue(&self) -> Result<Residue, Error>;
 
     /// The present residue, for another thread to fetch while this machine squares on; `None` where
     /// the machine itself is needed to fetch it.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn residue_later(&self) -> Result<Option<Later>, Error> {
         Ok(None)
     }
@@ -40,18 +41,60 @@ pub trait Squaring {
     /// Replaces the residue `x` by `by x^2 - minus`, `times` times; `by` is at most 3.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
+
+    /// Whether [`square_shifted`](Self::square_shifted) is there.
+    fn subtracts_anywhere(&self) -> bool {
+        false
+    }
+
+    /// Replaces the residue `x` by `by x^2 - minus 2^bit`.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    ///
+    /// # Panics
+    /// If it is not there.
+    fn square_shifted(&mut self, _by: u32, _minus: u32, _bit: u32) -> Result<(), Error> {
+        panic!("the machine subtracts from the first word alone");
+    }
 
     /// The greatest distance of a word from an integer in all squares so far; 0 where nothing is
     /// rounded.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn error(&self) -> Result<f64, Error>;
 
     /// The words of the transform; `None` where nothing is rounded.
     fn words(&self) -> Option<usize>;
+}
+
+/// A residue by which a machine multiplies others.
+pub struct Factor(Kept);
+
+enum Kept {
+    Exact(Residue),
+    Transformed(weighted::Factor),
+}
+
+/// A residue on some machine that is multiplied by others.
+pub trait Multiplying: Squaring {
+    /// The present residue, to multiply by: on this machine and on others that were made alike.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    fn keep(&mut self) -> Result<Factor, Error>;
+
+    /// Replaces the residue `x` by `x (factor - less)`.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    ///
+    /// # Panics
+    /// If a factor is of another kind of machine.
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> Result<(), Error>;
 }
 
 /// A machine that squares.
@@ -71,10 +114,23 @@ pub trait Backend {
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error>;
 
+    /// A machine that multiplies modulo this number: the CPU, by the arithmetic that suits it best, or
+    /// by a transform of more than `longer_than` words.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] where no transform is long enough.
+    fn multiplying(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        Cpu::default().multiplying(number, longer_than)
+    }
+
     /// A machine that tries these candidates for factors: all cores, unless there is a faster one.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn tries(&self, trial: &Trial) -> Result<Box<dyn Tries>, Error> {
         Ok(Box::new(trial.clone()))
     }
@@ -83,6 +139,11 @@ pub trait Backend {
     /// this failure.
     fn falls_back(&self, _: &Error) -> bool {
         false
+    }
+
+    /// The machine's temperature in degrees Celsius, where something tells it.
+    fn celsius(&self) -> Option<u32> {
+        None
     }
 }
 
@@ -129,6 +190,39 @@ impl Cpu {
         let longer = || Length::all().skip_while(move |length| length.words() < first.words());
         Some(longer().find(listed).unwrap_or(first))
     }
+
+    /// The machine with a transform for an exponent that is greater by `more`; `None` where exact
+    /// products are to be taken.
+    fn transformed(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+        more: u32,
+    ) -> Result<Option<Transformed>, Error> {
+        let Some(p) = number.exponent() else {
+            return Ok(None);
+        };
+        let exact = match self.arithmetic {
+            Arithmetic::Auto => !mersenne_by_doubles(p),
+            Arithmetic::Exact => true,
+            Arithmetic::Fp64 => false,
+        };
+        if exact {
+            return Ok(None);
+        }
+        let length = self.length(p.saturating_add(more), longer_than);
+        let Some(length) = length.filter(|length| length.words() <= p as usize) else {
+            // Very short numbers need no transform, and very long ones get none.
+            let limit = Runner::LIMIT;
+            return match self.arithmetic {
+                Arithmetic::Fp64 => Err(Error::TooLong { p, limit }),
+                _ => Ok(None),
+            };
+        };
+        let weighted = Weighted::new(p, length, self.path);
+        let error = 0.0;
+        Ok(Some(Transformed { p, weighted, error }))
+    }
 }
 
 impl Backend for Cpu {
@@ -141,28 +235,23 @@ impl Backend for Cpu {
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
-        let Some(p) = number.exponent() else {
-            return Ok(Exact::boxed(number));
-        };
-        let exact = match self.arithmetic {
-            Arithmetic::Auto => !mersenne_by_doubles(p),
-            Arithmetic::Exact => true,
-            Arithmetic::Fp64 => false,
-        };
-        if exact {
-            return Ok(Exact::boxed(number));
-        }
-        let Some(length) = self.length(p, longer_than) else {
-            // Very short numbers need no transform, and very long ones get none.
-            let limit = Runner::LIMIT;
-            return match self.arithmetic {
-                Arithmetic::Fp64 => Err(Error::TooLong { p, limit }),
-                _ => Ok(Exact::boxed(number)),
-            };
-        };
-        let weighted = Weighted::new(p, length, self.path);
-        let error = 0.0;
-        Ok(Box::new(Transformed { p, weighted, error }))
+        Ok(match self.transformed(number, longer_than, 0)? {
+            Some(transformed) => Box::new(transformed),
+            None => Exact::boxed(number),
+        })
+    }
+
+    fn multiplying(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        // A quarter of a bit of a word for factors that are differences.
+        let more = number.n() / 64;
+        Ok(match self.transformed(number, longer_than, more)? {
+            Some(transformed) => Box::new(transformed),
+            None => Box::new(Exact(Residue::from_u64(number, 0))),
+        })
     }
 }
 
@@ -192,6 +281,16 @@ impl Squaring for Exact {
         Ok(())
     }
 
+    fn subtracts_anywhere(&self) -> bool {
+        true
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        let less = Residue::from_u64(self.0.number(), minus.into()).shifted(bit);
+        self.0 = self.0.square_minus(by, 0).minus(&less);
+        Ok(())
+    }
+
     fn error(&self) -> Result<f64, Error> {
         Ok(0.0)
     }
@@ -201,11 +300,57 @@ impl Squaring for Exact {
     }
 }
 
+impl Multiplying for Exact {
+    fn keep(&mut self) -> Result<Factor, Error> {
+        Ok(Factor(Kept::Exact(self.0.clone())))
+    }
+
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> Result<(), Error> {
+        let residue = |Factor(kept): &'_ Factor| match kept {
+            Kept::Exact(residue) => residue.clone(),
+            Kept::Transformed(_) => panic!("a factor of exact products"),
+        };
+        let factor = match less {
+            Some(less) => residue(factor).minus(&residue(less)),
+            None => residue(factor),
+        };
+        self.0 = self.0.mul(&factor);
+        Ok(())
+    }
+}
+
 /// Squares by the weighted transform.
 struct Transformed {
     p: u32,
     weighted: Weighted,
     error: f64,
+}
+
+impl Transformed {
+    fn erred(&mut self, error: f64) {
+        self.error = if error.is_nan() {
+            f64::INFINITY
+        } else {
+            self.error.max(error)
+        };
+    }
+}
+
+impl Multiplying for Transformed {
+    fn keep(&mut self) -> Result<Factor, Error> {
+        Ok(Factor(Kept::Transformed(self.weighted.keep())))
+    }
+
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> Result<(), Error> {
+        let [factor, less] = [Some(factor), less].map(|factor| match factor {
+            Some(Factor(Kept::Transformed(factor))) => Some(factor),
+            Some(Factor(Kept::Exact(_))) => panic!("a factor of transforms"),
+            None => None,
+        });
+        let error = self.weighted.multiply(factor.expect("it is there"), less);
+        self.erred(error);
+        Ok(())
+    }
 }
 
 impl Squaring for Transformed {
@@ -221,12 +366,18 @@ impl Squaring for Transformed {
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         for _ in 0..times {
             let error = self.weighted.square(by, minus);
-            self.error = if error.is_nan() {
-                f64::INFINITY
-            } else {
-                self.error.max(error)
-            };
+            self.erred(error);
         }
+        Ok(())
+    }
+
+    fn subtracts_anywhere(&self) -> bool {
+        true
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        let error = self.weighted.square_shifted(by, minus, bit);
+        self.erred(error);
         Ok(())
     }
 
@@ -243,6 +394,7 @@ impl Squaring for Transformed {
 #[derive(Debug)]
 pub struct Cuda {
     engine: Engine,
+    thermometer: Option<Thermometer>,
 }
 
 impl Cuda {
@@ -252,7 +404,15 @@ impl Cuda {
     /// [`Error::Device`] where that cannot be used.
     pub fn open(ordinal: usize) -> Result<Self, Error> {
         let engine = Engine::cuda(ordinal)?;
-        Ok(Cuda { engine })
+        let devices = bigint_host::devices().unwrap_or_default();
+        let device = devices
+            .into_iter()
+            .flatten()
+            .find(|device| device.ordinal == ordinal);
+        Ok(Cuda {
+            engine,
+            thermometer: device.and_then(|device| Thermometer::of(&device)),
+        })
     }
 }
 
@@ -289,6 +449,10 @@ impl Backend for Cuda {
             Some(factors) => Box::new(factors),
             None => Box::new(trial.clone()),
         })
+    }
+
+    fn celsius(&self) -> Option<u32> {
+        self.thermometer.as_ref()?.celsius()
     }
 }
 
@@ -390,6 +554,14 @@ impl Backend for Auto {
         self.cpu.squaring(number, longer_than)
     }
 
+    fn multiplying(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        self.cpu.multiplying(number, longer_than)
+    }
+
     fn tries(&self, trial: &Trial) -> Result<Box<dyn Tries>, Error> {
         // Fewer take the CPU no longer than a device its first launch.
         let is_worth_it = trial.count(&(0..trial.segments())) >= self.device_from_candidates;
@@ -404,5 +576,9 @@ impl Backend for Auto {
 
     fn falls_back(&self, error: &Error) -> bool {
         matches!(error, Error::Device(_)) && !self.has_failed.replace(true)
+    }
+
+    fn celsius(&self) -> Option<u32> {
+        self.device()?.celsius()
     }
 }

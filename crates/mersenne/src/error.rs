@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// The same iterations failed their check again and again.
     #[error(
-        "the Gerbicz check failed {times} times between iterations {from} and {to}: \
+        "the check failed {times} times between iterations {from} and {to}: \
          this machine does not compute reliably"
     )]
     Unstable {

@@ -12,7 +12,7 @@ use crate::{Error, Lock, Proof, Residue};
 
 /// What a [`Folder`] saves: a test, or trial factoring.
 pub trait Save: Sized {
-    /// What its progress is counted in.
+    /// The unit of its progress.
     const UNIT: &'static str;
 
     /// The name of its save file. No two tests have the same.
@@ -233,18 +233,45 @@ impl Folder {
             Ok(bytes) => bytes,
             Err(source) => return Err(Error::File { path, source }),
         };
-        match bytes.split_last_chunk::<4>() {
-            Some((bytes, sum))
-                if bytes.len() == p.div_ceil(8) as usize
-                    && crc32fast::hash(bytes).to_le_bytes() == *sum =>
-            {
-                Ok(Residue::from_bytes(p, bytes))
-            }
-            _ => {
-                let what = "the residue is damaged".to_owned();
-                Err(Error::Save { path, what })
-            }
+        kept(p, &bytes).ok_or_else(|| {
+            let what = "the residue is damaged".to_owned();
+            Error::Save { path, what }
+        })
+    }
+
+    /// The name of the file of middle `level` of a proof of this power that is being built.
+    fn middle(&self, p: u32, power: u32, level: u32) -> PathBuf {
+        let folder = self.file(&Self::residues(p));
+        folder.join(format!("middle-{power}-{level}"))
+    }
+
+    /// Keeps a middle of a proof of this power, so that a proof which is interrupted goes on.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written.
+    pub fn save_middle(&self, power: u32, level: u32, middle: &Residue) -> Result<(), Error> {
+        let path = self.middle(middle.number().n(), power, level);
+        let mut bytes = middle.to_bytes();
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        replace(&path, &bytes).map_err(|source| Error::File { path, source })
+    }
+
+    /// The first middles of a proof of this power that were kept and are whole.
+    pub fn load_middles(&self, p: u32, power: u32) -> Vec<Residue> {
+        let middle = |level| kept(p, &fs::read(self.middle(p, power, level)).ok()?);
+        (0..power).map_while(middle).collect()
+    }
+
+    /// Removes the middles that were kept.
+    ///
+    /// # Errors
+    /// [`Error::File`] where one cannot be removed.
+    pub fn remove_middles(&self, p: u32, power: u32) -> Result<(), Error> {
+        for level in 0..power {
+            let path = self.middle(p, power, level);
+            if_there(fs::remove_file(&path)).map_err(|source| Error::File { path, source })?;
         }
+        Ok(())
     }
 
     /// Writes a proof into the folder `proof`, from which AutoPrimeNet uploads it, and returns its
@@ -261,6 +288,14 @@ impl Folder {
             Err(source) => Err(Error::File { path, source }),
         }
     }
+}
+
+/// The residue in a file's bytes, before their sum, if they are whole.
+fn kept(p: u32, bytes: &[u8]) -> Option<Residue> {
+    let (bytes, sum) = bytes.split_last_chunk::<4>()?;
+    let is_whole =
+        bytes.len() == p.div_ceil(8) as usize && crc32fast::hash(bytes).to_le_bytes() == *sum;
+    is_whole.then(|| Residue::from_bytes(p, bytes))
 }
 
 /// Success where what a file was removed or renamed for is so: it was not there.

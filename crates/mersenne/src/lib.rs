@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
+mod bounds;
+mod candidates;
+mod cofactor;
 mod error;
 mod exponent;
 mod folder;
@@ -15,14 +18,19 @@ mod prp;
 mod residue;
 mod runner;
 mod save;
+mod stage_2;
+mod temperature;
 mod trial_factoring;
 
-pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Later, Squaring};
+pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Factor, Later, Multiplying, Squaring};
+pub use bounds::bounds;
+pub use candidates::candidates;
+pub use cofactor::Cofactor;
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use folder::{Folder, Save};
 pub use lock::{Holder, Lock, Wait};
-pub use lucas_lehmer::LucasLehmer;
+pub use lucas_lehmer::{Check, LucasLehmer};
 pub use number::Number;
 pub use p_minus_1::PMinus1;
 pub use proof::{Certificate, Flaw, Proof};
@@ -30,6 +38,7 @@ pub use prp::{Certification, Prp};
 pub use residue::Residue;
 pub use runner::Runner;
 pub use save::Saved;
+pub use stage_2::{Stage2, Steps};
 pub use trial_factoring::{TrialFactoring, Tries};
 
 /// What a test of a number found.

@@ -39,7 +39,7 @@ impl PMinus1 {
     /// The stage at its beginning, with the bound `B1`.
     ///
     /// # Errors
-    /// Where the host lacks memory for the exponent.
+    /// If the host lacks memory for the exponent.
     ///
     /// # Panics
     /// If `p` is even, or the bound below 2 or above [`Self::GREATEST_BOUND`].
@@ -92,7 +92,7 @@ impl PMinus1 {
     /// Runs up to `times` squarings. `runner` is where the stage is.
     ///
     /// # Errors
-    /// As [`Runner::square`].
+    /// As for [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
         let left = self.iterations() - self.iteration;
         let times = times.min(left);
@@ -115,7 +115,7 @@ impl PMinus1 {
     /// Reads the residue, so that the stage can be saved.
     ///
     /// # Errors
-    /// As [`Runner::residue`].
+    /// As for [`Runner::residue`].
     pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         self.residue = runner.residue()?;
         Ok(())
@@ -126,7 +126,7 @@ impl PMinus1 {
     /// some thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host lacks memory.
+    /// If the host lacks memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         let one = Residue::from_u64(self.residue.number(), 1);
         self.residue.clone().minus(&one).divisor()

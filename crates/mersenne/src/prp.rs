@@ -28,9 +28,11 @@
 //! **Cost**: a product for each block and a block for each check: with blocks of 10,000
 //! and a check every 200, less than a hundredth of the time.
 
+use std::time::Duration;
+
 use sha3::{Digest, Sha3_256};
 
-use crate::{Error, Number, Outcome, Residue, Runner, Step};
+use crate::{Cofactor, Error, Number, Outcome, Residue, Runner, Step};
 
 /// The check of a proof, which its server gives to others: squarings of a residue. The result is
 /// [`Prp::hash`] of the last residue, which only the server knows.
@@ -58,6 +60,10 @@ pub struct Prp {
     pub(crate) errors: u32,
     /// The checks that failed since one held.
     failures: u32,
+    /// The blocks from one check to the next.
+    blocks: u32,
+    /// The power of two by which a machine multiplies each residue that it begins with.
+    pub(crate) shift: u32,
 }
 
 /// The squarings that are done, their residue, and the product of the residues at all blocks' ends.
@@ -72,8 +78,9 @@ impl Prp {
     /// What each squaring subtracts.
     pub const MINUS: u32 = 0;
 
-    /// The most blocks from one check to the next.
-    const BLOCKS: u32 = 200;
+    /// The most blocks of [`Self::MOST_BLOCK`] squarings from one check to the next, and the fewest: a
+    /// check costs one.
+    const BLOCKS: [u32; 2] = [200, 20];
 
     /// The most squarings in a block.
     pub(crate) const MOST_BLOCK: u32 = 10_000;
@@ -132,7 +139,34 @@ impl Prp {
             last,
             errors,
             failures: 0,
+            blocks: Self::BLOCKS[0].min(block),
+            shift: 0,
         }
+    }
+
+    /// Has a test at its beginning take blocks of at most so many squarings.
+    ///
+    /// # Panics
+    /// If they are none.
+    pub fn begin_with_block(&mut self, most: u32) {
+        assert!(most > 0, "a block has squarings");
+        let fits = self.squarings().checked_next_multiple_of(most).is_some();
+        if self.now.iteration == 0 && most < self.block && fits {
+            self.block = most;
+            self.blocks = Self::BLOCKS[0].min(most);
+        }
+    }
+
+    /// Sets the blocks from one check to the next, for squarings that take so long `each`, so that an error
+    /// costs no more than the time `every`, where checks are not too frequent for that.
+    pub fn check_every(&mut self, every: Duration, each: Duration) {
+        let [most, least] = Self::BLOCKS;
+        let most = most * (Self::MOST_BLOCK / self.block).max(1);
+        let fitting = every.as_nanos() / (each.as_nanos() * u128::from(self.block)).max(1);
+        let fitting = u32::try_from(fitting)
+            .unwrap_or(u32::MAX)
+            .clamp(least, most);
+        self.blocks = fitting.min(self.block);
     }
 
     /// The squarings that are done. The test ends with the block in which the last one is.
@@ -213,7 +247,7 @@ impl Prp {
         }
         self.settle(runner)?;
         let blocks = (self.now.iteration - self.verified.iteration) / self.block;
-        let is_due = blocks >= Self::BLOCKS.min(self.block) || self.now.iteration == end;
+        let is_due = blocks >= self.blocks || self.now.iteration == end;
         if !is_due && runner.begin_product(&self.now.d)? {
             return Ok(Step::Going);
         }
@@ -250,6 +284,14 @@ impl Prp {
             (Some(_), None) => last.divided_by_9(),
             _ => last.clone(),
         })
+    }
+
+    /// Whether what is left of `2^p - 1` without known factors is a probable prime, once the test is done.
+    ///
+    /// # Panics
+    /// If it is the test of another number.
+    pub fn says_of(&self, cofactor: &Cofactor) -> Option<bool> {
+        Some(cofactor.is_probable_prime(&self.result()?))
     }
 
     /// The low 2048 bits of the residue of a test of `2^p - 1`, once it is done, in 512 hexadecimal
@@ -294,7 +336,7 @@ impl Prp {
     /// Reads the residue, so that the test can be saved.
     ///
     /// # Errors
-    /// As [`Runner::residue`].
+    /// As for [`Runner::residue`].
     pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         self.settle(runner)?;
         self.now.x = runner.residue()?;
@@ -357,6 +399,40 @@ mod tests {
         assert_eq!(
             digits(b"abc"),
             "3215431145E2BF465B529D3E6E085F85BD90D36B2D175C04B225E24FA75D983A"
+        );
+    }
+
+    #[test]
+    fn an_error_costs_no_more_than_some_minutes() {
+        let minutes = |n: u64| Duration::from_secs(60 * n);
+        let mut test = Prp::new(118_845_473);
+        // Of a device's blocks of 10,000 squarings 200 take 208 s; of a CPU's 1000, at 5 ms, 240 twenty
+        // minutes; and no check is made for fewer than 20 blocks.
+        test.check_every(minutes(20), Duration::from_micros(104));
+        assert_eq!((test.block, test.blocks), (10_000, 200));
+        test.begin_with_block(1000);
+        test.check_every(minutes(20), Duration::from_millis(5));
+        assert_eq!((test.block, test.blocks), (1000, 240));
+        test.check_every(minutes(20), Duration::from_micros(104));
+        assert_eq!(test.blocks, 1000);
+        test.check_every(minutes(20), Duration::from_secs(5));
+        assert_eq!(test.blocks, 20);
+        test.check_every(minutes(20), Duration::ZERO);
+        assert_eq!(test.blocks, 1000);
+        assert_eq!(test.iterations() % 1000, 0);
+        // Blocks do not change on the way, nor become longer, nor too long for the exponent.
+        test.now.iteration = 1000;
+        test.begin_with_block(100);
+        assert_eq!(test.block, 1000);
+        let mut short = Prp::new(1279);
+        short.begin_with_block(1000);
+        assert_eq!(short.block, 35);
+        let mut long = Prp::of(Residue::from_u64(7, 3), 4_294_967_291, None);
+        long.begin_with_block(1000);
+        assert!(
+            long.squarings()
+                .checked_next_multiple_of(long.block)
+                .is_some()
         );
     }
 

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number;
-use bigint_host::{BigUint, Engine, Layout, Shape};
+use bigint_host::{Batch, BigUint, Engine, Layout, Shape};
 
 use crate::{Error, Number};
 
@@ -164,6 +164,19 @@ impl Residue {
         }
     }
 
+    /// The product with `2^bits`.
+    #[must_use]
+    pub fn shifted(&self, bits: u32) -> Residue {
+        let (words, bits) = (bits as usize / 64, bits % 64);
+        let mut limbs = zeros(words + self.limbs.len() + 1);
+        for (i, &limb) in (words..).zip(&self.limbs) {
+            let wide = u128::from(limb) << bits;
+            limbs[i] |= wide as u64;
+            limbs[i + 1] = (wide >> 64) as u64;
+        }
+        Self::reduced(self.number, limbs)
+    }
+
     /// The little-endian bytes, as many as the modulus has: the form in files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.limbs.iter().flat_map(|limb| limb.to_le_bytes());
@@ -193,9 +206,28 @@ impl Residue {
     /// as long as some thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host lacks memory.
+    /// If the host lacks memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         let engine = Engine::cpu();
+        let [residue, modulus] = self.with_modulus(&engine)?;
+        let divisor = engine.gcd(&residue, &modulus)?;
+        Ok(divisor.to_biguints()?.swap_remove(0))
+    }
+
+    /// The Jacobi symbol of the residue over the modulus: -1, 0 or 1. It takes about as long as
+    /// [`Residue::divisor`].
+    ///
+    /// # Errors
+    /// If the host lacks memory.
+    pub fn jacobi(&self) -> Result<i32, Error> {
+        let engine = Engine::cpu();
+        let [residue, modulus] = self.with_modulus(&engine)?;
+        let symbol = engine.jacobi(&residue, &modulus)?.to_limbs()?[0];
+        Ok(symbol as i32 - 1)
+    }
+
+    /// The residue and the modulus, which has no more limbs.
+    fn with_modulus(&self, engine: &Engine) -> Result<[Batch; 2], Error> {
         let row = |x: &[u64]| {
             let halves = x
                 .iter()
@@ -209,8 +241,7 @@ impl Residue {
             engine.batch_from_limbs(limbs, shape)
         };
         let (len, modulus) = (self.limbs.len(), modulus(self.number));
-        let divisor = engine.gcd(&row(&self.limbs)?, &row(&modulus[..len])?)?;
-        Ok(divisor.to_biguints()?.swap_remove(0))
+        Ok([row(&self.limbs)?, row(&modulus[..len])?])
     }
 
     /// The residue with one bit of its limbs flipped, as a fault of memory does: for tests of the
@@ -371,6 +402,10 @@ mod tests {
                 assert_eq!(value(a.limbs()), value(&x) % &modulus, "{number}");
                 let difference = value(&x) % &modulus + &modulus - value(&y) % &modulus;
                 assert_eq!(value(a.clone().minus(&b).limbs()), difference % &modulus);
+                for bits in [0, 1, 63, 64, number.n() - 1, number.n()] {
+                    let shifted = (value(&x) << bits) % &modulus;
+                    assert_eq!(value(a.shifted(bits).limbs()), shifted, "{number} {bits}");
+                }
                 assert_eq!(value(a.pow(5).limbs()), value(&x).pow(5) % &modulus);
                 assert_eq!(value(a.mul(&b).limbs()), value(&x) * value(&y) % &modulus);
                 let square = value(&x).pow(2) * 3u32 + &modulus * 2u32 - 2u32;

@@ -16,6 +16,9 @@ pub struct Runner<'a> {
     base: Residue,
     since: Vec<(u32, u32)>,
     minus: u32,
+    /// The machine's residue is the number's times `2^at`, and was times `2^shift` when it was set.
+    shift: u32,
+    at: u32,
     greatest: f64,
     lengthened: u32,
     failure: Option<Error>,
@@ -35,6 +38,14 @@ struct Product {
     is_lost: bool,
 }
 
+/// The residue of a number times `2^at`, divided by that.
+fn unshifted(x: Residue, at: u32) -> Residue {
+    match at {
+        0 => x,
+        _ => x.shifted(x.number().n() - at),
+    }
+}
+
 impl<'a> Runner<'a> {
     /// The rounding error above which a longer transform is used.
     pub const LIMIT: f64 = 0.4;
@@ -42,7 +53,7 @@ impl<'a> Runner<'a> {
     /// The residue 0 on this machine; every iteration subtracts `minus`.
     ///
     /// # Errors
-    /// As [`Backend::squaring`].
+    /// As for [`Backend::squaring`].
     pub fn new(
         number: impl Into<Number>,
         minus: u32,
@@ -56,6 +67,8 @@ impl<'a> Runner<'a> {
             base: Residue::from_u64(number, 0),
             since: Vec::new(),
             minus,
+            shift: 0,
+            at: 0,
             greatest: 0.0,
             lengthened: 0,
             failure: None,
@@ -63,14 +76,37 @@ impl<'a> Runner<'a> {
         })
     }
 
+    /// The machine with this shift: it begins with `2^shift` times the residue, and takes twice the shift
+    /// modulo `p` with every square. It is for `2^p - 1` alone, and 0 where the machine cannot subtract
+    /// from a residue that is shifted.
+    #[must_use]
+    pub fn with_shift(self, shift: u32) -> Self {
+        Runner { shift, ..self }
+    }
+
+    /// Whether the machine can have a shift.
+    pub fn takes_shifts(&self) -> bool {
+        let can_subtract = self.minus == 0 || self.squaring.subtracts_anywhere();
+        can_subtract && self.number.exponent().is_some()
+    }
+
+    /// Gives the machine the residue that was last read.
+    fn begin(&mut self) -> Result<(), Error> {
+        self.at = if self.takes_shifts() { self.shift } else { 0 };
+        match self.at {
+            0 => self.squaring.set(&self.base),
+            at => self.squaring.set(&self.base.shifted(at)),
+        }
+    }
+
     /// Sets the residue.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     pub fn set(&mut self, x: &Residue) -> Result<(), Error> {
         self.base.clone_from(x);
         self.forget();
-        match self.squaring.set(x) {
+        match self.begin() {
             Err(error) => self.fall_back(error),
             Ok(()) => Ok(()),
         }
@@ -79,16 +115,17 @@ impl<'a> Runner<'a> {
     /// The residue. Reading it takes as long as some iterations.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     pub fn residue(&mut self) -> Result<Residue, Error> {
         if !self.since.is_empty() {
-            self.base = match self.squaring.residue() {
+            let residue = match self.squaring.residue() {
                 Err(error) => {
                     self.fall_back(error)?;
                     self.squaring.residue()?
                 }
                 Ok(residue) => residue,
             };
+            self.base = unshifted(residue, self.at);
             self.forget();
         }
         Ok(self.base.clone())
@@ -106,7 +143,7 @@ impl<'a> Runner<'a> {
     /// machine's next iterations. False where the machine cannot do that.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     pub fn begin_product(&mut self, factor: &Residue) -> Result<bool, Error> {
         let later = match self.squaring.residue_later() {
             Err(error) => {
@@ -116,9 +153,9 @@ impl<'a> Runner<'a> {
             Ok(later) => later,
         };
         let begin = |later: Later| {
-            let own = factor.clone();
+            let (own, at) = (factor.clone(), self.at);
             let work = move || {
-                let x = later()?;
+                let x = unshifted(later()?, at);
                 let product = x.mul(&own);
                 Ok((x, product))
             };
@@ -140,7 +177,7 @@ impl<'a> Runner<'a> {
     /// both.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     pub fn product(&mut self) -> Result<Option<(Residue, Residue)>, Error> {
         let Some(mut product) = self.product.take() else {
             return Ok(None);
@@ -164,7 +201,7 @@ impl<'a> Runner<'a> {
                     runner.restart()
                 };
                 exchange(self)?;
-                let x = self.squaring.residue()?;
+                let x = unshifted(self.squaring.residue()?, self.at);
                 exchange(self)?;
                 let done = x.mul(&product.factor);
                 Ok(Some((x, done)))
@@ -184,7 +221,7 @@ impl<'a> Runner<'a> {
     /// of their squares.
     ///
     /// # Errors
-    /// As [`square`](Self::square).
+    /// As for [`square`](Self::square).
     pub fn square_by(
         &mut self,
         iterations: impl IntoIterator<Item = (u32, u32)>,
@@ -199,8 +236,18 @@ impl<'a> Runner<'a> {
 
     /// Runs the iterations from entry `from` of `since` on, and returns the greatest error of all.
     fn again(&mut self, from: usize) -> Result<f64, Error> {
+        let p = u64::from(self.number.n());
+        let doubled = |at: u32| (2 * u64::from(at) % p) as u32;
         for &(times, by) in &self.since[from..] {
-            self.squaring.square(times, by, self.minus)?;
+            if self.minus == 0 || self.at == 0 {
+                self.squaring.square(times, by, self.minus)?;
+                self.at = (0..times).fold(self.at, |at, _| doubled(at));
+                continue;
+            }
+            for _ in 0..times {
+                self.at = doubled(self.at);
+                self.squaring.square_shifted(by, self.minus, self.at)?;
+            }
         }
         self.squaring.error()
     }
@@ -232,7 +279,7 @@ impl<'a> Runner<'a> {
 
     /// Repeats the iterations from the residue that was last read.
     fn restart(&mut self) -> Result<(), Error> {
-        self.squaring.set(&self.base)?;
+        self.begin()?;
         let error = self.again(0)?;
         self.judge(error)
     }
@@ -248,7 +295,7 @@ impl<'a> Runner<'a> {
     /// [`Error::TooLong`] where no transform is longer.
     pub fn lengthen(&mut self) -> Result<(), Error> {
         self.squaring = self.backend.squaring(self.number, self.squaring.words())?;
-        self.squaring.set(&self.base)?;
+        self.begin()?;
         self.lengthened += 1;
         self.greatest = 0.0;
         Ok(())

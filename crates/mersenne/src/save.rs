@@ -19,7 +19,7 @@ use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Ru
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
-const NO_SAVE: &str = "it is no save file of this program";
+pub(crate) const NO_SAVE: &str = "it is no save file of this program";
 
 /// The file with this second line and these bytes behind it.
 pub(crate) fn sealed(header: &impl Serialize, rest: impl IntoIterator<Item = u8>) -> Vec<u8> {
@@ -72,6 +72,18 @@ struct Header {
     bound: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prp: Option<PrpHeader>,
+    /// The check of a Lucas-Lehmer test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ll: Option<LucasLehmerHeader>,
+    #[serde(default)]
+    shift: u32,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LucasLehmerHeader {
+    verified: u32,
+    errors: u32,
 }
 
 fn one() -> u32 {
@@ -118,7 +130,7 @@ impl Saved {
     /// `Proth`.
     ///
     /// # Panics
-    /// As [`LucasLehmer::new`] and [`Prp::new`].
+    /// As for [`LucasLehmer::new`] and [`Prp::new`].
     pub fn new(number: impl Into<Number>, worktype: &str) -> Self {
         match worktype {
             "LL" | "LLR" => Saved::LucasLehmer(LucasLehmer::new(number)),
@@ -127,7 +139,7 @@ impl Saved {
     }
 
     /// The name of the kind of work, PrimeNet's for `2^p - 1`: `LL`, `PRP-3`, `Cert` for a
-    /// certification, `PM1` for P-1; `LLR` for `k 2^n - 1`, `Proth` for `k 2^n + 1`.
+    /// certification, `P-1`; `LLR` for `k 2^n - 1`, `Proth` for `k 2^n + 1`.
     pub fn worktype(&self) -> &'static str {
         match (self, self.number().exponent()) {
             (Saved::LucasLehmer(_), Some(_)) => "LL",
@@ -135,7 +147,7 @@ impl Saved {
             (Saved::Prp(test), _) if test.certification.is_some() => "Cert",
             (Saved::Prp(_), Some(_)) => "PRP-3",
             (Saved::Prp(_), None) => "Proth",
-            (Saved::PMinus1(_), _) => "PM1",
+            (Saved::PMinus1(_), _) => "P-1",
         }
     }
 
@@ -198,14 +210,37 @@ impl Saved {
     pub fn errors(&self) -> u32 {
         match self {
             Saved::Prp(test) => test.errors(),
-            _ => 0,
+            Saved::LucasLehmer(test) => test.errors,
+            Saved::PMinus1(_) => 0,
         }
+    }
+
+    /// The power of two by which a machine multiplies each residue that it is given, so that no two tests
+    /// of a number need compute the same. Results are without it.
+    pub fn shift(&self) -> u32 {
+        match self {
+            Saved::Prp(test) => test.shift,
+            Saved::LucasLehmer(test) => test.shift,
+            Saved::PMinus1(_) => 0,
+        }
+    }
+
+    /// The test with this shift, where it can have one: of `2^p - 1`, `p` above the shift.
+    #[must_use]
+    pub fn with_shift(mut self, shift: u32) -> Self {
+        let fits = self.number().exponent().is_some_and(|p| shift < p);
+        match &mut self {
+            Saved::Prp(test) if fits => test.shift = shift,
+            Saved::LucasLehmer(test) if fits => test.shift = shift,
+            _ => {}
+        }
+        self
     }
 
     /// A machine at the iteration where the test is.
     ///
     /// # Errors
-    /// As [`Runner::new`].
+    /// As for [`Runner::new`].
     pub fn runner<'a>(&self, backend: &'a dyn crate::Backend) -> Result<Runner<'a>, Error> {
         let minus = match self {
             Saved::LucasLehmer(_) => LucasLehmer::MINUS,
@@ -213,7 +248,7 @@ impl Saved {
             Saved::PMinus1(_) => 0,
         };
         or_out_of_memory(|| {
-            let mut runner = Runner::new(self.number(), minus, backend)?;
+            let mut runner = Runner::new(self.number(), minus, backend)?.with_shift(self.shift());
             runner.set(self.residue())?;
             Ok(runner)
         })
@@ -222,7 +257,7 @@ impl Saved {
     /// Runs up to `times` iterations.
     ///
     /// # Errors
-    /// As [`LucasLehmer::advance`] and [`Prp::advance`]; [`Error::Memory`].
+    /// As for [`LucasLehmer::advance`] and [`Prp::advance`]; [`Error::Memory`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
         or_out_of_memory(|| match self {
             Saved::LucasLehmer(test) => test.advance(runner, times),
@@ -234,7 +269,7 @@ impl Saved {
     /// Reads the residue, so that the test can be saved.
     ///
     /// # Errors
-    /// As [`Runner::residue`]; [`Error::Memory`].
+    /// As for [`Runner::residue`]; [`Error::Memory`].
     pub fn rest(&mut self, runner: &mut Runner<'_>) -> Result<(), Error> {
         or_out_of_memory(|| match self {
             Saved::LucasLehmer(test) => test.rest(runner),
@@ -268,10 +303,19 @@ impl Save for Saved {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut residues = Vec::new();
+        let mut ll = None;
         let prp = match self {
-            Saved::LucasLehmer(LucasLehmer { residue, .. })
-            | Saved::PMinus1(PMinus1 { residue, .. }) => {
+            Saved::PMinus1(PMinus1 { residue, .. }) => {
                 residues.push(residue);
+                None
+            }
+            Saved::LucasLehmer(test) => {
+                let (verified, last) = &*test.verified;
+                residues.extend([&test.residue, last]);
+                ll = Some(LucasLehmerHeader {
+                    verified: *verified,
+                    errors: test.errors,
+                });
                 None
             }
             Saved::Prp(test) => {
@@ -299,6 +343,8 @@ impl Save for Saved {
             iteration: self.progress().0,
             bound: self.bound(),
             prp,
+            ll,
+            shift: self.shift(),
         };
         sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
     }
@@ -316,12 +362,19 @@ impl Save for Saved {
             rest = others;
             Ok(Residue::from_bytes(number, bytes))
         };
-        let saved = match (start, header.prp) {
+        let saved: Result<Saved, String> = match (start, header.prp) {
             (Saved::LucasLehmer(start), None) if header.iteration <= start.iterations() => {
-                Ok(Saved::LucasLehmer(LucasLehmer {
-                    iteration: header.iteration,
-                    residue: residue()?,
-                }))
+                let mut test = start.clone();
+                (test.iteration, test.residue) = (header.iteration, residue()?);
+                // Saves without it are of tests that were not checked.
+                if let Some(ll) = header.ll {
+                    if ll.verified > header.iteration {
+                        return Err(broken());
+                    }
+                    *test.verified = (ll.verified, residue()?);
+                    test.errors = ll.errors;
+                }
+                Ok(Saved::LucasLehmer(test))
             }
             (Saved::PMinus1(start), None) if header.iteration <= start.iterations() => {
                 let mut test = start.clone();
@@ -362,7 +415,7 @@ impl Save for Saved {
             }
             _ => Err(broken()),
         };
-        let saved: Saved = saved?;
+        let saved = saved?.with_shift(header.shift);
         // A certification may start from another residue, in an older file.
         let is_same = saved.certification() == start.certification();
         match rest.is_empty() {

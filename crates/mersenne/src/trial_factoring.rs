@@ -20,7 +20,7 @@ pub trait Tries {
     /// The candidates of these segments that divide, as [`Trial::divisors`] returns them.
     ///
     /// # Errors
-    /// Where the machine fails.
+    /// If the machine fails.
     fn divisors(&self, segments: Range<u64>) -> Result<Vec<u128>, Error>;
 }
 
@@ -105,7 +105,7 @@ impl TrialFactoring {
     /// nothing is done.
     ///
     /// # Errors
-    /// As [`Tries::divisors`].
+    /// As for [`Tries::divisors`].
     pub fn advance(&mut self, tries: &dyn Tries, segments: u64) -> Result<bool, Error> {
         let end = self
             .trial
@@ -122,7 +122,7 @@ impl TrialFactoring {
     /// What tries the candidates on this machine.
     ///
     /// # Errors
-    /// As [`Backend::tries`].
+    /// As for [`Backend::tries`].
     pub fn tries(&self, backend: &dyn Backend) -> Result<Box<dyn Tries>, Error> {
         backend.tries(&self.trial)
     }

@@ -64,13 +64,15 @@ fn what_it_takes_of_a_result_is_there() {
         folder.path(),
         &format!(
             "PRP={ID},1,2,44497,-1,75,0,3,1\nTest=N/A,1277,60,1\nCert=N/A,1,2,1279,-1,100\n\
-             Factor=N/A,1009,1,40\nPminus1=N/A,1,2,1277,-1,500,0\n"
+             Factor=N/A,1009,1,40\nPminus1=N/A,1,2,1277,-1,500,4000\n\
+             PRP=FEDCBA9876543210FEDCBA9876543210,1,2,67,-1,75,0,3,5,\"193707721\"\n"
         ),
     );
     let output = run(folder.path(), &["work", "--autoprimenet"]);
     assert!(output.status.success(), "{output:?}");
     let results = sent(folder.path());
-    assert_eq!(results.len(), 5);
+    assert_eq!(results.len(), 6);
+    assert_eq!(results[5]["known-factors"][0], "193707721");
     for result in &results {
         // This program says who it is.
         assert_eq!(result["program"]["name"], "mersenne");
@@ -82,7 +84,7 @@ fn what_it_takes_of_a_result_is_there() {
             "LL" => &["status", "res64", "shift-count", "error-code"],
             "Cert" => &["sha3-hash", "squarings", "shift-count", "error-code"],
             "TF" => &["bitlo", "bithi", "rangecomplete", "factors"],
-            "PM1" => &["status", "b1"],
+            "P-1" => &["status", "b1", "b2"],
             other => panic!("{other}"),
         };
         for name in fields.iter().chain(&["exponent", "timestamp"]) {

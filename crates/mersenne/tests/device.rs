@@ -2,14 +2,12 @@
 //! beside the CPU's.
 
 mod common;
-#[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
-mod process;
 
+use bigint_testing::simulator::on_simulator;
 use bigint_testing::sweep;
 use common::outcome;
 use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Squaring, Step};
 use num_bigint::BigUint;
-use process::on_simulator;
 
 fn exact() -> Cpu {
     Cpu {

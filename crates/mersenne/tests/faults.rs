@@ -10,7 +10,7 @@ use bigint_cpu::fast::number::weighted::{Length, Weighted};
 use common::outcome;
 use mersenne::{
     Arithmetic, Backend, Certification, Cpu, Error, Later, LucasLehmer, Number, PMinus1, Prp,
-    Residue, Runner, Saved, Squaring, Step,
+    Residue, Runner, Save, Saved, Squaring, Step,
 };
 use sha3::{Digest, Sha3_256};
 
@@ -107,6 +107,124 @@ fn a_flipped_bit_is_caught_and_rolled_back() {
             assert!(found.is_prime && found.errors > 0);
         }
     }
+}
+
+/// A Lucas-Lehmer test that is checked every 60 steps or so, and how often it went back.
+fn checked(p: u32, backend: &dyn Backend) -> (LucasLehmer, u32) {
+    let mut test = LucasLehmer::new(p);
+    let start = Saved::LucasLehmer(test.clone());
+    let (mut runner, mut backs) = (start.runner(backend).unwrap(), 0);
+    loop {
+        let step = test.advance(&mut runner, 7).unwrap();
+        test.rest(&mut runner).unwrap();
+        let from = test.iteration;
+        let is_due = from.is_multiple_of(9) || step != Step::Going;
+        let check = is_due.then(|| test.begin_check()).flatten();
+        if check.is_some_and(|check| !test.settle(check, &mut runner).unwrap()) {
+            assert!(test.iteration < from);
+            backs += 1;
+        } else if let Step::Done(_) = step {
+            return (test, backs);
+        }
+    }
+}
+
+/// Half of all errors turn the Jacobi symbol.
+#[test]
+fn a_bit_that_flips_in_a_lucas_lehmer_test_is_caught_as_often_as_not() {
+    let right = outcome(Saved::LucasLehmer(LucasLehmer::new(1277)), &Cpu::default());
+    let turns: [fn(u32) -> bool; 8] = [
+        |i| i == 2,
+        |i| i == 16,
+        |i| i == 35,
+        |i| i == 58,
+        |i| i == 74,
+        |i| i == 102,
+        |i| i == 137,
+        |i| i == 171,
+    ];
+    let mut caught = 0;
+    for arithmetic in [Arithmetic::Exact, Arithmetic::Fp64] {
+        for turns in turns {
+            let (found, backs) = checked(1277, &flipping(arithmetic, turns));
+            assert_eq!(backs > 0, found.residue.res64() == right.res64);
+            caught += backs;
+        }
+    }
+    assert!((4..=12).contains(&caught), "{caught} of 16");
+    // One that never errs is never sent back, and a prime's last residue holds.
+    for p in [7, 13, 89, 127, 607, 1279, 1277, 1283, 2203, 2213] {
+        let (found, backs) = checked(p, &Cpu::default());
+        let right = outcome(Saved::LucasLehmer(LucasLehmer::new(p)), &Cpu::default());
+        assert_eq!((found.residue.res64(), backs), (right.res64, 0), "M{p}");
+    }
+}
+
+/// A residue may be wrong where its check held, and the next step's show that.
+#[test]
+fn a_lucas_lehmer_test_that_fails_again_and_again_begins_anew() {
+    let backend = Cpu::default();
+    let mut test = LucasLehmer::new(1279);
+    let start = Saved::LucasLehmer(test.clone());
+    let mut runner = start.runner(&backend).unwrap();
+    test.advance(&mut runner, 60).unwrap();
+    test.rest(&mut runner).unwrap();
+    let two = Residue::from_u64(1279, 2);
+    let minus_two = Residue::from_u64(1279, 0).minus(&two);
+    let hides = |wrong: &Residue| {
+        [&two, &minus_two].map(|x| wrong.clone().minus(x).jacobi().unwrap()) == [-1, -1]
+    };
+    let mut wrong = (0..100).map(|bit| test.residue.with_flipped_bit(bit));
+    test.residue = wrong.find(hides).unwrap();
+    runner.set(&test.residue).unwrap();
+    let check = test.begin_check().unwrap();
+    assert!(test.settle(check, &mut runner).unwrap());
+    for back_at in [60, 60, 0] {
+        test.advance(&mut runner, 30).unwrap();
+        test.rest(&mut runner).unwrap();
+        let check = test.begin_check().unwrap();
+        assert!(!test.settle(check, &mut runner).unwrap());
+        assert_eq!(test.iteration, back_at);
+    }
+    while test.advance(&mut runner, 1000).unwrap() == Step::Going {}
+    assert_eq!(test.residue, Residue::from_u64(1279, 0));
+}
+
+#[test]
+fn a_lucas_lehmer_test_goes_back_to_where_its_save_says_the_check_held() {
+    let backend = Cpu::default();
+    let mut test = LucasLehmer::new(1279);
+    let start = Saved::LucasLehmer(test.clone());
+    let mut runner = start.runner(&backend).unwrap();
+    for at in [60, 120] {
+        test.advance(&mut runner, 60).unwrap();
+        test.rest(&mut runner).unwrap();
+        if at == 60 {
+            let check = test.begin_check().unwrap();
+            assert!(test.settle(check, &mut runner).unwrap());
+        }
+    }
+    // An error that the symbol shows, in the residue that is saved.
+    let wrong = (0..100).map(|bit| test.residue.with_flipped_bit(bit));
+    let two = Residue::from_u64(1279, 2);
+    let shows = |wrong: &Residue| wrong.clone().minus(&two).jacobi().unwrap() == 1;
+    test.residue = wrong.into_iter().find(shows).unwrap();
+    let bytes = Saved::LucasLehmer(test).to_bytes();
+    let loaded = Saved::from_bytes(&bytes, &start).unwrap().unwrap();
+    let mut runner = loaded.runner(&backend).unwrap();
+    let Saved::LucasLehmer(mut test) = loaded else {
+        panic!("it was a Lucas-Lehmer test");
+    };
+    assert_eq!(test.iteration, 120);
+    let check = test.begin_check().unwrap();
+    assert!(!test.settle(check, &mut runner).unwrap());
+    assert_eq!(test.iteration, 60);
+    let found = loop {
+        if let Step::Done(outcome) = test.advance(&mut runner, 1000).unwrap() {
+            break outcome;
+        }
+    };
+    assert!(found.is_prime && found.errors == 1);
 }
 
 #[test]

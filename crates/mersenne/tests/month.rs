@@ -43,7 +43,7 @@ fn assignment(p: u32, kind: usize) -> (String, String) {
     let id = format!("{p:032X}");
     let line = match kind % 4 {
         0 => format!("DoubleCheck={id},{p},60,1\n"),
-        1 => format!("Pminus1={id},1,2,{p},-1,50,0\n"),
+        1 => format!("Pminus1={id},1,2,{p},-1,50,500\n"),
         _ => format!("PRP={id},1,2,{p},-1,75,0,3,1\n"),
     };
     (id, line)
@@ -171,7 +171,7 @@ fn a_month_has_every_result_once_and_proofs_that_hold() {
         assert_eq!(result["exponent"], p);
         assert_eq!(result["format"], "prpll");
         match result["worktype"].as_str().unwrap() {
-            "PM1" => continue,
+            "P-1" => continue,
             "PRP-3" => {
                 tests += 1;
                 proofs += u32::from(has_proof(folder, &result));

@@ -3,11 +3,12 @@
 #[path = "common/program.rs"]
 mod program;
 
+use std::collections::HashMap;
 use std::fs;
 use std::process::Output;
 
 use md5::{Digest, Md5};
-use mersenne::{Cpu, Folder, Proof, Prp, Saved, Step};
+use mersenne::{Cpu, Folder, Proof, Prp, Residue, Runner, Saved, Step};
 use program::run;
 
 fn json(output: &Output) -> serde_json::Value {
@@ -193,4 +194,66 @@ fn a_residue_that_was_damaged_costs_the_proof_and_not_the_result() {
     assert!(!folder.path().join("m4423.prp").exists());
     let found = json(&output);
     assert_eq!((&found["status"], found.get("proof")), (&"P".into(), None));
+}
+
+#[test]
+fn a_proof_that_was_interrupted_goes_on_where_it_was() {
+    let (p, power, cpu) = (1279, 5, Cpu::default());
+    let mut runner = Runner::new(p, 0, &cpu).unwrap();
+    let (mut at, mut residues) = (0, HashMap::new());
+    runner.set(&Residue::from_u64(p, 3)).unwrap();
+    for iteration in Proof::iterations(p, power) {
+        runner.square(iteration - at).unwrap();
+        at = iteration;
+        residues.insert(iteration, runner.residue().unwrap());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let files = Folder::new(folder.path());
+    files.save_residue(p, &residues[&p]).unwrap();
+    let (mut level, residue) = (0, |iteration| Ok(residues[&iteration].clone()));
+    let whole = Proof::go_on(p, power, Vec::new(), residue, |middle| {
+        files.save_middle(power, level, middle).unwrap();
+        level += 1;
+    });
+    let whole = whole.unwrap();
+    assert_eq!(level, power);
+    assert!(whole.certificate().unwrap().holds(&cpu).unwrap());
+    let known = files.load_middles(p, power);
+    assert_eq!(known.len(), 5);
+    for done in 0..=5 {
+        let (mut read, mut kept) = (0, 0);
+        let residue = |iteration| {
+            read += 1;
+            Ok(residues[&iteration].clone())
+        };
+        let proof = Proof::go_on(p, power, known[..done].to_vec(), residue, |_| kept += 1);
+        assert_eq!(proof.unwrap(), whole);
+        // The last residue, and one for each leaf of the levels that are left.
+        assert_eq!((read, kept), (1 + (1 << 5) - (1 << done), 5 - done));
+    }
+    // One that is damaged is made again, and those behind it.
+    let path = folder.path().join("m1279.residues/middle-5-2");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[7] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(files.load_middles(p, power), known[..2]);
+    files.remove_middles(p, power).unwrap();
+    assert_eq!(files.load_middles(p, power), []);
+    assert_eq!(files.load_residue(p, p).unwrap(), residues[&p]);
+}
+
+#[test]
+fn powers_grow_with_the_exponent() {
+    for (p, power) in [
+        (3, 0),
+        (127, 3),
+        (65_537, 8),
+        (14_999_999, 8),
+        (15_000_017, 9),
+        (57_885_161, 9),
+        (118_845_473, 10),
+        (332_220_523, 10),
+    ] {
+        assert_eq!(Proof::good_power(p), power, "{p}");
+    }
 }

@@ -177,3 +177,79 @@ fn the_program_tests_them_too() {
         assert!(said.contains(what), "{bad:?}: {said}");
     }
 }
+
+/// The last residue by num-bigint: of Riesel's test from `V_k(P)` on, or Proth's power.
+fn residue(k: u64, n: u32, is_plus: bool) -> u64 {
+    let value = (BigUint::from(k) << n) + 1u32;
+    let value = if is_plus { value } else { value - 2u32 };
+    let low = |x: &BigUint| x.iter_u64_digits().next().unwrap_or(0);
+    let jacobi = |a: u32| number(k as u32, n, is_plus).jacobi(a);
+    if is_plus {
+        let a = (3u32..1 << 16).find(|&a| jacobi(a) == -1).unwrap_or(3);
+        return low(&BigUint::from(a).modpow(&((&value - 1u32) >> 1u32), &value));
+    }
+    let suits = |p: &u32| jacobi(p - 2) == 1 && jacobi(p + 2) == -1;
+    let p = [4].into_iter().chain(3..1 << 16).find(suits).unwrap_or(4);
+    let (mut before, mut v) = (BigUint::from(2u32), BigUint::from(p));
+    for _ in 1..k {
+        let next = (&v * p + &value - &before) % &value;
+        (before, v) = (v, next);
+    }
+    for _ in 0..n - 2 {
+        v = (&v * &v + &value - 2u32) % &value;
+    }
+    low(&v)
+}
+
+#[test]
+fn numbers_of_a_sieve_s_file_are_tested_and_their_residues_are_the_exact_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut abc, mut newpgen) = ("ABC $a*2^$b$c\n".to_owned(), "1000:M:1:2:258\n".to_owned());
+    let mut expected = Vec::new();
+    for (k, n) in (1..40u64)
+        .step_by(6)
+        .flat_map(|k| (70..700).step_by(47).map(move |n| (k, n)))
+    {
+        abc += &format!("{k} {n} +1\n");
+        expected.push((k, n, 1));
+        if k > 1 {
+            newpgen += &format!("{k} {n}\n");
+            expected.push((k, n, -1));
+        }
+    }
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let abc = write("sieve.abc", abc + "5 100 +3\n");
+    let newpgen = write("sieve.npg", newpgen);
+    // A line that is not for it makes the exit code 1; a second run does nothing twice.
+    for (file, code, again) in [
+        (&abc, 1, false),
+        (&newpgen, 0, false),
+        (&newpgen, 0, true),
+        (&abc, 1, true),
+    ] {
+        let output = run(folder.path(), &["file", file]);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said.contains("res64"), !again, "{said}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("results.json.txt")).unwrap();
+    assert_eq!(text.lines().count(), expected.len());
+    for line in text.lines() {
+        let found: serde_json::Value = serde_json::from_str(line).unwrap();
+        let [k, n] = ["k", "n"].map(|key| found[key].as_u64().unwrap());
+        let c = found["c"].as_i64().unwrap();
+        let at = expected
+            .iter()
+            .position(|&other| other == (k, n as u32, c))
+            .unwrap();
+        expected.swap_remove(at);
+        let res64 = format!("{:016X}", residue(k, n as u32, c > 0));
+        assert_eq!(found["res64"], res64, "{line}");
+    }
+    let bad = write("bad.txt", "3 391\n".to_owned());
+    assert_eq!(run(folder.path(), &["file", &bad]).status.code(), Some(2));
+}

@@ -2,17 +2,15 @@
 
 #[path = "common/killed.rs"]
 mod killed;
-#[path = "../../bigint-host/tests/simulated_gpu/process.rs"]
-mod process;
 #[path = "common/program.rs"]
 mod program;
 
 use std::fs;
 
+use bigint_testing::simulator::on_simulator;
 use killed::run_and_kill;
 use mersenne::{Auto, Backend, Cpu, Cuda, Folder, TrialFactoring, is_prime};
 use num_bigint::BigUint;
-use process::on_simulator;
 use program::run;
 
 /// The prime factors that the range has on this machine.

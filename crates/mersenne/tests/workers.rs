@@ -133,12 +133,13 @@ fn whatever_happens_every_result_is_there_once() {
         .filter(|&p| is_prime(p))
         .map(u64::from)
         .collect();
-    let line = |p: &u64| match p % 3 {
+    // Exponents that are primes are spread over the kinds by their place.
+    let line = |(i, p): (usize, &u64)| match i % 3 {
         0 => format!("Test={p},60,1\n"),
         1 => format!("PRP=N/A,1,2,{p},-1\n"),
-        _ => format!("Pminus1=N/A,1,2,{p},-1,50,0\n"),
+        _ => format!("Pminus1=N/A,1,2,{p},-1,50,500\n"),
     };
-    let lines: String = exponents.iter().map(line).collect();
+    let lines: String = exponents.iter().enumerate().map(line).collect();
     fs::write(folder.path().join("worktodo.txt"), lines).unwrap();
     let worker = |number: &str| {
         let arguments = ["work", "--worker", number, "--save-every", "0ms"];
@@ -173,6 +174,12 @@ fn whatever_happens_every_result_is_there_once() {
         assert!(output.status.success(), "{}", said(&output));
     }
     assert_eq!(reported(folder.path()), exponents);
+    let results = text(folder.path(), "results-0.txt") + &text(folder.path(), "results-1.txt");
+    for kind in ["LL", "PRP-3", "P-1"] {
+        let worktype = format!("\"worktype\":\"{kind}\"");
+        let found = results.matches(&worktype).count();
+        assert!(found.abs_diff(exponents.len() / 3) < 2, "{kind}: {found}");
+    }
     let left = fs::read_dir(folder.path()).unwrap().flatten();
     let left = left.map(|entry| entry.file_name().into_string().unwrap());
     let mut left: Vec<String> = left.filter(|name| name != "proof").collect();
@@ -243,8 +250,9 @@ fn as_many_saves_stay_as_are_wanted() {
     let files = Folder::new(folder.path()).with_backups(3);
     let start = LucasLehmer::new(607);
     let at = |iteration| {
-        let residue = start.residue.clone();
-        Saved::LucasLehmer(LucasLehmer { iteration, residue })
+        let mut test = start.clone();
+        test.iteration = iteration;
+        Saved::LucasLehmer(test)
     };
     for iteration in 1..=6 {
         files.save(&at(iteration)).unwrap();

@@ -1,8 +1,9 @@
 //! Products of two columns of a Parquet file into another one, beside the same file merely read and
-//! written; what each stage takes.
+//! written; what each stage takes. With `gpu`, a GPU computes them too, in larger parts.
 //!
 //! ```sh
 //! cargo run --release --features files --example products -- 10000000 256 /tmp/folder
+//! cargo run --release --features files,bigint-host/cuda --example products -- 10000000 256 /tmp/folder gpu
 //! ```
 
 use std::error::Error;
@@ -22,6 +23,9 @@ use parquet::file::properties::WriterProperties;
 /// Rows that are read, computed and written at a time: few enough for caches.
 const ROWS: usize = 1 << 15;
 
+/// The same of a GPU: enough for one launch to pay.
+const ROWS_ON_GPU: usize = 1 << 19;
+
 /// Bytes of a part, where the file is made and looked at.
 const PART: usize = 32 << 20;
 
@@ -29,8 +33,14 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, rows, bits, folder] = &arguments[..] else {
-        return Err("usage: products ROWS BITS FOLDER".into());
+    let (rows, bits, folder, engines) = match &arguments[1..] {
+        [rows, bits, folder] => (rows, bits, folder, vec![(Engine::cpu(), ROWS)]),
+        [rows, bits, folder, gpu] if gpu == "gpu" => {
+            let (cpu, gpu) = (Engine::cpu(), Engine::cuda(0)?);
+            let engines = vec![(cpu.clone(), ROWS), (cpu, ROWS_ON_GPU), (gpu, ROWS_ON_GPU)];
+            (rows, bits, folder, engines)
+        }
+        _ => return Err("usage: products ROWS BITS FOLDER [gpu]".into()),
     };
     let (rows, bytes) = (rows.parse()?, bits.parse::<usize>()? / 8);
     let folder = Path::new(folder);
@@ -39,21 +49,25 @@ fn main() -> Outcome<()> {
     println!(
         "{rows} rows of two columns of {bits} bits, FixedSizeBinary, most significant byte first"
     );
-    println!("                              CPU time      wall time");
-    let mut copied = Stages::default();
-    copy(&input, &folder.join("copy.parquet"), &mut copied)?;
-    let whole = copied.print(&["read", "write"], "read and written, nothing else");
-    let mut stages = Stages::default();
-    products(&input, &folder.join("products.parquet"), bytes, &mut stages)?;
-    let ours = stages.print(
-        &["read", "to numbers", "products", "write"],
-        "read, multiplied, written",
-    );
-    println!(
-        "rate of the copy: {:.2} by CPU time, {:.2} by wall time",
-        whole.0 / ours.0,
-        whole.1 / ours.1
-    );
+    for (engine, at_a_time) in engines {
+        println!("\n{}, {at_a_time} rows at a time", engine.back_end());
+        println!("                              CPU time      wall time");
+        let mut copied = Stages::default();
+        copy(&input, &folder.join("copy.parquet"), at_a_time, &mut copied)?;
+        let whole = copied.print(&["read", "write"], "read and written, nothing else");
+        let mut stages = Stages::default();
+        let output = folder.join("products.parquet");
+        products(&engine, &input, &output, (at_a_time, bytes), &mut stages)?;
+        let ours = stages.print(
+            &["read", "to numbers", "products", "write"],
+            "read, multiplied, written",
+        );
+        println!(
+            "rate of the copy: {:.2} by CPU time, {:.2} by wall time",
+            whole.0 / ours.0,
+            whole.1 / ours.1
+        );
+    }
     Ok(())
 }
 
@@ -131,10 +145,10 @@ fn generate(path: &Path, rows: usize, bytes: usize) -> Outcome<()> {
 }
 
 /// The file, by the library that reads and writes Parquet and nothing else.
-fn copy(from: &Path, to: &Path, stages: &mut Stages) -> Outcome<()> {
+fn copy(from: &Path, to: &Path, at_a_time: usize, stages: &mut Stages) -> Outcome<()> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(from)?)?;
     let schema = builder.schema().clone();
-    let mut batches = builder.with_batch_size(ROWS).build()?;
+    let mut batches = builder.with_batch_size(at_a_time).build()?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
@@ -149,11 +163,19 @@ fn copy(from: &Path, to: &Path, stages: &mut Stages) -> Outcome<()> {
 }
 
 /// The products of the file's columns.
-fn products(from: &Path, to: &Path, bytes: usize, stages: &mut Stages) -> Outcome<()> {
-    let engine = Engine::cpu();
+fn products(
+    engine: &Engine,
+    from: &Path,
+    to: &Path,
+    (at_a_time, bytes): (usize, usize),
+    stages: &mut Stages,
+) -> Outcome<()> {
+    // A kernel is loaded when it is first used, which is not what is measured.
+    let numbers: Integers = (0..at_a_time as u64).collect();
+    engine.mul(&numbers, &numbers)?;
     let file = File::open(from)?;
     let mut batches = ParquetRecordBatchReaderBuilder::try_new(file)?
-        .with_batch_size(ROWS)
+        .with_batch_size(at_a_time)
         .build()?;
     let fields = vec![field("product", 2 * bytes)];
     let mut writer = Writer::new(File::create(to)?, Kind::Parquet, fields)?;

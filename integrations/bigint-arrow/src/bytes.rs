@@ -109,20 +109,28 @@ impl Fixed {
     pub fn fill(self, bytes: &[u8], limbs: &mut [Limb]) {
         let negative = self.is_negative(bytes);
         let filler = if negative { Limb::MAX } else { 0 };
-        // Those that are whole limbs go without a look at each.
+        // Those that are whole pairs of limbs go without a look at each.
+        let (pairs, _) = limbs.as_chunks_mut();
+        let place =
+            |(pair, word): (&mut [Limb; 2], u64)| *pair = [word as Limb, (word >> 32) as Limb];
         match self.order {
             Order::Little => {
-                let (whole, _) = bytes.as_chunks();
-                let pairs = limbs.iter_mut().zip(whole);
-                pairs.for_each(|(limb, bytes)| *limb = Limb::from_le_bytes(*bytes));
+                let words = bytes.as_chunks().0.iter();
+                pairs
+                    .iter_mut()
+                    .zip(words.map(|word| u64::from_le_bytes(*word)))
+                    .for_each(place);
             }
             Order::Big => {
-                let (_, whole) = bytes.as_rchunks();
-                let pairs = limbs.iter_mut().zip(whole.iter().rev());
-                pairs.for_each(|(limb, bytes)| *limb = Limb::from_be_bytes(*bytes));
+                let words = bytes.as_rchunks().1.iter().rev();
+                pairs
+                    .iter_mut()
+                    .zip(words.map(|word| u64::from_be_bytes(*word)))
+                    .for_each(place);
             }
         }
-        let rest = limbs.iter_mut().enumerate().skip(bytes.len() / LIMB_BYTES);
+        let done = 2 * (limbs.len() / 2).min(bytes.len() / 8);
+        let rest = limbs.iter_mut().enumerate().skip(done);
         rest.for_each(|(index, limb)| *limb = self.limb(bytes, index, filler));
         if negative {
             negate(limbs);

@@ -12,7 +12,7 @@ mod write;
 pub use column::Column;
 pub use error::Error;
 pub use extension::{Any, Fixed, Order, Sign};
-pub use read::{batch, read};
+pub use read::{batch, read, read_for};
 pub use write::{any, fixed, text, text_field};
 
 // Limbs are Arrow's bytes as they lie.

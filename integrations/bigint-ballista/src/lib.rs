@@ -15,10 +15,13 @@ use ballista_scheduler::config::{SchedulerConfig, TaskDistributionPolicy};
 use ballista_scheduler::scheduler_process::start_server;
 use bigint_datafusion::{aggregates, functions};
 use bigint_host::Engine;
+use datafusion::common::DataFusionError;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::prelude::SessionConfig;
+use tokio::net::TcpStream;
+use url::Url;
 
 /// Bytes of the longest message: a row may hold a number of many bits.
 const MOST_OF_MESSAGE: u32 = 256 << 20;
@@ -135,13 +138,25 @@ fn free_ports(host: IpAddr) -> std::io::Result<[u16; 2]> {
 /// A session whose queries run on the cluster of a scheduler: `df://host:50050`.
 ///
 /// # Errors
-/// A URL that is none.
+/// A URL that is none, and one where nobody listens.
 pub async fn connect(url: &str, engine: &Engine) -> datafusion::common::Result<SessionContext> {
-    let state = SessionStateBuilder::new().with_default_features().build();
-    let session = SessionContext::remote_with_state(url, state).await?;
+    let session = reached(url).await;
+    let session = session.map_err(|error| error.context(format!("no cluster at {url}")))?;
     bigint_datafusion::register(&session, engine)?;
     Ok(session)
 }
+
+async fn reached(url: &str) -> datafusion::common::Result<SessionContext> {
+    let state = SessionStateBuilder::new().with_default_features().build();
+    let session = SessionContext::remote_with_state(url, state).await?;
+    // Ballista itself connects with the first query, whose error names no URL.
+    let url = Url::parse(url).map_err(|error| DataFusionError::Configuration(error.to_string()))?;
+    TcpStream::connect(&url.socket_addrs(|| Some(LISTENS_AT))?[..]).await?;
+    Ok(session)
+}
+
+/// The port of schedulers whose URL has none.
+const LISTENS_AT: u16 = 50050;
 
 /// This machine, which nobody else reaches.
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

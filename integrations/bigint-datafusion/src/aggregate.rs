@@ -4,17 +4,18 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use bigint_arrow::{Any, Column};
-use bigint_host::Engine;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::prep_null_mask_filter;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, UInt64Type};
 use datafusion::common::{Result, ScalarValue, internal_err, not_impl_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::utils::format_state_name;
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
+    Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
 };
 
+use crate::joined::Joined;
+use crate::sliding::Sliding;
 use crate::totals::{Total, Totals};
 use crate::value::{read, refuse_others};
 
@@ -35,20 +36,20 @@ pub(crate) struct Aggregate {
     name: &'static str,
     total: Total,
     signature: Signature,
-    engine: Engine,
+    engine: Arc<Joined>,
 }
 
 impl Aggregate {
-    pub fn new(&(name, total): &(&'static str, Total), engine: &Engine) -> Self {
+    pub fn new(&(name, total): &(&'static str, Total), engine: &Arc<Joined>) -> Self {
         Aggregate {
             name,
             total,
             signature: Signature::any(1, Volatility::Immutable),
-            engine: engine.clone(),
+            engine: Arc::clone(engine),
         }
     }
 
-    fn accumulated(&self, arguments: &AccumulatorArgs<'_>) -> Result<Accumulated> {
+    fn refuse_distinct(&self, arguments: &AccumulatorArgs<'_>) -> Result<()> {
         let repeats_count = matches!(self.total, Total::Sum | Total::Product | Total::Mean);
         if arguments.is_distinct && repeats_count {
             return not_impl_err!(
@@ -56,6 +57,11 @@ impl Aggregate {
                 self.name
             );
         }
+        Ok(())
+    }
+
+    fn accumulated(&self, arguments: &AccumulatorArgs<'_>) -> Result<Accumulated> {
+        self.refuse_distinct(arguments)?;
         Ok(Accumulated {
             field: Arc::clone(&arguments.expr_fields[0]),
             total: self.total,
@@ -119,6 +125,23 @@ impl AggregateUDFImpl for Aggregate {
         let mut accumulated = self.accumulated(&arguments)?;
         accumulated.totals.grow(1);
         Ok(Box::new(accumulated))
+    }
+
+    fn create_sliding_accumulator(
+        &self,
+        arguments: AccumulatorArgs<'_>,
+    ) -> Result<Box<dyn Accumulator>> {
+        self.refuse_distinct(&arguments)?;
+        let field = Arc::clone(&arguments.expr_fields[0]);
+        Ok(Box::new(Sliding::new(field, self.total, &self.engine)))
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
     }
 
     fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
@@ -193,7 +216,7 @@ impl Accumulator for Accumulated {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let (column, counts) = self.totals.settled(0..1)?;
-        let column = self.totals.told(column, counts)?;
+        let column = self.total.told(self.totals.engine(), column, counts)?;
         ScalarValue::try_from_array(&bigint_arrow::any(&column), 0)
     }
 
@@ -230,7 +253,7 @@ impl GroupsAccumulator for Accumulated {
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let (column, counts) = self.emitted(emit)?;
-        let column = self.totals.told(column, counts)?;
+        let column = self.total.told(self.totals.engine(), column, counts)?;
         Ok(Arc::new(bigint_arrow::any(&column)))
     }
 

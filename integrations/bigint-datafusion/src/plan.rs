@@ -11,8 +11,11 @@
 //! | `a BETWEEN b AND c` | `big_ge(a, b) AND big_le(a, c)` |
 //! | `ORDER BY a`, also in aggregates | `ORDER BY big_key(a)` |
 //! | `OVER (ORDER BY a)` | `OVER (ORDER BY big_key_hex(a))`: a frame has no order of bytes |
-//! | `min(a)`, `max(a)` | `big_min(a)`, `big_max(a)` |
+//! | `-a` | `big_neg(a)` |
+//! | `min(a)`, `max(a)`, `sum(a)`, `avg(a)` | `big_min(a)`, ... |
 //! | `CAST(a AS t)` | `big_cast(a, 't')` |
+//! | `coalesce(a, 0)` | `big(coalesce(big(a), big(0)))` |
+//! | `greatest(a, b)` | `big_greatest(a, b)`, but of nulls |
 //! | `CASE ... THEN a ... END` | `big(CASE ... THEN big(a) ... END)` |
 //!
 //! Equality, `GROUP BY`, `DISTINCT` and joins need nothing: of one type, equal integers have equal
@@ -23,27 +26,29 @@ use std::sync::Arc;
 
 use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType};
 use bigint_arrow::Any;
-use bigint_host::Engine;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchema, Result, plan_err};
+use datafusion::common::{Column, DFSchema, Result, ScalarValue, plan_err};
+use datafusion::functions;
 use datafusion::logical_expr::expr::{
     AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, SetComparison,
     Sort as SortExpr, WindowFunction,
 };
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::type_coercion::{is_interval, is_signed_numeric, is_timestamp};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    AggregateUDF, BinaryExpr, Distinct, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF,
+    Aggregate, AggregateUDF, BinaryExpr, Distinct, Expr, ExprSchemable, LogicalPlan, Operator,
+    Projection, ScalarUDF, Subquery, Union, WindowFrame, WindowFrameBound, WindowFrameUnits,
     WindowFunctionDefinition, lit,
 };
 use datafusion::optimizer::analyzer::AnalyzerRule;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
-use crate::register::{aggregates, functions};
-use crate::value::is_big;
+use crate::sql::{NEGATIVE, Undecided};
+use crate::value::{failed, is_big, may_be_big, read, refuse_others};
 
 /// The functions that operators become, by their names.
 #[derive(Debug)]
@@ -60,10 +65,12 @@ pub(crate) struct Operators(Arc<Functions>);
 #[derive(Clone, Debug)]
 pub(crate) struct Rule(Arc<Functions>);
 
-/// Both, with the functions of an engine.
-pub(crate) fn planners(engine: &Engine) -> (Operators, Rule) {
-    let scalars = functions(engine).into_iter();
-    let aggregates = aggregates(engine).into_iter();
+/// Both, with these functions.
+pub(crate) fn planners(
+    scalars: &[Arc<ScalarUDF>],
+    aggregates: &[Arc<AggregateUDF>],
+) -> (Operators, Rule) {
+    let (scalars, aggregates) = (scalars.iter().cloned(), aggregates.iter().cloned());
     let functions = Arc::new(Functions {
         scalars: scalars.map(|f| (f.name().to_owned(), f)).collect(),
         aggregates: aggregates.map(|f| (f.name().to_owned(), f)).collect(),
@@ -77,6 +84,10 @@ impl ExprPlanner for Operators {
         written: RawBinaryExpr,
         schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
+        if matches!(&written.op, BinaryOperator::Custom(name) if name == NEGATIVE) {
+            let negated = self.0.negated(written.right, schema)?;
+            return Ok(PlannerResult::Planned(negated));
+        }
         let Some(operator) = operator(&written.op) else {
             return Ok(PlannerResult::Original(written));
         };
@@ -118,6 +129,19 @@ fn are_alike(a: &Field, b: &Field) -> bool {
     is_any(a) && is_any(b) || is_same
 }
 
+/// Whether DataFusion itself has no such operator of columns that may be of integers.
+fn has_no_other_meaning(operator: Operator, a: &Field, b: &Field) -> bool {
+    let one_may_be = may_be_big(a) || may_be_big(b);
+    let (a, b) = (a.data_type(), b.data_type());
+    match operator {
+        Operator::Eq | Operator::NotEq => false,
+        Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => {
+            one_may_be && (a.is_numeric() || b.is_numeric())
+        }
+        _ => one_may_be,
+    }
+}
+
 impl Functions {
     fn call(&self, name: &str, operands: Vec<Expr>) -> Expr {
         self.scalars[name].call(operands)
@@ -138,7 +162,7 @@ impl Functions {
         schema: &DFSchema,
     ) -> Result<std::result::Result<Expr, (Expr, Expr)>> {
         let (a, b) = (left.to_field(schema)?.1, right.to_field(schema)?.1);
-        if !is_big(&a) && !is_big(&b) {
+        if !is_big(&a) && !is_big(&b) && !has_no_other_meaning(operator, &a, &b) {
             return Ok(Err((left, right)));
         }
         let name = match operator {
@@ -173,6 +197,18 @@ impl Functions {
         Ok(Ok(self.call(name, vec![left, right])))
     }
 
+    /// `-a`; DataFusion's own of machine numbers, and of what else it takes.
+    fn negated(&self, operand: Expr, schema: &DFSchema) -> Result<Expr> {
+        let field = operand.to_field(schema)?.1;
+        match field.data_type() {
+            _ if may_be_big(&field) => Ok(self.call("big_neg", vec![operand])),
+            of if of.is_null() || is_signed_numeric(of) || is_interval(of) || is_timestamp(of) => {
+                Ok(Expr::Negative(Box::new(operand)))
+            }
+            other => plan_err!("a minus before {operand}, which is of type {other}"),
+        }
+    }
+
     /// Orders by keys where an order is of integers.
     fn ordered(&self, order: Vec<SortExpr>, key: &str, schema: &DFSchema) -> Result<Vec<SortExpr>> {
         let keyed = order.into_iter().map(|sort| {
@@ -184,20 +220,28 @@ impl Functions {
         keyed.collect()
     }
 
-    /// The aggregate that takes another one's place for integers.
+    /// The aggregate that takes another one's place.
     fn aggregate(
         &self,
-        name: &str,
+        of: &AggregateUDF,
         operands: &[Expr],
         schema: &DFSchema,
     ) -> Option<Arc<AggregateUDF>> {
-        let name = match name {
+        let name = match of.name() {
             "min" => "big_min",
             "max" => "big_max",
+            "sum" => "big_sum",
+            "avg" => "big_avg",
             _ => return None,
         };
         let field = operands.first()?.to_field(schema).ok()?.1;
-        is_big(&field).then(|| Arc::clone(&self.aggregates[name]))
+        match is_big(&field) {
+            true => Some(Arc::clone(&self.aggregates[name])),
+            false => {
+                let undecided = of.inner().downcast_ref::<Undecided<AggregateUDF>>();
+                undecided.map(|undecided| Arc::clone(&undecided.own))
+            }
+        }
     }
 
     /// An expression whose operands are rewritten already.
@@ -239,7 +283,7 @@ impl Functions {
             Expr::Case(case) => self.case(case, schema)?,
             Expr::AggregateFunction(AggregateFunction { func, mut params }) => {
                 params.order_by = self.ordered(params.order_by, "big_key", schema)?;
-                let other = self.aggregate(func.name(), &params.args, schema);
+                let other = self.aggregate(&func, &params.args, schema);
                 let func = other.unwrap_or(func);
                 Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
             }
@@ -248,37 +292,72 @@ impl Functions {
                     mut fun,
                     mut params,
                 } = *of;
+                let plain = params.order_by.clone();
                 params.order_by = self.ordered(params.order_by, "big_key_hex", schema)?;
-                if let Some(other) = self.aggregate(fun.name(), &params.args, schema) {
-                    fun = WindowFunctionDefinition::AggregateUDF(other);
+                if plain != params.order_by {
+                    refuse_distances(&params.window_frame)?;
+                }
+                if let (true, [of, _, default]) =
+                    (matches!(fun.name(), "lag" | "lead"), &mut params.args[..])
+                {
+                    let of = of.to_field(schema)?.1;
+                    if is_big(&of) {
+                        *default = constant_of(&of, default)?;
+                    }
+                }
+                if let WindowFunctionDefinition::AggregateUDF(of) = &mut fun
+                    && let Some(other) = self.aggregate(of, &params.args, schema)
+                {
+                    *of = other;
                 }
                 let of = WindowFunction { fun, params };
                 Transformed::yes(Expr::WindowFunction(Box::new(of)))
             }
             Expr::ScalarFunction(call) => self.called(call, schema)?,
             Expr::InSubquery(InSubquery {
-                expr: ref of,
-                ref subquery,
-                ..
-            })
-            | Expr::SetComparison(SetComparison {
-                expr: ref of,
-                ref subquery,
-                ..
+                mut expr,
+                mut subquery,
+                negated,
             }) => {
-                let of = of.to_field(schema)?.1;
-                let among = subquery.subquery.schema().field(0);
-                if (is_big(&of) || is_big(among)) && !are_alike(&of, among) {
-                    return plan_err!(
-                        "{} is compared with {} of another type: write big(...) around both",
-                        of.name(),
-                        among.name()
-                    );
-                }
-                Transformed::no(expr)
+                let is = self.compared(&mut expr, &mut subquery, Operator::Eq, schema)?;
+                let among = InSubquery::new(expr, subquery, negated);
+                Transformed::new_transformed(Expr::InSubquery(among), is)
+            }
+            Expr::SetComparison(mut among) => {
+                let SetComparison {
+                    expr, subquery, op, ..
+                } = &mut among;
+                let is = self.compared(expr, subquery, *op, schema)?;
+                Transformed::new_transformed(Expr::SetComparison(among), is)
             }
             other => Transformed::no(other),
         })
+    }
+
+    /// Has an integer compared with all that a subquery has: of one type, or in an order by their keys. Whether
+    /// they were not so before.
+    fn compared(
+        &self,
+        of: &mut Expr,
+        among: &mut Subquery,
+        operator: Operator,
+        schema: &DFSchema,
+    ) -> Result<bool> {
+        let (field, plan) = (of.to_field(schema)?.1, &among.subquery);
+        let theirs = plan.schema().field(0);
+        let is_equality = matches!(operator, Operator::Eq | Operator::NotEq);
+        let is_right = is_equality && are_alike(&field, theirs);
+        if is_right || !is_big(&field) && !is_big(theirs) {
+            return Ok(false);
+        }
+        let name = if is_equality { "big" } else { "big_key" };
+        let column = Expr::Column(plan.schema().columns().swap_remove(0));
+        refuse_bytes(name, &column, plan.schema())?;
+        let all = vec![self.call(name, vec![column])];
+        let projection = Projection::try_new(all, Arc::clone(plan))?;
+        among.subquery = Arc::new(LogicalPlan::Projection(projection));
+        *of = self.call(name, vec![std::mem::take(of)]);
+        Ok(true)
     }
 
     /// A choice from a list, of one type where it is of integers.
@@ -334,6 +413,10 @@ impl Functions {
 
     /// A call of any function.
     fn called(&self, mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+        let undecided = call.func.inner().downcast_ref::<Undecided<ScalarUDF>>();
+        if let Some(own) = undecided.map(|undecided| Arc::clone(&undecided.own)) {
+            call.func = own;
+        }
         let name = call.func.name();
         if self.scalars.contains_key(name) {
             if !matches!(name, "big_from_bytes" | "big_any") {
@@ -346,12 +429,32 @@ impl Functions {
         let fields = call.args.iter().map(|of| of.to_field(schema));
         let fields = fields.collect::<Result<Vec<_>>>()?;
         if !fields.iter().any(|(_, field)| is_big(field)) {
-            return Ok(Transformed::no(Expr::ScalarFunction(call)));
+            return Ok(Transformed::yes(Expr::ScalarFunction(call)));
         }
+        call.args
+            .iter()
+            .try_for_each(|of| refuse_bytes(name, of, schema))?;
         match name {
-            "greatest" | "least" => plan_err!("{name} compares bytes: write big_{name}"),
-            "coalesce" | "nullif" | "nvl" => {
-                call.args = call.args.into_iter().map(|of| self.big(of)).collect();
+            "greatest" | "least" => {
+                let (name, coalesce) = (format!("big_{name}"), functions::core::coalesce());
+                let mut operands = call.args.into_iter().map(|of| self.big(of));
+                let first = operands.next().unwrap_or_default();
+                // Nulls are left out.
+                let most = operands.fold(first, |most, of| {
+                    let both = self.call(&name, vec![most.clone(), of.clone()]);
+                    self.big(coalesce.call(vec![both, most, of]))
+                });
+                Ok(Transformed::yes(most))
+            }
+            "coalesce" | "nullif" | "nvl" | "nvl2" => {
+                let tested = usize::from(name == "nvl2");
+                if name == "nvl" {
+                    // DataFusion's takes no bytes.
+                    call.func = functions::core::coalesce();
+                }
+                for of in &mut call.args[tested..] {
+                    *of = self.big(std::mem::take(of));
+                }
                 Ok(Transformed::yes(self.big(Expr::ScalarFunction(call))))
             }
             _ => Ok(Transformed::no(Expr::ScalarFunction(call))),
@@ -391,6 +494,11 @@ impl Functions {
                     .transpose()?;
                 Transformed::yes(LogicalPlan::Distinct(Distinct::On(on)))
             }
+            LogicalPlan::Aggregate(aggregate)
+                if aggregate.aggr_expr.iter().any(is_renamed_distinct) =>
+            {
+                Transformed::yes(renamed_above(&aggregate)?)
+            }
             LogicalPlan::Join(mut join) => {
                 for (left, right) in &mut join.on {
                     let a = left.to_field(join.left.schema())?.1;
@@ -403,23 +511,101 @@ impl Functions {
                 }
                 Transformed::yes(LogicalPlan::Join(join))
             }
-            LogicalPlan::Union(union) => {
-                for (at, field) in union.schema.fields().iter().enumerate() {
-                    let fields = union.inputs.iter().map(|input| input.schema().field(at));
-                    let fields: Vec<_> = fields.collect();
-                    let are_integers = fields.iter().any(|field| is_big(field));
-                    if are_integers && !fields.iter().all(|other| are_alike(fields[0], other)) {
-                        return plan_err!(
-                            "UNION: the columns {} are integers of several types: write big({0})",
-                            field.name()
-                        );
-                    }
-                }
-                Transformed::no(LogicalPlan::Union(union))
-            }
+            LogicalPlan::Union(union) => Transformed::yes(self.union(union)?),
             other => Transformed::no(other),
         })
     }
+
+    /// A union in which a column of integers is of one type, `bigint.any` where its inputs' are several.
+    fn union(&self, union: Union) -> Result<LogicalPlan> {
+        let is_of_several = |at| {
+            let fields = union.inputs.iter().map(|input| input.schema().field(at));
+            let fields: Vec<_> = fields.collect();
+            let are_integers = fields.iter().any(|field| is_big(field));
+            are_integers && !fields.iter().all(|other| are_alike(fields[0], other))
+        };
+        let count = union.schema.fields().len();
+        let of_several: Vec<bool> = (0..count).map(is_of_several).collect();
+        let mut inputs = union.inputs;
+        for input in &mut inputs {
+            let schema = input.schema();
+            let columns = schema.columns().into_iter().zip(schema.fields());
+            let columns = columns.zip(&of_several).map(|((column, field), several)| {
+                let (name, column) = (column.name.clone(), Expr::Column(column));
+                if !several || is_any_already(field) {
+                    return Ok(column);
+                }
+                refuse_bytes("UNION", &column, schema)?;
+                Ok(self.big(column).alias(name))
+            });
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            if columns
+                .iter()
+                .any(|column| matches!(column, Expr::Alias(_)))
+            {
+                let projection = Projection::try_new(columns, Arc::clone(input))?;
+                *input = Arc::new(LogicalPlan::Projection(projection));
+            }
+        }
+        Union::try_new_with_loose_types(inputs).map(LogicalPlan::Union)
+    }
+}
+
+/// Whether an aggregate of distinct numbers has the name of the one whose place it takes.
+fn is_renamed_distinct(expr: &Expr) -> bool {
+    let is_distinct = |of: &Expr| matches!(of, Expr::AggregateFunction(of) if of.params.distinct);
+    matches!(expr, Expr::Alias(alias) if is_distinct(&alias.expr))
+}
+
+/// Aggregates without names of their own, which a projection above them gives: DataFusion makes groups
+/// of distinct numbers only of aggregates that stand by themselves.
+fn renamed_above(aggregate: &Aggregate) -> Result<LogicalPlan> {
+    let bare = aggregate.aggr_expr.iter().cloned().map(Expr::unalias);
+    let input = Arc::clone(&aggregate.input);
+    let inner = Aggregate::try_new(input, aggregate.group_expr.clone(), bare.collect())?;
+    let columns = inner.schema.columns().into_iter();
+    let named = columns
+        .zip(aggregate.schema.columns())
+        .map(|(column, known)| match column == known {
+            true => Expr::Column(column),
+            false => Expr::Column(column).alias(known.name),
+        });
+    let named = named.collect();
+    let projection = Projection::try_new(named, Arc::new(LogicalPlan::Aggregate(inner)))?;
+    Ok(LogicalPlan::Projection(projection))
+}
+
+/// Refuses a frame that reaches by a difference of integers, of whose order DataFusion knows only keys.
+fn refuse_distances(frame: &WindowFrame) -> Result<()> {
+    let is_distance = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::Preceding(by) | WindowFrameBound::Following(by) => !by.is_null(),
+        WindowFrameBound::CurrentRow => false,
+    };
+    let has_distance = [&frame.start_bound, &frame.end_bound]
+        .into_iter()
+        .any(is_distance);
+    match frame.units == WindowFrameUnits::Range && has_distance {
+        true => plan_err!(
+            "RANGE ... PRECEDING and FOLLOWING are not planned by an order of big integers: write \
+             ROWS or GROUPS, or order by CAST(... AS BIGINT)"
+        ),
+        false => Ok(()),
+    }
+}
+
+/// A constant in the type of a column of integers.
+fn constant_of(of: &Field, constant: &Expr) -> Result<Expr> {
+    let Expr::Literal(value, _) = constant else {
+        return plan_err!("the default of lag and lead must be a constant, not {constant}");
+    };
+    if value.is_null() {
+        return Ok(constant.clone());
+    }
+    let field = Field::new("default", value.data_type(), true);
+    refuse_others("the default of lag and lead", &field)?;
+    let column = read(value.to_array()?, &field)?;
+    let array = column.to_array(of).map_err(failed)?;
+    Ok(lit(ScalarValue::try_from_array(&array, 0)?))
 }
 
 fn is_any_already(field: &Field) -> bool {

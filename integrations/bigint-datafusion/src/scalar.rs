@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bigint_arrow::{Any, Column, text};
-use bigint_host::expression::{Expression, Function};
-use bigint_host::{Engine, Integers, Operation};
+use bigint_host::expression::Function;
+use bigint_host::{Integers, Operation};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewBuilder, BooleanArray, Int8Array, LargeStringArray,
     LargeStringBuilder,
@@ -20,6 +20,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 
+use crate::joined::Joined;
 use crate::key;
 use crate::value::{Operands, failed, nulls, operands, read, refuse_others, result, written};
 
@@ -106,18 +107,26 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 #[derive(Clone)]
 pub(crate) struct Scalar {
     name: &'static str,
+    /// The engine's own name, where it is another.
+    aliases: Vec<String>,
     kind: Kind,
     signature: Signature,
-    engine: Engine,
+    engine: Arc<Joined>,
 }
 
 impl Scalar {
-    pub fn new(&(name, operands, kind): &Row, engine: &Engine) -> Self {
+    pub fn new(&(name, operands, kind): &Row, engine: &Arc<Joined>) -> Self {
+        let alias = match name {
+            "big_powmod" => Some("big_pow_mod"),
+            "big_invmod" => Some("big_inv_mod"),
+            _ => None,
+        };
         Scalar {
             name,
+            aliases: alias.into_iter().map(str::to_owned).collect(),
             kind,
             signature: Signature::any(operands, Volatility::Immutable),
-            engine: engine.clone(),
+            engine: Arc::clone(engine),
         }
     }
 }
@@ -146,6 +155,10 @@ impl std::fmt::Debug for Scalar {
 impl ScalarUDFImpl for Scalar {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn aliases(&self) -> &[String] {
+        &self.aliases
     }
 
     fn signature(&self) -> &Signature {
@@ -192,14 +205,12 @@ impl Scalar {
         let array = match self.kind {
             Kind::Number(function) => {
                 return self.of_numbers(arguments, |numbers, nulls| {
-                    let operands = numbers.iter().map(Expression::from);
-                    let expression = Expression::call(function, operands);
-                    written(self.engine.eval(&expression).map_err(failed)?, nulls)
+                    written(self.engine.eval(function, numbers).map_err(failed)?, nulls)
                 });
             }
             Kind::IsPrime => {
                 return self.of_numbers(arguments, |numbers, nulls| {
-                    let told = self.engine.is_prime(&numbers[0]).map_err(failed)?;
+                    let told = self.engine.is_prime(numbers).map_err(failed)?;
                     Ok(Arc::new(BooleanArray::new(told.into(), nulls)))
                 });
             }
@@ -279,9 +290,7 @@ impl Scalar {
     }
 
     fn orders(&self, numbers: &[Integers]) -> Result<Vec<Ordering>> {
-        self.engine
-            .compare(&numbers[0], &numbers[1])
-            .map_err(failed)
+        self.engine.compare(numbers).map_err(failed)
     }
 
     /// The first operand.

@@ -15,13 +15,15 @@
 //! what is done is not touched again.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bigint_arrow::Column;
-use bigint_host::expression::Expression;
-use bigint_host::{Engine, Integers, Operation};
+use bigint_host::expression::Function;
+use bigint_host::{Integers, Operation};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::common::Result;
 
+use crate::joined::Joined;
 use crate::value::failed;
 
 /// What is made of the numbers of a group.
@@ -37,7 +39,7 @@ pub(crate) enum Total {
 }
 
 impl Total {
-    fn operation(self) -> Operation {
+    pub fn operation(self) -> Operation {
         match self {
             Total::Sum | Total::Mean => Operation::Add,
             Total::Product => Operation::Mul,
@@ -45,6 +47,20 @@ impl Total {
             Total::Min => Operation::Min,
             Total::Max => Operation::Max,
         }
+    }
+
+    /// What totals mean: a divisor is not negative, and a mean is a quotient.
+    pub fn told(self, engine: &Joined, column: Column, counts: Vec<u64>) -> Result<Column> {
+        let (numbers, nulls) = column.into_parts();
+        let numbers = match self {
+            Total::Gcd => engine.engine().abs(&numbers),
+            Total::Mean => {
+                let counts: Integers = counts.into_iter().map(|count| count.max(1)).collect();
+                engine.engine().div(&numbers, &counts)
+            }
+            _ => Ok(numbers),
+        };
+        Column::new(numbers.map_err(failed)?, nulls).map_err(failed)
     }
 }
 
@@ -54,7 +70,7 @@ const MOST_WAITING: usize = 1 << 22;
 /// Totals of groups, which are numbered from 0.
 pub(crate) struct Totals {
     total: Total,
-    engine: Engine,
+    engine: Arc<Joined>,
     /// The total of each group that has one so far, or else any number.
     settled: Integers,
     is_settled: Vec<bool>,
@@ -74,10 +90,10 @@ impl std::fmt::Debug for Totals {
 }
 
 impl Totals {
-    pub fn new(total: Total, engine: &Engine) -> Self {
+    pub fn new(total: Total, engine: &Arc<Joined>) -> Self {
         Totals {
             total,
-            engine: engine.clone(),
+            engine: Arc::clone(engine),
             settled: Integers::new(),
             is_settled: Vec::new(),
             counts: Vec::new(),
@@ -192,9 +208,8 @@ impl Totals {
             done.push(numbers.gather(&last)?);
             let pairs = [numbers.gather(&firsts)?, numbers.gather(&seconds)?];
             let odd = numbers.gather(&odd)?;
-            let operands = [&pairs[0], &pairs[1]].map(Expression::from);
-            let operation = self.total.operation();
-            let combined = self.engine.eval(&Expression::apply(operation, operands))?;
+            let function = Function::Operation(self.total.operation());
+            let combined = self.engine.eval(function, &pairs)?;
             numbers = Integers::concatenate(&[&combined, &odd])?;
             let (mut pairs, mut odd) = (0.., combined.len()..);
             rows.clear();
@@ -217,22 +232,8 @@ impl Totals {
         Ok((Column::new(numbers, Some(nulls)).map_err(failed)?, counts))
     }
 
-    /// What totals mean: a divisor is not negative, and a mean is a quotient.
-    pub fn told(&self, column: Column, counts: Vec<u64>) -> Result<Column> {
-        let (numbers, nulls) = column.into_parts();
-        let numbers = match self.total {
-            Total::Gcd => self.engine.abs(&numbers),
-            Total::Mean => {
-                let counts: Integers = counts.into_iter().map(|count| count.max(1)).collect();
-                self.engine.div(&numbers, &counts)
-            }
-            _ => Ok(numbers),
-        };
-        Column::new(numbers.map_err(failed)?, nulls).map_err(failed)
-    }
-
     /// Who computes them.
-    pub fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> &Arc<Joined> {
         &self.engine
     }
 

@@ -18,6 +18,16 @@ pub(crate) fn is_big(field: &Field) -> bool {
     name.is_some_and(|name| name == Any::NAME || name == Fixed::NAME)
 }
 
+/// Whether a column may be of integers when all of a query is known: bytes, of which a union of several
+/// types does not say more before, and for which DataFusion has neither arithmetic nor totals.
+pub(crate) fn may_be_big(field: &Field) -> bool {
+    let is_bytes = matches!(
+        field.data_type(),
+        DataType::LargeBinary | DataType::FixedSizeBinary(_)
+    );
+    is_big(field) || is_bytes
+}
+
 /// An error of Arrow's conversions or of the engine. It keeps its type, so that callers find it by
 /// `DataFusionError::find_root`.
 pub(crate) fn failed(error: impl Into<bigint_arrow::Error>) -> DataFusionError {

@@ -97,7 +97,7 @@ fn is_arithmetic(error: &ArrowError) -> bool {
 /// An error on one line, as far as it is DataFusion's.
 fn said(error: &DataFusionError) -> String {
     let text = error.strip_backtrace().replace("\ncaused by\n", ": ");
-    text.replace("External error: ", "")
+    text.trim_end().replace("External error: ", "")
 }
 
 /// Tables by their names, in the order in which they were given. A value without a name is a
@@ -162,7 +162,7 @@ async fn answered(arguments: &Arguments) -> Result<(), Failure> {
             .await
             .map_err(|error| Failure::Usage(said(&error)))?;
     }
-    let answer = session.sql(&arguments.query).await?;
+    let answer = bigint_datafusion::sql(&session, &arguments.query).await?;
     output.start(bigint_datafusion::columns_of(&answer)?);
     let mut batches = answer.execute_stream().await?;
     while let Some(batch) = batches.next().await {

@@ -74,7 +74,7 @@ fn answers_go_from_form_to_form() {
 fn one_table_of_many_files_and_many_tables() {
     let folder = folder();
     std::fs::copy(folder.path().join("t.csv"), folder.path().join("u.csv")).unwrap();
-    let query = "SELECT big_sum(t.n) AS s, count(*) AS c FROM t JOIN u ON big(t.n) = big(u.n)";
+    let query = "SELECT -sum(-big(t.n)) AS s, count(*) AS c FROM t JOIN u ON big(t.n) = big(u.n)";
     let tables = ["--table", "t=t.csv", "u.csv", "--table", "u=t.csv"];
     let ended = run(folder.path(), &[&[query][..], &tables].concat());
     let expected = "s,c\n680564733841876926926749214863536422936,4\n";

@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
 # One scheduler and two executors on this machine, on the loopback alone, until Ctrl-C.
-# PORT=50050, TASKS (of each executor) and PROFILE=release may be set.
+# PORT=50050, TASKS (of each executor) and PROFILE=release may be set. PROGRAMS is a folder of programs
+# that are built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 port=${PORT:-50050}
 tasks=${TASKS:-$((($(nproc) + 1) / 2))}
 profile=${PROFILE:-release}
-cargo build --profile "$profile" -p bigint-ballista -p bigint-sql
-programs=target/$([ "$profile" = dev ] && echo debug || echo "$profile")
+if [ -z "${PROGRAMS:-}" ]; then
+    cargo build --profile "$profile" -p bigint-ballista -p bigint-sql
+fi
+built=${CARGO_TARGET_DIR:-target}/$([ "$profile" = dev ] && echo debug || echo "$profile")
+programs=${PROGRAMS:-$built}
 
 trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
 "$programs/bigint-scheduler" --listen "127.0.0.1:$port" &
+scheduler=$!
+until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+    kill -0 "$scheduler" 2>/dev/null || exit 1
+    sleep 0.1
+done
 for _ in 1 2; do
     "$programs/bigint-executor" --scheduler "127.0.0.1:$port" --tasks "$tasks" &
 done
@@ -25,4 +34,4 @@ The cluster is df://127.0.0.1:$port. In another terminal, in $PWD:
 
 Kill one executor meanwhile, if you like. Ctrl-C ends the cluster.
 END
-wait
+wait "$scheduler"

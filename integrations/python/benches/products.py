@@ -7,6 +7,7 @@ Times are the least of several runs, the CPU's of this process, on which others 
 influence, and the clock's.
 """
 
+import operator
 import os
 import random
 import signal
@@ -52,11 +53,13 @@ print(f"{count} products of 1024-bit ints, from a list to a list")
 measure("list comprehension", lambda: [x * y for x, y in zip(a, b)])
 peer = measure("gmpy2, [int(mpz(x) * mpz(y)) ...]", lambda: [int(gmpy2.mpz(x) * gmpy2.mpz(y)) for x, y in zip(a, b)])
 measure("gmpy2, list(map(int, map(gmpy2.mul, a, b)))", lambda: list(map(int, map(gmpy2.mul, a, b))), beside=peer)
+products = list(map(operator.mul, a, b))
+measure("Python's making of such ints: list(map(neg, products))", lambda: list(map(operator.neg, products)), beside=peer)
 measure("NumPy, arrays of objects", lambda: (np.array(a, dtype=object) * np.array(b, dtype=object)).tolist(), beside=peer)
 measure("bigint_engine", lambda: (bi.array(a) * bi.array(b)).to_list(), beside=peer)
 x, y = bi.array(a), bi.array(b)
 z = x * y
-assert z.to_list() == [p * q for p, q in zip(a, b)]
+assert z.to_list() == products
 measure("  of these: one list to an array", lambda: bi.array(a))
 rust = measure("  products alone, the Rust library's rate", lambda: x * y)
 measure("  the array of products to a list", lambda: z.to_list())

@@ -64,13 +64,13 @@ pub fn imported(source: &Bound<'_, PyAny>, place: Place) -> PyResult<Option<Arra
         let (schema, array) =
             unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
         let field = Field::try_from(schema).map_err(of_arrow)?;
-        vec![column(source.py(), array, schema, &field)?]
+        vec![column(source.py(), array, schema, &field, place)?]
     } else if source.hasattr("__arrow_c_stream__")? {
         let Ok(capsule) = source.call_method0("__arrow_c_stream__") else {
             // As of a column of Python's objects, which Arrow does not know.
             return Ok(None);
         };
-        columns(source.py(), pointer(&capsule, STREAM)?)?
+        columns(source.py(), pointer(&capsule, STREAM)?, place)?
     } else {
         return Ok(None);
     };
@@ -78,7 +78,11 @@ pub fn imported(source: &Bound<'_, PyAny>, place: Place) -> PyResult<Option<Arra
 }
 
 /// All chunks of a stream.
-fn columns(py: Python<'_>, stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<Vec<Column>> {
+fn columns(
+    py: Python<'_>,
+    stream: NonNull<FFI_ArrowArrayStream>,
+    place: Place,
+) -> PyResult<Vec<Column>> {
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: a capsule of this name points to a stream, which it releases itself; its functions take
     // the stream and a place for what they answer.
@@ -97,7 +101,7 @@ fn columns(py: Python<'_>, stream: NonNull<FFI_ArrowArrayStream>) -> PyResult<Ve
         if array.is_released() {
             return Ok(columns);
         }
-        columns.push(column(py, array, &schema, &field)?);
+        columns.push(column(py, array, &schema, &field, place)?);
     }
 }
 
@@ -116,6 +120,7 @@ fn column(
     array: FFI_ArrowArray,
     schema: &FFI_ArrowSchema,
     field: &Field,
+    place: Place,
 ) -> PyResult<Column> {
     if field.data_type().is_nested() {
         let columns = field.data_type();
@@ -125,7 +130,8 @@ fn column(
     }
     // SAFETY: both structures come from one exporter, which says that they go together.
     let array = make_array(unsafe { from_ffi(array, schema) }.map_err(of_arrow)?);
-    run::whole(py, || bigint_arrow::read(array, field))?.map_err(raised)
+    let engine = place.of_host(py)?;
+    run::whole(py, || bigint_arrow::read_for(&engine, array, field))?.map_err(raised)
 }
 
 /// One array of chunks.

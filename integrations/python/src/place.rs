@@ -57,6 +57,14 @@ impl Place {
         }
     }
 
+    /// The engine whose memory on the host columns of the place are read into.
+    pub fn of_host(self, py: Python<'_>) -> PyResult<Engine> {
+        match self {
+            Place::Auto => self.engine(py),
+            Place::Cpu | Place::Cuda(_) => Place::Cpu.engine(py),
+        }
+    }
+
     /// The engine of the place, which the first caller opens.
     pub fn engine(self, py: Python<'_>) -> PyResult<Engine> {
         static AUTO: OnceLock<Engine> = OnceLock::new();

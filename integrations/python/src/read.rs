@@ -1,11 +1,11 @@
 //! Numbers from what Python programs keep them in.
 
 use crate::array::Array;
-use crate::digits::{Digits, Int};
+use crate::digits::{Digits, Object};
 use crate::error::exception;
 use crate::place::Place;
 use crate::{arrow, run};
-use bigint_host::{Error, Integers};
+use bigint_host::{Engine, Error, Integers};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -19,8 +19,8 @@ const ITEMS: usize = 1 << 14;
 /// Limbs that are worth another thread.
 const WORTH_SHARING: usize = 1 << 15;
 
-/// Ints that a thread reads before it takes more.
-const PART: usize = 1 << 11;
+/// Ints that a thread looks at, or reads, before it takes more.
+const PART: usize = 1 << 10;
 
 /// How numbers of a fixed number of bytes are written.
 #[derive(Clone, Copy)]
@@ -305,71 +305,127 @@ fn as_int<'py>(item: &Bound<'py, PyAny>, index: usize) -> PyResult<Bound<'py, Py
     })
 }
 
-/// Ints on their way into a column.
+/// What an item of a list is, once it was looked at.
+#[derive(Clone, Copy)]
+enum Found {
+    /// An int of so many limbs, and whether it is negative.
+    Int(usize, bool),
+    None,
+    Other,
+}
+
+/// Ints on their way into a column. While items are here no Python code runs, so that whatever holds them
+/// goes on doing so.
 struct Reader {
     digits: Digits,
+    engine: Engine,
     limbs: Vec<u32>,
+    /// The limbs that have been read.
+    end: usize,
     offsets: Vec<i64>,
     signs: Vec<u8>,
-    /// What is read next, `None` where there is no number. No Python code runs while ints are here,
-    /// so that whatever holds them goes on doing so.
-    pending: Vec<Option<Int>>,
+    nulls: Nulls,
 }
 
 impl Reader {
-    fn new(digits: Digits, count: usize) -> Result<Self, Error> {
+    fn new(digits: Digits, engine: Engine, count: usize) -> Result<Self, Error> {
         let mut offsets = bigint_cpu::with_capacity(count + 1)?;
         offsets.push(0);
         Ok(Reader {
             digits,
+            engine,
             limbs: Vec::new(),
+            end: 0,
             offsets,
             signs: bigint_cpu::zeroed(count.div_ceil(8))?,
-            pending: Vec::with_capacity(ITEMS.min(count)),
+            nulls: Nulls::default(),
         })
     }
 
-    /// Reads what is pending, of a column of so many numbers.
-    fn read(&mut self, count: usize) -> Result<(), Error> {
-        let (first, start) = (self.offsets.len() - 1, self.limbs.len());
-        let mut end = start;
-        for (i, int) in (first..).zip(&self.pending) {
-            let (length, negative) = int.map_or((0, false), |int| self.digits.length(int));
-            self.signs[i / 8] |= u8::from(negative) << (i % 8);
-            end += length;
-            self.offsets.push((4 * end) as i64);
+    /// What the items are.
+    fn look(&self, items: &[Object]) -> Result<Vec<Found>, Error> {
+        let mut found = bigint_cpu::collect(items.iter().map(|_| Found::None))?;
+        let parts = items.chunks(PART).zip(found.chunks_mut(PART));
+        let digits = self.digits;
+        bigint_cpu::share(parts, items.len().div_ceil(PART), |(items, found)| {
+            for (item, found) in items.iter().zip(found) {
+                *found = match item.int() {
+                    Some(int) => {
+                        let (length, negative) = digits.length(int);
+                        Found::Int(length, negative)
+                    }
+                    None if item.is_none() => Found::None,
+                    None => Found::Other,
+                };
+            }
+        });
+        Ok(found)
+    }
+
+    /// Reads items up to the first that is neither an int nor `None`, of a column of so many numbers;
+    /// returns how many they are.
+    fn read(&mut self, items: &[Object], count: usize) -> PyResult<usize> {
+        let found = self.look(items).map_err(|error| exception(&error))?;
+        let (first, start) = (self.offsets.len() - 1, self.end);
+        for (row, &found) in (first..).zip(&found) {
+            match found {
+                Found::Int(length, negative) => {
+                    self.signs[row / 8] |= u8::from(negative) << (row % 8);
+                    self.end += length;
+                }
+                Found::None => self.nulls.insert(row, count)?,
+                Found::Other => break,
+            }
+            self.offsets.push((4 * self.end) as i64);
         }
-        if first == 0 {
-            // The others are taken for as long; on large pages.
-            let mean = (end + end / 64).div_ceil(self.pending.len().max(1));
-            self.limbs = bigint_cpu::zeroed(end.max(mean.saturating_mul(count)))?;
-            self.limbs.clear();
-        }
-        bigint_cpu::reserve(&mut self.limbs, end - start)?;
-        self.limbs.resize(end, 0);
-        let (threads, part) = match end - start < WORTH_SHARING {
-            true => (1, self.pending.len()),
-            false => (bigint_cpu::threads(), PART),
-        };
-        let mut rest = &mut self.limbs[start..];
-        let starts = (0..self.pending.len()).step_by(part.max(1));
-        let parts = starts.map(|at| {
-            let past = self.pending.len().min(at + part);
+        let read = self.offsets.len() - 1 - first;
+        let made = self.make_room(read, count);
+        made.map_err(|error| exception(&error))?;
+        let mut rest = &mut self.limbs[start..self.end];
+        let parts = (0..read).step_by(PART).map(|at| {
+            let past = read.min(at + PART);
             let limbs = (self.offsets[first + past] - self.offsets[first + at]) as usize / 4;
             let (place, others) = std::mem::take(&mut rest).split_at_mut(limbs);
             rest = others;
-            (&self.pending[at..past], place)
+            (at..past, place)
         });
-        let digits = self.digits;
-        bigint_cpu::share(parts, threads, |(ints, mut place)| {
-            for &int in ints.iter().flatten() {
-                let (of_int, others) = place.split_at_mut(digits.length(int).0);
-                digits.read(int, of_int);
-                place = others;
+        let (digits, threads) = (self.digits, (self.end - start).div_ceil(WORTH_SHARING));
+        bigint_cpu::share(parts, threads, |(part, mut place)| {
+            for (item, found) in items[part.clone()].iter().zip(&found[part]) {
+                if let (Some(int), &Found::Int(length, _)) = (item.int(), found) {
+                    let (of_int, others) = place.split_at_mut(length);
+                    digits.read(int, of_int);
+                    place = others;
+                }
             }
         });
-        self.pending.clear();
+        Ok(read)
+    }
+
+    /// Makes room for the limbs up to the end, where so many of all numbers have been looked at last.
+    fn make_room(&mut self, read: usize, count: usize) -> Result<(), Error> {
+        if self.limbs.is_empty() {
+            // The others are taken for as long.
+            let mean = (self.end + self.end / 64).div_ceil(read.max(1));
+            self.limbs = self
+                .engine
+                .memory(self.end.max(mean.saturating_mul(count)))?;
+        }
+        if self.limbs.len() < self.end {
+            let more = self.end - self.limbs.len() + self.end / 8;
+            bigint_cpu::reserve(&mut self.limbs, more)?;
+            self.limbs.resize(self.limbs.len() + more, 0);
+        }
         Ok(())
+    }
+
+    fn finish(mut self, place: Place) -> PyResult<Array> {
+        self.limbs.truncate(self.end);
+        let made = self
+            .engine
+            .integers_from_parts(self.limbs, self.offsets, self.signs);
+        let numbers = made.map_err(|error| exception(&error))?;
+        Ok(Array::of(numbers, self.nulls.found(), place))
     }
 }
 
@@ -377,36 +433,29 @@ impl Reader {
 #[expect(unsafe_code, reason = "ints are read as CPython lays them out")]
 fn of_ints(items: &Items<'_, '_>, digits: Digits, place: Place) -> PyResult<Array> {
     let (py, count) = (items.py(), items.len());
-    let raise = |error: Error| exception(&error);
-    let mut reader = Reader::new(digits, count).map_err(raise)?;
-    let mut nulls = Nulls::default();
-    for index in 0..count {
-        if reader.pending.len() == ITEMS {
-            reader.read(count).map_err(raise)?;
-            py.check_signals()?;
+    let reader = Reader::new(digits, place.of_host(py)?, count);
+    let mut reader = reader.map_err(|error| exception(&error))?;
+    let (mut next, mut most, mut waiting) = (0, ITEMS, Vec::with_capacity(ITEMS.min(count)));
+    while next < count {
+        py.check_signals()?;
+        waiting.clear();
+        for index in next..count.min(next + most) {
+            // SAFETY: `items` keeps it alive until Python code runs, and by then it is read.
+            waiting.push(unsafe { Object::of(&*items.get(index)?) });
         }
-        let item = items.get(index)?;
-        // SAFETY: `items` keeps it alive until Python code runs, and the reader has read it by then.
-        if let Some(int) = unsafe { Int::of(item.as_ptr()) } {
-            reader.pending.push(Some(int));
-            continue;
+        let read = reader.read(&waiting, count)?;
+        next += read;
+        most = ITEMS.min(2 * most);
+        if read < waiting.len() {
+            // Python code runs here. What waits behind this one is asked for again, and where others of its
+            // kind follow, little waits.
+            let other = as_int(&items.get(next)?.to_owned(), next)?;
+            // SAFETY: `other` keeps it alive until it is read.
+            reader.read(&[unsafe { Object::of(&other) }], count)?;
+            (next, most) = (next + 1, 1);
         }
-        if item.is_none() {
-            nulls.insert(index, count)?;
-            reader.pending.push(None);
-            continue;
-        }
-        // Python code may run from here on.
-        let item = item.to_owned();
-        reader.read(count).map_err(raise)?;
-        let other = as_int(&item, index)?;
-        // SAFETY: `other` keeps it alive until it is read.
-        reader.pending.push(unsafe { Int::of(other.as_ptr()) });
-        reader.read(count).map_err(raise)?;
     }
-    reader.read(count).map_err(raise)?;
-    let numbers = Integers::from_parts(reader.limbs, reader.offsets, reader.signs);
-    Ok(Array::of(numbers.map_err(raise)?, nulls.found(), place))
+    reader.finish(place)
 }
 
 /// An array of ints, by the stable ABI alone.

@@ -1,7 +1,7 @@
 //! Numbers as Python's objects.
 
 use crate::array::Array;
-use crate::digits::Digits;
+use crate::digits::{Ahead, Digits};
 use crate::error::exception;
 use bigint_host::Integers;
 use pyo3::exceptions::PyOverflowError;
@@ -9,10 +9,15 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList};
 use std::ops::Range;
+use std::sync::mpsc::{TrySendError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-/// Ints made at a time: between two looks for signals, and few enough to stay in a core's cache until
-/// they are filled in.
-const INTS: usize = 1 << 12;
+/// Ints made between two looks for signals.
+const INTS: usize = 1 << 17;
+
+/// Ints that a thread fills in at a time, few enough to be in its core's cache.
+const PART: usize = 1 << 9;
 
 /// Number `index` as an int.
 pub fn int(py: Python<'_>, numbers: &Integers, index: usize) -> PyResult<Py<PyAny>> {
@@ -59,61 +64,115 @@ pub fn list<'py>(
     range: Range<usize>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (numbers, start) = (array.numbers(py)?, range.start);
-    let mean = numbers.limbs().len() / numbers.len().max(1);
-    let threads = match Digits::known(py).filter(|_| mean > 4) {
-        Some(_) if range.len() > INTS => bigint_cpu::threads(),
-        _ => 1,
-    };
     #[expect(
         unsafe_code,
         reason = "the list is as long as it will be from the start"
     )]
-    // SAFETY: a new list, or null with an exception.
-    let list: Bound<'_, PyList> = unsafe {
-        let list = ffi::PyList_New(range.len() as ffi::Py_ssize_t);
-        Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked()
+    // SAFETY: the answer is null with an exception, or a list, which is ours.
+    let list = unsafe {
+        let made = ffi::PyList_New(range.len() as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked::<PyList>()
+    };
+    let put = |row: usize, int: Py<PyAny>| {
+        // SAFETY: the list has this place, which is empty; it takes the reference over.
+        #[expect(unsafe_code, reason = "as above")]
+        unsafe {
+            let at = (row - start) as ffi::Py_ssize_t;
+            ffi::PyList_SetItem(list.as_ptr(), at, int.into_ptr());
+        }
     };
     for part in range.clone().step_by(INTS) {
         py.check_signals()?;
         let rows = part..range.end.min(part + INTS);
-        let mut blanks = Vec::new();
-        for row in rows {
-            let limbs = numbers.magnitude(row);
-            let made = match Digits::known(py) {
-                _ if array.is_null(row) => py.None(),
-                Some(digits) if limbs.len() > 1 => {
-                    let made = digits.allocate(py, limbs)?;
-                    blanks.push(Blank {
-                        int: made.as_ptr(),
-                        limbs,
-                        is_negative: numbers.is_negative(row),
-                    });
-                    made
+        match Digits::known(py) {
+            Some(digits) => ints(py, digits, array, numbers, rows, put)?,
+            None => {
+                for row in rows {
+                    put(row, either(py, array, numbers, row)?);
                 }
-                _ => int(py, numbers, row)?,
-            };
-            // SAFETY: the list has this place, which is empty; it takes the reference over.
-            #[expect(unsafe_code, reason = "as above")]
-            unsafe {
-                let at = (row - start) as ffi::Py_ssize_t;
-                ffi::PyList_SetItem(list.as_ptr(), at, made.into_ptr());
             }
         }
-        let Some(digits) = Digits::known(py) else {
-            continue;
-        };
-        let part = blanks.len().div_ceil(2 * threads).max(1);
-        bigint_cpu::share(blanks.chunks_mut(part), threads, |part| {
-            for blank in part {
-                // SAFETY: it was made for these limbs, and Python code has not run since.
-                #[expect(unsafe_code, reason = "ints are written as CPython lays them out")]
-                unsafe {
-                    digits.write(blank.int, blank.limbs, blank.is_negative);
-                }
-            }
-        });
     }
     Ok(list)
+}
+
+fn either(py: Python<'_>, array: &Array, numbers: &Integers, row: usize) -> PyResult<Py<PyAny>> {
+    match array.is_null(row) {
+        true => Ok(py.None()),
+        false => int(py, numbers, row),
+    }
+}
+
+/// Makes ints, which only this thread may, while others fill in the limbs of those that are made.
+fn ints(
+    py: Python<'_>,
+    digits: Digits,
+    array: &Array,
+    numbers: &Integers,
+    rows: Range<usize>,
+    put: impl Fn(usize, Py<PyAny>),
+) -> PyResult<()> {
+    let mean = numbers.limbs().len() / numbers.len().max(1);
+    let threads = match mean > 4 && rows.len() > 4 * PART {
+        true => bigint_cpu::threads(),
+        false => 1,
+    };
+    let fill = |part: Vec<Blank<'_>>| {
+        for blank in part {
+            // SAFETY: it was made for these limbs, and Python code has not run since.
+            #[expect(unsafe_code, reason = "ints are written as CPython lays them out")]
+            unsafe {
+                digits.write(blank.int, blank.limbs, blank.is_negative);
+            }
+        }
+    };
+    let (sender, receiver) = sync_channel(threads);
+    let receiver = Mutex::new(receiver);
+    let next = || {
+        receiver
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv()
+    };
+    let fill_all = || {
+        while let Ok(part) = next() {
+            fill(part);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where there are no more threads to be had, there are fewer.
+            let _ = thread::Builder::new().spawn_scoped(scope, fill_all);
+        }
+        let (sender, mut ahead) = (sender, Ahead::new());
+        for part in rows.clone().step_by(PART) {
+            let mut blanks = Vec::with_capacity(PART);
+            for row in part..rows.end.min(part + PART) {
+                let limbs = numbers.magnitude(row);
+                if array.is_null(row) || limbs.len() <= 1 {
+                    put(row, either(py, array, numbers, row)?);
+                    continue;
+                }
+                let made = digits.allocate(py, limbs)?;
+                ahead.follow(made.as_ptr());
+                blanks.push(Blank {
+                    int: made.as_ptr(),
+                    limbs,
+                    is_negative: numbers.is_negative(row),
+                });
+                put(row, made);
+            }
+            // Where the others have enough to do, this thread helps.
+            if let Err(TrySendError::Full(part) | TrySendError::Disconnected(part)) =
+                sender.try_send(blanks)
+            {
+                fill(part);
+            }
+        }
+        drop(sender);
+        fill_all();
+        Ok(())
+    })
 }
 
 /// Number `index` in decimal digits, or the ends of a long one.

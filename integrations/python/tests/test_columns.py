@@ -47,6 +47,9 @@ def test_long_lists_come_back():
     column[17] = column[40_000] = None
     assert bi.array(column).to_list() == column
     assert bi.array([np.int64(i) for i in range(40_000)]).to_list() == list(range(40_000))
+    mixed = [x if i % 1009 or x is None else Index(x) for i, x in enumerate(column)]
+    assert bi.array(mixed).to_list() == column
+    assert bi.array(column[:30_000] + [1 << 60_000, None] + column).to_list()[30_000:] == [1 << 60_000, None] + column
 
 
 class Index:

@@ -15,6 +15,14 @@ import bigint_engine as bi
 MODULUS = (1 << 2048) - 1942289
 
 
+@pytest.fixture(autouse=True)
+def interrupts_are_heard():
+    """A shell has the jobs that it starts in the background ignore interrupts: they would work for hours."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def hours_of_work():
     """Far more than any test waits for, in pieces that end soon after nobody waits."""
     return pow(bi.array(range(1, 2_000_000)), MODULUS - 2, MODULUS)

@@ -395,13 +395,17 @@ fn constants_are_printed_to_as_many_digits_as_are_asked_for() {
 #[test]
 fn sql_is_a_program_of_its_own_with_the_same_arguments() {
     let place = Workplace::new();
-    let missing = place.run(&["sql", "SELECT 1"]);
+    // The folder that cargo builds into may have a bigint-sql, which would be found.
+    let alone = place.copy_of_the_command();
+    let mut missing = place.program(alone.to_str().expect("UTF-8"));
+    let missing = ended(missing.args(["sql", "SELECT 1"]).output().expect("bigint"));
     assert_eq!(missing.code, 2, "{}", missing.stderr);
     let cure = "cargo install --path integrations/bigint-sql";
     assert!(missing.stderr.contains(cure), "{}", missing.stderr);
     place.file("bigint-sql", "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 3\n");
     let script = "chmod +x bigint-sql; PATH=$PWD:$PATH $bigint sql 'SELECT 1' --table t=a --help";
-    let ended = ended(place.script(script).output().expect("bash"));
+    let mut script = place.script(script);
+    let ended = ended(script.env("bigint", &alone).output().expect("bash"));
     assert_eq!(ended.stdout, "SELECT 1|--table|t=a|--help|");
     assert_eq!(ended.code, 3, "{}", ended.stderr);
 }

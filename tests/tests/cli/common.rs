@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A fresh folder, removed at the end of the test.
 pub struct Workplace {
     folder: TempDir,
-    /// Where another user finds the command.
+    /// Where [`Self::copy_of_the_command`] lies.
     programs: OnceCell<TempDir>,
 }
 
@@ -68,8 +68,8 @@ impl Workplace {
     /// The folder becomes that user's, with all that is in it.
     #[cfg(unix)]
     pub fn script_of_a_user(&self, script: &str) -> Command {
-        use std::fs::{Permissions, copy, read_dir, set_permissions};
-        use std::os::unix::fs::{PermissionsExt, chown};
+        use std::fs::read_dir;
+        use std::os::unix::fs::chown;
         use std::os::unix::process::CommandExt;
 
         const USER: u32 = 54321;
@@ -77,15 +77,7 @@ impl Workplace {
         if !rustix::process::getuid().is_root() {
             return command;
         }
-        // Root's programs may lie where no one else can reach them.
-        let bigint = self.programs.get_or_init(|| {
-            let folder = TempDir::new().expect("a temporary folder");
-            set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
-            let program = env!("CARGO_BIN_EXE_bigint-e2e");
-            copy(program, folder.path().join("bigint")).expect("a copy of the command");
-            folder
-        });
-        command.env("bigint", bigint.path().join("bigint"));
+        command.env("bigint", self.copy_of_the_command());
         command.uid(USER).gid(USER);
         let entries = read_dir(self.path()).expect("the folder");
         let entries = entries.map(|entry| entry.expect("a file").path());
@@ -93,6 +85,23 @@ impl Workplace {
             chown(path, Some(USER), Some(USER)).expect("root may");
         }
         command
+    }
+
+    /// A copy of the command in a folder of its own, which every user may read: root's programs may
+    /// lie where no one else can reach them, and other programs may lie beside the command.
+    #[cfg(unix)]
+    pub fn copy_of_the_command(&self) -> PathBuf {
+        use std::fs::{Permissions, copy, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = self.programs.get_or_init(|| {
+            let folder = TempDir::new().expect("a temporary folder");
+            set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
+            let program = env!("CARGO_BIN_EXE_bigint-e2e");
+            copy(program, folder.path().join("bigint")).expect("a copy of the command");
+            folder
+        });
+        folder.path().join("bigint")
     }
 
     /// Another program, about to run in this folder.

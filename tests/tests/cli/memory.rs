@@ -153,11 +153,7 @@ fn threads_that_are_slow_to_give_memory_back_leave_enough_for_the_others() {
 #[test]
 fn what_is_computed_with_little_memory_is_computed_with_more() {
     let place = Workplace::new();
-    let step = if std::env::var_os("BIGINT_SWEEPS").is_some() {
-        2_000
-    } else {
-        20_000
-    };
+    let step = bigint_testing::sweep_all(20_000, 10_000, 2_000);
     let mut least = None;
     for kibibytes in (60_000..=260_000).step_by(step) {
         let script = format!(r#"ulimit -v {kibibytes}; "$bigint" calc '3^3000000' -o result"#);

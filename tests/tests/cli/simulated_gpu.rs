@@ -1,10 +1,16 @@
 //! The command on a GPU: the simulator's `libcuda` in place of the driver's.
 
+use std::process::Command;
+
 use crate::common::{Ended, Workplace, ended};
 use crate::{at_once, rsa_moduli};
 
 /// Runs the command with a simulated GPU, some of whose calls may fail.
 fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
+    answer(&mut command(place, fault), arguments)
+}
+
+fn command(place: &Workplace, fault: &str) -> Command {
     let mut command = place.command();
     command
         .env_remove("CUDA_VISIBLE_DEVICES")
@@ -13,6 +19,10 @@ fn run(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
         .env("CUDA_SIM_LOG", "/dev/null")
         .env("CUDA_SIM_LEAKS", "fail")
         .env("CUDA_SIM_FAULT", fault);
+    command
+}
+
+fn answer(command: &mut Command, arguments: &[&str]) -> Ended {
     ended(
         command
             .args(arguments)
@@ -200,22 +210,11 @@ fn a_device_that_fails_costs_auto_a_warning_and_cuda_its_answer() {
 
 /// Runs the command with three simulated GPUs, the second with little memory.
 fn on_three(place: &Workplace, fault: &str, arguments: &[&str]) -> Ended {
-    let mut command = place.command();
+    let mut command = command(place, fault);
     command
-        .env_remove("CUDA_VISIBLE_DEVICES")
-        .env("BIGINT_CUDA_DRIVER", cuda_sim::driver::library())
-        .env(at_once::VARIABLE, at_once::tuning())
         .env("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB")
-        .env("CUDA_SIM_CHECKS", "none")
-        .env("CUDA_SIM_LOG", "/dev/null")
-        .env("CUDA_SIM_LEAKS", "fail")
-        .env("CUDA_SIM_FAULT", fault);
-    ended(
-        command
-            .args(arguments)
-            .output()
-            .expect("the command starts"),
-    )
+        .env("CUDA_SIM_CHECKS", "none");
+    answer(&mut command, arguments)
 }
 
 #[test]
@@ -351,4 +350,105 @@ fn a_gpu_is_not_started_for_little_work() {
         assert!(ended.stdout == expected, "{expression}");
     }
     assert!(!counts.exists());
+}
+
+#[test]
+fn a_gpu_is_measured_beside_the_model_and_the_file_serves_the_other_commands() {
+    let place = Workplace::new();
+    // The file in the configuration, and none that a variable names.
+    let run = |arguments: &[&str]| {
+        let mut command = command(&place, "");
+        answer(command.env_remove(at_once::VARIABLE), arguments)
+    };
+    let few = ["--widest", "4096", "--count", "1", "--samples", "1"];
+    let what = [
+        "tune",
+        "--backend",
+        "cuda",
+        "--operations",
+        "mul,square,gcd",
+    ];
+    let tuned = run(&[&what[..], &few].concat());
+    assert_eq!(tuned.code, 0, "{}", tuned.stderr);
+    let file = place.path().join("bigint/gpu.toml");
+    let end = format!("{}\n", file.display());
+    let table = tuned.stdout.strip_suffix(&end).expect("the file's path");
+    for job in [
+        "mul by school of 2048 bits",
+        "square by fft, 16 lanes, of 4096 bits, one alone",
+        "mul by toeplitz of 4096 bits",
+        "gcd by lehmer_words of 256 bits",
+    ] {
+        assert!(table.contains(job), "{job:?} is not in {table}");
+    }
+    assert!(table.contains("ratio"), "{table}");
+    let info = run(&["info"]);
+    assert!(info.stdout.contains("bigint/gpu.toml"), "{}", info.stdout);
+    assert!(!info.stdout.contains("modelled"), "{}", info.stdout);
+    let product = run(&["calc", "3*5", "--backend", "cuda"]);
+    assert_eq!((product.code, product.stdout.as_str()), (0, "15\n"));
+    // What cannot be read there costs a warning; what the variable names is an error.
+    std::fs::write(&file, "[provenance]\nmachine = 3").unwrap();
+    let warned = run(&["calc", "3*5", "--backend", "cuda"]);
+    assert_eq!((warned.code, warned.stdout.as_str()), (0, "15\n"));
+    for part in ["warning: ", "line 2", "bigint tune --backend cuda"] {
+        assert!(warned.stderr.contains(part), "{}", warned.stderr);
+    }
+}
+
+/// A file of thresholds by which a GPU converts numbers of a few thousand digits.
+fn thresholds_of_short_decimals(place: &Workplace) -> std::path::PathBuf {
+    let shipped = include_str!("../../../crates/bigint-host/tuning/nvidia-h200.toml");
+    let (before, after) = shipped
+        .split_once("[decimals]\n")
+        .expect("there is a table");
+    let others = after.lines().skip_while(|line| line.starts_with("min_"));
+    let others: Vec<&str> = others.collect();
+    let table = "[decimals]\nmin_width = 512\nmin_limbs = 512\n";
+    place.file(
+        "thresholds",
+        format!("{before}{table}{}", others.join("\n")),
+    );
+    place.path().join("thresholds")
+}
+
+#[test]
+fn long_numbers_are_read_and_written_in_decimal_by_the_gpu_that_computes() {
+    let place = Workplace::new();
+    let thresholds = thresholds_of_short_decimals(&place);
+    let on_gpu = |arguments: &[&str]| {
+        let mut command = command(&place, "");
+        command.env(at_once::VARIABLE, &thresholds);
+        answer(&mut command, &[arguments, &["--backend", "cuda"]].concat())
+    };
+    place.file(
+        "a",
+        format!("-{}\n{}\n", "7".repeat(5200), "3".repeat(9000)),
+    );
+    let expression = ["calc", "a*a*a + a", "--let", "a=a"];
+    let cuda = on_gpu(&[&expression[..], &["--verbose"]].concat());
+    assert_eq!(cuda.code, 0, "{}", cuda.stderr);
+    assert!(cuda.stdout == place.calc(&[&expression[1..], &["--backend", "cpu"]].concat()));
+    let lines = cuda.stderr.lines().collect::<Vec<_>>();
+    let conversions = lines.windows(2).filter(|pair| {
+        pair[0].starts_with("decimal digits of ") && pair[1].contains("by products with powers")
+    });
+    // Two numbers are read, and the results of both are written.
+    assert!(conversions.count() >= 3, "{}", cuda.stderr);
+    let wrong = [&expression[..2], &["--let", "a=b"]].concat();
+    place.file(
+        "b",
+        format!("1\n{}x{}\n", "7".repeat(5200), "7".repeat(5200)),
+    );
+    let refused = on_gpu(&wrong);
+    assert!(refused.stderr.contains("b:2:5201: "), "{}", refused.stderr);
+    let digits = ["constant", "pi", "--digits", "6000"];
+    let pi = on_gpu(&digits);
+    assert_eq!(pi.code, 0, "{}", pi.stderr);
+    assert!(
+        pi.stdout
+            == place
+                .run(&[&digits[..], &["--backend", "cpu"]].concat())
+                .stdout
+    );
 }

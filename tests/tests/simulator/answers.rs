@@ -4,6 +4,11 @@ use super::Machine;
 use bigint_testing::sweep;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::os::unix::fs::PermissionsExt;
+use std::{env, fs};
+
+/// The script that `cargo xtask gpu-pack` puts beside the command.
+const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/src/gpu_pack/run.sh");
 
 /// Integers in hexadecimal that are hard on carries: runs of ones and zeros of
 /// random lengths around limb boundaries, of up to `limbs` limbs, some negative.
@@ -112,20 +117,24 @@ fn the_selftest_passes_when_work_runs_as_late_as_it_may() {
 #[test]
 fn the_pack_for_other_machines_tests_and_measures() {
     let machine = Machine::new();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/src/gpu_pack/run.sh");
     let ended = machine.run_program(
-        script,
+        PACK,
         &[
             ("BIGINT", env!("CARGO_BIN_EXE_bigint-e2e")),
             ("CASES", "10"),
             ("BENCH", "--widths 64,300 --count 40 --samples 2"),
+            (
+                "TUNE",
+                "--operations gcd --widest 256 --count 1 --samples 1",
+            ),
             ("CUDA_SIM_CHECKS", "none"),
         ],
         &["records"],
     );
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.contains("gcd by lehmer_words of 256 bits"));
     let records = ended.stdout.lines().rev().take(3).map(|name| {
-        let text = std::fs::read_to_string(machine.folder.path().join(name)).expect("a record");
+        let text = fs::read_to_string(machine.folder.path().join(name)).expect("a record");
         (name.to_owned(), text)
     });
     for (name, text) in records {
@@ -141,4 +150,55 @@ fn the_pack_for_other_machines_tests_and_measures() {
         }
         assert!(!text.contains("\"back_end\": \"cpu\""), "{name}");
     }
+}
+
+#[test]
+fn the_pack_has_four_tools_look_at_the_selftest_where_they_are() {
+    let machine = Machine::new();
+    let folder = machine.folder.path();
+    // A command that does nothing, and a sanitizer that finds what `FINDS` says.
+    for (name, text) in [
+        ("bigint", ""),
+        (
+            "compute-sanitizer",
+            r#"echo "SUMMARY $*"; [ "$2" != "$FINDS" ]"#,
+        ),
+    ] {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+    }
+    let bigint = folder.join("bigint").display().to_string();
+    let path = format!("{}:{}", folder.display(), env::var("PATH").expect("text"));
+    let run = |finds| {
+        let variables = [
+            ("BIGINT", &*bigint),
+            ("PATH", &*path),
+            ("CHECKED", "7"),
+            ("FINDS", finds),
+        ];
+        machine.run_program(PACK, &variables, &["records"])
+    };
+    let is_kept = || {
+        let mut names = fs::read_dir(folder.join("records")).expect("records");
+        let is_record = |name: &str| name.ends_with("-sanitizer.txt");
+        names.any(|entry| is_record(&entry.expect("an entry").file_name().to_string_lossy()))
+    };
+    let found = run("racecheck");
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(!is_kept());
+    let tools = ["memcheck", "initcheck", "racecheck", "synccheck"];
+    let clean = run("");
+    assert_eq!(clean.code, Some(0), "{clean:?}");
+    assert!(is_kept());
+    let of_tool = |tool| {
+        format!(
+            "SUMMARY --tool {tool} --error-exitcode 1 --print-limit 5 {bigint} selftest --backend cuda --cases 7"
+        )
+    };
+    let looked = clean
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("SUMMARY"));
+    assert!(looked.eq(tools.map(of_tool)), "{clean:?}");
 }

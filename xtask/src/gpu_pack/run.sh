@@ -1,13 +1,15 @@
 #!/bin/sh
 # Tests this machine's first GPU, then measures it. The records go to the folder $1,
 # or here: DATE-auto.json (the library's own choices), DATE-wrapping.json (sums and
-# differences as wide as their operands) and DATE-choices.json (every kernel).
+# differences as wide as their operands), DATE-choices.json (every kernel), and DATE-tuning.txt:
+# the times by which kernels are chosen beside those that a model says, with their file DATE-tuning.toml.
 #
 # Where CUDA's compute-sanitizer is, its four tools look at the self-test of CHECKED pairs
 # first: their findings, none, go to DATE-sanitizer.txt.
 #
 # CASES, pairs of numbers per operation of the self-test; BENCH, more options for
-# `bigint bench`, such as "--samples 5 --widths 1024,4096"; BIGINT, another program.
+# `bigint bench`, such as "--samples 5 --widths 1024,4096"; TUNE, the same of `bigint tune`; BIGINT,
+# another program.
 set -eu
 folder=${1:-.}
 bigint=${BIGINT:-$(dirname "$0")/bigint}
@@ -40,6 +42,11 @@ bench() {
     mv "$record.part" "$record"
     echo "$record"
 }
+tuning=$folder/$(date -u +%F)-tuning
+# shellcheck disable=SC2086
+"$bigint" tune --backend cuda -o "$tuning.toml" ${TUNE:-} >"$tuning.txt.part"
+mv "$tuning.txt.part" "$tuning.txt"
+cat "$tuning.txt"
 bench auto --operations add,mul
 bench wrapping --operations add,sub --wrapping
 bench choices --operations add,mul --every-choice

@@ -1,36 +1,42 @@
-//! Division steps [Bernstein and Yang 2019]: what inverses in constant time share on every back end.
+//! Division steps [Bernstein and Yang 2019], by which every back end computes inverses in constant
+//! time.
 //!
-//! For an odd `f` and any `g`, and a counter `delta` that begins at 1, a step is
+//! For an odd `f`, any `g` and a counter `delta` that begins at 1, a step maps `(delta, f, g)` to
 //!
 //! ```text
 //! (1 - delta, g, (g - f) / 2)            where delta > 0 and g is odd
 //! (1 + delta, f, (g + (g mod 2) f) / 2)  else
 //! ```
 //!
-//! After so many steps as [`divstep_rounds`] has, whatever the numbers, `g` is 0 and `f` their
-//! greatest common divisor or its negative. By hand, of 7 and 3: (0, 3, -2), (1, 3, -1),
-//! (0, -1, -2), (1, -1, -1), (0, -1, 0). What 30 steps do depends on the lowest 30 bits, and
-//! is a matrix of integers, divided by 2^30, so that digits of 30 bits move down by one.
+//! After [`divstep_rounds`] rounds of [`DIGIT_BITS`] steps, whatever the numbers, `g` is 0 and `f`
+//! is their greatest common divisor or its negative. By hand, `(delta, f, g)` from 7 and 3 on is
+//! (1, 7, 3), (0, 3, -2), (1, 3, -1), (0, -1, -2), (1, -1, -1), (0, -1, 0).
+//!
+//! The effect of 30 steps depends on the lowest 30 bits of `f` and `g` alone. It is a matrix of
+//! integers divided by 2^30, so numbers are kept in digits of 30 bits: dividing by 2^30 moves each
+//! digit down by one place.
 
 use crate::LIMB_BITS;
 
-/// Bits of a digit, and steps of a round.
+/// The bits of a digit, which are also the steps of a round.
 pub const DIGIT_BITS: usize = 30;
 
-/// Digits of numbers of `width` limbs, of their negatives, and of their doubles.
+/// The digits of a signed number that is at most twice a number of `width` limbs in size.
 #[inline(always)]
 pub const fn divstep_digits(width: usize) -> usize {
     (LIMB_BITS * width + 2).div_ceil(DIGIT_BITS)
 }
 
-/// Pairs in the column of a thread that inverts numbers of `width` limbs: two numbers, their
-/// cofactors, and the modulus, whose digits are two to a pair; each of an even number of digits.
+/// The pairs of digits in the column of a thread that inverts numbers of `width` limbs. The column
+/// holds five numbers: `f`, `g`, their two cofactors and the modulus. Two digits of a number make a
+/// pair, so each number has its digits rounded up to an even count.
 #[inline(always)]
 pub const fn divstep_pairs(width: usize) -> usize {
     5 * divstep_digits(width).div_ceil(2)
 }
 
-/// Rounds for numbers of up to `width` limbs (Bernstein and Yang, theorem 11.2).
+/// The rounds that suffice for numbers of up to `width` limbs [Bernstein and Yang 2019, theorem
+/// 11.2].
 #[inline(always)]
 pub const fn divstep_rounds(width: usize) -> usize {
     let bits = LIMB_BITS * width;
@@ -38,9 +44,9 @@ pub const fn divstep_rounds(width: usize) -> usize {
     steps.div_ceil(DIGIT_BITS)
 }
 
-/// The matrix of a round on numbers with these lowest bits, and the counter after it: `(f, g)`
-/// becomes `(u f + v g, q f + r g)` divided by 2^30. No branch depends on numbers; `|u| + |v|`
-/// and `|q| + |r|` are at most 2^30.
+/// The counter after a round, and the round's matrix `[[u, v], [q, r]]`, from the lowest bits of
+/// `f` and `g`. The round replaces `(f, g)` by `(u f + v g, q f + r g)` divided by 2^30. No branch
+/// depends on the numbers. `|u| + |v|` and `|q| + |r|` are at most 2^30.
 #[inline(always)]
 pub fn divsteps(mut delta: i32, f: u32, g: u32) -> (i32, [[i32; 2]; 2]) {
     let (mut f, mut g) = (f as i32, g as i32);
@@ -48,14 +54,15 @@ pub fn divsteps(mut delta: i32, f: u32, g: u32) -> (i32, [[i32; 2]; 2]) {
     let mut step = 0;
     while step < DIGIT_BITS {
         let is_odd = g & 1;
-        // 1 where delta > 0.
+        // This is 1 where delta > 0, else 0.
         let is_positive = (delta.wrapping_neg() as u32 >> 31) as i32;
-        // -1, 0 or 1.
+        // The multiple of `f` that is added to `g`: -1, 0 or 1.
         let sign = is_odd * (1 - 2 * is_positive);
         g = g.wrapping_add(sign.wrapping_mul(f));
         q = q.wrapping_add(sign.wrapping_mul(u));
         r = r.wrapping_add(sign.wrapping_mul(v));
-        // Where both, `g - f` is added to `f`, which makes it `g`.
+        // Where delta > 0 and g is odd, `g` now holds `g - f`; adding it to `f` makes `f` the old
+        // `g`.
         let swap = is_odd & is_positive;
         f = f.wrapping_add(swap.wrapping_mul(g));
         u = u.wrapping_add(swap.wrapping_mul(q));
@@ -73,7 +80,7 @@ pub fn divsteps(mut delta: i32, f: u32, g: u32) -> (i32, [[i32; 2]; 2]) {
 mod tests {
     use super::*;
 
-    /// As the definition says, one after another.
+    /// Steps by the definition, one after another.
     fn steps(mut delta: i64, mut f: i64, mut g: i64, count: usize) -> (i64, i64, i64) {
         for _ in 0..count {
             (delta, f, g) = match (delta > 0, g % 2 != 0) {

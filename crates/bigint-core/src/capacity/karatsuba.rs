@@ -24,33 +24,34 @@
 //! subtracted, not added as in Karatsuba's first form, so that they need no limb
 //! more than their operands [Honda 2015], [Carlessi and Kashani 2013].
 
-/// How often a product is split at most: Honda's "Karatsuba^2".
+/// The most times that a product is split: "Karatsuba^2" of [Honda 2015].
 ///
 /// The bound keeps the device free of recursion: each level is a loop of its own.
 pub const DEPTH: usize = 2;
 
-/// The shorter operand of a split has at least this many limbs. Below it the
-/// linear work of a split costs more than the products that it saves.
+/// The least limbs of the shorter operand of a split. Below this width the linear work of a
+/// split costs more than the product that it saves.
 pub const MIN_WIDTH: usize = 16;
 
 /// How one product is split at one level of the recursion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// Too short, or split often enough: Comba.
+    /// The product is not split but computed by Comba's method: the operand is too short, or
+    /// the product has been split [`DEPTH`] times.
     Base,
     /// Only the longer operand is split, at `half` limbs: two products.
     Two {
-        /// `h`, the limbs of the low half.
+        /// The limbs of the low half, `h`.
         half: usize,
     },
     /// Both operands are split, at `half` limbs: three products.
     Three {
-        /// `h`, the limbs of the low halves.
+        /// The limbs of the low halves, `h`.
         half: usize,
     },
 }
 
-/// How operands of `n >= m` limbs are split where `depth` splits are left.
+/// Decides how operands of `n >= m` limbs are split when `depth` more splits are allowed.
 ///
 /// ```
 /// use bigint_core::karatsuba::{split, Split};
@@ -71,7 +72,7 @@ pub const fn split(n: usize, m: usize, depth: usize) -> Split {
     }
 }
 
-/// Limbs of scratch for a product whose longer operand has `n` limbs.
+/// The limbs of scratch for a product whose longer operand has `n` limbs.
 ///
 /// One level keeps `2h + 1` limbs while it calls the next on operands of at
 /// most `h` limbs: `S(n) = 2h + 1 + S(h)`, for at most [`DEPTH`] levels.
@@ -99,7 +100,7 @@ pub const fn scratch(n: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The scratch that the recursion really touches, by walking it.
+    /// The scratch that the recursion touches, found by walking it.
     fn walk(n: usize, m: usize, depth: usize) -> usize {
         let (n, m) = if n < m { (m, n) } else { (n, m) };
         let below = |pairs: &[(usize, usize)], half: usize| {

@@ -1,29 +1,29 @@
-//! Where the signed digits of Lehmer's steps stand: a column of pairs for each thread.
+//! The columns of Lehmer's algorithm: each thread has a column of pairs of signed digits.
 
-/// Pairs of digits that a pass takes at a time.
+/// The pairs of digits that a pass takes at a time.
 const STEP: usize = 4;
 
-/// Zeros below the lowest digits of both numbers, for who looks at their top digits where they have
-/// few.
+/// The zeros below the lowest digits of both numbers. They are read as top digits of numbers that
+/// have fewer digits.
 pub const ZEROS_BELOW: usize = 3;
 
-/// Pairs in a column for two numbers of `n` and `m` limbs: zeros below, a digit more than the wider
-/// has limbs, and what a pass by fours reads above.
+/// The pairs of a column for two numbers of `n` and `m` limbs: the zeros below, one digit more than
+/// the wider number has limbs, and the pairs above that a pass by fours reads.
 #[inline(always)]
 pub const fn gcd_digits(n: usize, m: usize) -> usize {
     ZEROS_BELOW + (wider(n, m) + STEP).next_multiple_of(STEP)
 }
 
-/// Pairs in a column that has cofactors too, from its other end.
+/// The pairs of a column that also has cofactors, which begin at its other end.
 ///
 /// In every round the longest number times the longest cofactor is below `2^20` times the wider
-/// operand (a quotient is off by less than `2^-18` of itself, and doubles by `2^-53`, which entries
-/// of `2^30` make `2^-22` of a number of which `2^-29` was to be left), so that both together have
-/// two digits more than that has limbs, and six are left between them. While a quotient is taken in
-/// several rounds they have what is left of it more, of 97 bits three digits. Behind that there is
-/// room for the three digits that a round of two places up adds, and for the zeros that a pass
-/// by fours takes: three above the numbers, and four above the cofactors, these where a quotient has
-/// a digit left at most.
+/// operand. (A quotient is off by less than `2^-18` of itself. Doubles are off by `2^-53`, which
+/// entries of `2^30` turn into `2^-22` of a number of which `2^-29` should be left.) So number and
+/// cofactor together have two digits more than the wider operand has limbs, and six pairs are left
+/// between them. While a quotient is taken in several rounds they are longer by the part of it that
+/// is left, which has up to 97 bits, or three digits. The rest is room for the three digits that a
+/// round two places up adds, and for the zeros that a pass by fours reads: three above the numbers,
+/// and four above the cofactors if at most a digit of a quotient is left.
 #[inline(always)]
 pub const fn inverse_digits(n: usize, m: usize) -> usize {
     ZEROS_BELOW + (wider(n, m) + 2 * STEP).next_multiple_of(STEP)
@@ -33,13 +33,13 @@ const fn wider(n: usize, m: usize) -> usize {
     if n > m { n } else { m }
 }
 
-/// Bytes of a pair of digits.
+/// The bytes of a pair of digits.
 pub(crate) const PAIR: usize = 8;
 
-/// Shared memory that a block of columns may have where the device has it, in bytes.
+/// The most bytes of shared memory of a block of columns, on a device that has as many.
 pub(crate) const COLUMN_BYTES: u32 = 96 << 10;
 
-/// Bytes of so many pairs of digits for each thread of a warp.
+/// The bytes of a warp's columns of `digits` pairs.
 #[inline(always)]
 pub(crate) const fn columns_of_warp(digits: usize) -> usize {
     32 * PAIR * digits

@@ -1,11 +1,11 @@
-//! What workers have room for: how much of a number stands in registers and in shared memory, into
+//! The room that workers have: how much of a number stands in registers and in shared memory, into
 //! which parts a leaf cuts it, and how much scratch it needs.
 //!
-//! Each file is of one kind of leaf, and both sides call it: the host sizes a launch by it, and a
-//! kernel that is not specialized finds out by the same functions where its numbers are. So these
-//! limits are part of the kernels, as a tile's size is, even where a measurement has suggested them:
-//! another limit is another build of the PTX. What the host alone decides, and what a machine may
-//! answer in another way, is data in `bigint-host/tuning`.
+//! Each file describes one kind of leaf. Both sides call its functions: the host to size a launch,
+//! and a kernel that is not specialized to find out where its numbers are. These limits are
+//! therefore part of the kernels, as the size of a tile is, even where a measurement suggested
+//! them; to change one is to build the PTX anew. Limits that the host alone applies, and that may
+//! differ between machines, are data in `bigint-host/tuning`.
 
 mod divsteps;
 pub mod karatsuba;

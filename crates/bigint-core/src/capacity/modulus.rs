@@ -1,15 +1,15 @@
-//! How much of a modulus or a divisor workers have in registers, and into which windows
+//! The part of a modulus or divisor that each worker holds in registers, and the windows into which
 //! exponents are cut.
 
-/// The widest modulus or divisor, in limbs, that a warp has in registers; the powers' may
-/// be twice as wide ([`power_digit`]).
+/// The widest modulus, in limbs, of Montgomery products that the lanes of a warp hold in registers.
+/// A divisor or the modulus of a power may be twice as wide ([`power_digit`]).
 pub const WIDEST_MODULUS: usize = 512;
 
-/// Limbs of a modulus, or of a divisor, of `width` limbs that each of `lanes` lanes has in
-/// registers: the fewest there is code for; 0 where they do not hold it.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of a modulus of `width`
+/// limbs: the fewest for which kernels have code, or 0 if the modulus is too wide for these lanes.
 #[inline(always)]
 pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
-    // Lanes are a power of two.
+    // The number of lanes is a power of two, so this is `width / lanes` rounded up.
     let limbs = (width + lanes as usize - 1) >> lanes.trailing_zeros();
     match (lanes, limbs) {
         (1, 0..=4) => 4,
@@ -20,8 +20,9 @@ pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
-/// Limbs of a power's modulus that each of `lanes` lanes has, as of a [modulus](montgomery_digit),
-/// for whose widest digits there is code as well.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of the modulus of a
+/// power. It is that of a [Montgomery product](montgomery_digit), except that there is code for 32
+/// limbs to a lane as well.
 #[inline(always)]
 pub const fn power_digit(width: usize, lanes: u32) -> usize {
     match montgomery_digit(width, lanes) {
@@ -30,7 +31,8 @@ pub const fn power_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
-/// Limbs of a divisor that each of `lanes` lanes has, for which there is code for 16 and 32.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of a divisor: 16 or 32,
+/// for which kernels have code, or 0 if the divisor is too wide for these lanes.
 #[inline(always)]
 pub const fn divisor_digit(width: usize, lanes: u32) -> usize {
     match power_digit(width, lanes) {
@@ -40,11 +42,11 @@ pub const fn divisor_digit(width: usize, lanes: u32) -> usize {
     }
 }
 
-/// The most limbs of a modulus that a lane has in registers.
+/// The most limbs of a modulus that a lane holds in registers.
 const WIDEST_DIGIT: usize = 32;
 
-/// Bits of the windows that an exponent of `width` limbs is cut into, by what the table and
-/// the products cost; at most `most`.
+/// The bits of the windows into which an exponent of `width` limbs is cut, at most `most`: the
+/// choice for which the table and the products together cost least.
 #[inline(always)]
 pub const fn power_window(width: usize, most: usize) -> usize {
     let best = match width {
@@ -57,13 +59,14 @@ pub const fn power_window(width: usize, most: usize) -> usize {
     if best < most { best } else { most }
 }
 
-/// Bits of the windows of a base's table that is made once. Even: in constant time, where windows are
-/// read whole, lanes and threads read half of one at a time.
+/// The bits of a window of [`PowFixed`](crate::Operation::PowFixed), whose table of a base's powers
+/// is made once. The number is even: in constant time, where the entries of a window are all read,
+/// lanes and threads take a window in two halves.
 pub const TABLE_WINDOW: usize = 6;
 
-/// The widest windows for a modulus of `width` limbs: where the whole table is read for each
-/// (`scan`), or there are two (`pair`), the tables of all that a device computes at once must stay
-/// near it.
+/// The widest windows for a modulus of `width` limbs. Where the whole table is read for each window
+/// (`scan`), or there are two tables (`pair`), windows are narrower, so that the tables of all
+/// numbers that a device computes at once stay in its caches.
 #[inline(always)]
 pub const fn widest_window(width: usize, scan: bool, pair: bool) -> usize {
     match (width, scan, pair) {

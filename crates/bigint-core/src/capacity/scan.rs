@@ -1,20 +1,21 @@
-//! Where a thread that [scans](crate::Algorithm::Scan) has its numbers: in registers, in strips of
-//! shared memory, or in device memory.
+//! The places in which a thread that [scans](crate::Algorithm::Scan) holds its numbers: registers, strips of
+//! shared memory, or device memory.
 
 use crate::operation::{Operation, Width};
 use crate::shape::Layout;
 
-/// The widest number, in limbs, that a thread scans by way of shared memory.
+/// The widest number, in limbs, that a thread scans in shared memory.
 pub const WIDEST_SCANNED: u32 = 49;
 
-/// The widest number, in limbs, that a thread scans whether it is in a strip or not.
+/// The widest number, in limbs, that a thread scans even if it is not in a strip; lanes share wider ones.
 const WIDEST_ALONE: u32 = 16;
 
-/// The widest of two numbers, in limbs, that a thread scans by way of strips.
+/// The widest number, in limbs, of an operation on two numbers that a thread scans in strips.
 const WIDEST_OF_TWO: u32 = 33;
 
-/// Limbs of shared memory for each number of `width` limbs in a strip of a warp's numbers, where one
-/// may be left out behind each of an even width.
+/// The limbs of shared memory for each number in a strip of numbers of `width` limbs. Where the width is
+/// even, limbs are left out between numbers so that threads meet in no bank, and there is room for one
+/// behind each number.
 #[inline(always)]
 pub const fn strip(width: u32) -> u32 {
     if width.is_multiple_of(2) && width > 0 {
@@ -24,8 +25,8 @@ pub const fn strip(width: u32) -> u32 {
     }
 }
 
-/// Numbers of `width` limbs that a thread has in strips: of narrow ones two, as where they are takes
-/// as long to find out for two as for one.
+/// The numbers of `width` limbs that a thread has in strips at a time. It has two narrow ones, as it takes
+/// no longer to find out where two of them are than one.
 #[inline(always)]
 pub const fn numbers_scanned(width: u32) -> u32 {
     match width {
@@ -34,14 +35,14 @@ pub const fn numbers_scanned(width: u32) -> u32 {
     }
 }
 
-/// Whether threads have operands of so many limbs in strips. A kernel decides so for itself where it
-/// is not specialized, and the host by the same function how much shared memory it needs.
+/// Whether it pays for threads to hold operands of `width` limbs in strips. A kernel that is not specialized
+/// asks this function, and the host asks it how much shared memory a launch needs.
 ///
-/// An operation that reads each limb once takes longer by way of shared memory, as caches have the rest of
-/// a sector; so does one of six limbs, of which three rows at a time are moved. Lanes, which share what is
-/// wider than [`WIDEST_ALONE`], are ahead where they move four limbs at a time: on an H200 at 1056 bits they
-/// take 1.5 times as long for two numbers in order and 1.4 times for counts of ones, at 1024 bits a tenth
-/// less and as long.
+/// An operation that reads each limb once takes longer through shared memory, as the caches hold the rest of
+/// a sector anyway. So does one on six limbs, which are moved by three rows at a time. Lanes, which share
+/// numbers wider than [`WIDEST_ALONE`], are faster where they move four limbs at a time. On an H200 lanes
+/// take 1.5 times as long as a thread with strips to put two numbers of 1056 bits in order, and 1.4 times to
+/// count ones; at 1024 bits they take a tenth less, and as long.
 #[inline(always)]
 const fn pay(operation: Operation, width: u32) -> bool {
     match operation {
@@ -62,21 +63,20 @@ const fn pay(operation: Operation, width: u32) -> bool {
     }
 }
 
-/// The place of the numbers of a thread that [scans](crate::Algorithm::Scan).
+/// The place in which a thread that [scans](crate::Algorithm::Scan) holds its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scanned {
     /// In device memory.
     Far,
     /// Up to four limbs of each operand in registers.
     InRegisters,
-    /// By way of so many limbs of shared memory for each thread: a strip for each operand and each
-    /// result. The first result stands in the strip of `a` where it is as wide as `a`, and the second
-    /// in the strip of `b` where it is as wide as `b`.
+    /// In shared memory, of so many limbs for each thread: a strip for each operand and each result. A first
+    /// result as wide as `a` stands in the strip of `a`, and a second as wide as `b` in the strip of `b`.
     InStrips(u32),
 }
 
-/// The place of a thread's numbers where operands `[a, b, c]` and results `[r, s]` have these
-/// widths, and contiguous ones follow one another without gaps.
+/// The place of a thread's numbers for operands `[a, b, c]` and results `[r, s]` of these widths, in limbs,
+/// if numbers of contiguous batches follow one another without gaps.
 #[inline(always)]
 pub const fn scanned(
     operation: Operation,
@@ -103,14 +103,14 @@ pub const fn scanned(
     }
 }
 
-/// Whether contiguous operands of these widths, and results of which the first is `width` limbs wide, are
-/// scanned by way of strips.
+/// Whether contiguous operands of `widths` limbs are scanned in strips, when the first result has `width`
+/// limbs.
 pub const fn is_in_strips(operation: Operation, widths: &[usize], width: usize) -> bool {
     scanned_bytes(operation, Layout::Contiguous, widths, width).0 > 0
 }
 
-/// Bytes of shared memory for each thread that scans operands of these widths for results of which
-/// the first is `width` limbs wide, and numbers that it takes at a time.
+/// The bytes of shared memory for each thread that scans operands of `widths` limbs, and the numbers that
+/// the thread takes at a time. The first result has `width` limbs.
 pub(crate) const fn scanned_bytes(
     operation: Operation,
     layout: Layout,

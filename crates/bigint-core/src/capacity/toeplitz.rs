@@ -1,27 +1,27 @@
-//! How a warp cuts numbers into columns of bytes that it multiplies by Toeplitz matrices, and where
-//! they stand in shared memory.
+//! The cutting of numbers into columns of bytes, which a warp multiplies by Toeplitz matrices, and the
+//! layout of both in shared memory.
 
-/// Limbs of a block: the 32 bytes that a step of the tensor cores multiplies.
+/// The limbs of a block: the 32 bytes of a column that a step of the tensor cores multiplies.
 const BLOCK: u32 = 8;
 
-/// Columns that a step multiplies at once.
+/// The columns that a step of the tensor cores multiplies at once.
 const COLUMNS: u32 = 8;
 
-/// Limbs of the widest numbers that are multiplied whole.
+/// The widest number, in limbs, that is multiplied whole.
 pub const WIDEST_TOEPLITZ: u32 = 512;
 
-/// The columns of the wider of two numbers, and the matrices of the other.
+/// The columns into which the wider of two numbers is cut. The matrices are made of the other number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Toeplitz {
-    /// Blocks of a column, 1 to 4.
+    /// The blocks of a column, 1 to 4.
     pub blocks: u32,
-    /// Passes, of eight columns each.
+    /// The passes, of eight columns each.
     pub passes: u32,
 }
 
 impl Toeplitz {
-    /// For the product of numbers of `n` and `m` limbs: the fewest columns that hold the wider one, or
-    /// a piece of it.
+    /// The cut for the product of numbers of `n` and `m` limbs: the least that holds the wider one, or a
+    /// piece of it where it has more than [`WIDEST_TOEPLITZ`] limbs.
     #[inline(always)]
     pub const fn of(n: u32, m: u32) -> Self {
         let wider = if n > m { n } else { m };
@@ -32,64 +32,67 @@ impl Toeplitz {
         Toeplitz { blocks, passes }
     }
 
-    /// Limbs of all columns.
+    /// The limbs of all columns together.
     #[inline(always)]
     pub const fn limbs(self) -> u32 {
         BLOCK * self.blocks * COLUMNS * self.passes
     }
 
-    /// Limbs of the matrices' operand: zeros below it, a block of them, what the columns may have, and as
-    /// many zeros above as the last step and the one that is fetched ahead of its time reach.
+    /// The limbs of shared memory for the number that the matrices are made of: a block of zeros, as many
+    /// limbs as all columns have, and the zeros above them that are read by the last step, and by the step
+    /// that is fetched ahead of it.
     #[inline(always)]
     pub const fn matrix_limbs(self) -> u32 {
         BLOCK + self.limbs() + BLOCK * self.blocks + BLOCK
     }
 
-    /// Limbs from a column to the next, an odd number of blocks: what the lanes load at once of four
-    /// columns lies in different banks.
+    /// The distance from a column to the next, in limbs. It is an odd number of blocks, so that the limbs
+    /// of four columns that lanes load at once lie in different banks.
     #[inline(always)]
     pub const fn column_limbs(self) -> u32 {
         BLOCK * (self.blocks | 1)
     }
 
-    /// Where columns begin in a warp's shared memory, in limbs.
+    /// The offset of the columns in a warp's shared memory, in limbs.
     #[inline(always)]
     pub const fn columns_at(self) -> u32 {
         self.matrix_limbs()
     }
 
-    /// Where the sums begin, a word of 64 bits for each limb of the product, in words.
+    /// The offset of the sums in a warp's shared memory, in words of 64 bits; there is one sum for each
+    /// limb of the product.
     #[inline(always)]
     pub const fn sums_at(self) -> u32 {
         (self.columns_at() + COLUMNS * self.passes * self.column_limbs()) / 2
     }
 
-    /// Sums that a lane makes limbs of at a time.
+    /// The number of sums that a lane turns into limbs at a time.
     #[inline(always)]
     pub const fn chunk(self) -> u32 {
         4 * self.blocks
     }
 
-    /// The word of sum `i`: a word is left free behind those of each lane, so that lanes meet in no bank.
+    /// The offset of sum `i`, in words of 64 bits. A word is left free behind the sums of each lane, so
+    /// that lanes meet in no bank.
     #[inline(always)]
     pub const fn sum(self, i: u32) -> u32 {
         self.sums_at() + i + i / self.chunk()
     }
 
-    /// Bytes of a warp's shared memory, as many for each lane.
+    /// The bytes of a warp's shared memory: a multiple of 128, so that each of the 32 lanes accounts for
+    /// the same number of limbs.
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
         (8 * self.sum(2 * self.limbs())).next_multiple_of(128)
     }
 }
 
-/// Blocks of threads that a multiprocessor should have room for, of warps whose columns have so many blocks
-/// of limbs. (On an H100 fewer or more took up to a tenth longer.)
+/// The blocks of threads that a multiprocessor should have room for when columns have `blocks` blocks of
+/// limbs. (On an H100 fewer or more took up to a tenth longer.)
 pub const fn toeplitz_blocks(blocks: u32) -> u32 {
     match blocks {
         1 => 9,
-        2 => 8,
-        3 => 5,
+        2 => 7,
         _ => 4,
     }
 }
@@ -106,7 +109,7 @@ mod tests {
             assert!(of.limbs() >= wider);
             assert_eq!(of.columns_at() % 8, 0);
             assert_eq!(of.sums_at() % 2, 0);
-            // A block of 32 threads has its numbers in what every device gives it.
+            // The numbers of a block of 32 threads fit the shared memory that every device gives a block.
             assert!(of.bytes() <= 48 << 10);
         }
         assert_eq!(Toeplitz::of(1000, 1000).limbs(), WIDEST_TOEPLITZ);

@@ -1,4 +1,4 @@
-//! What every kernel of the table takes: the one parameter of a launch, by value.
+//! The one parameter of every kernel of the table, which a launch passes by value.
 
 use crate::shape::{Limb, Strides};
 
@@ -8,14 +8,15 @@ use crate::shape::{Limb, Strides};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixArgument {
-    /// Device address of the first limb, 256-byte aligned.
+    /// The device address of the first limb, 256-byte aligned.
     pub limbs: u64,
-    /// Distance between numbers, in limbs: in the contiguous layout their width, in
-    /// the interleaved one 1; zero for a broadcast operand.
+    /// The distance between numbers, in limbs: their width in the contiguous layout, 1 in the
+    /// interleaved one, and zero for a broadcast operand.
     pub number_stride: u64,
-    /// Distance between limbs, in limbs. Kernels of the contiguous layout take 1 only.
+    /// The distance between the limbs of a number, in limbs. Kernels of the contiguous layout
+    /// take 1 only.
     pub limb_stride: u64,
-    /// Limbs in each number.
+    /// The limbs of each number.
     pub width: u64,
 }
 
@@ -30,8 +31,8 @@ impl MatrixArgument {
         }
     }
 
-    /// Whether four neighbouring limbs can be moved at once, at places that are multiples
-    /// of 4, where the layout is contiguous: for all numbers, or for none.
+    /// Whether four neighbouring limbs of a contiguous batch can be moved at once, at indices
+    /// that are multiples of 4. This holds for all of its numbers or for none.
     #[inline(always)]
     pub const fn in_fours(&self) -> bool {
         let limbs = self.limbs / size_of::<Limb>() as u64;
@@ -39,14 +40,14 @@ impl MatrixArgument {
     }
 }
 
-/// The one parameter of every kernel, passed by value. What an operation does not have
-/// is zero.
+/// The one parameter of every kernel, passed by value. Fields that an operation does not have
+/// are zero.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// The result; no part of it overlaps an operand.
     pub r: MatrixArgument,
-    /// The second result, likewise.
+    /// The second result; no part of it overlaps an operand.
     pub s: MatrixArgument,
     /// The first operand.
     pub a: MatrixArgument,
@@ -54,29 +55,33 @@ pub struct Arguments {
     pub b: MatrixArgument,
     /// The third operand.
     pub c: MatrixArgument,
-    /// Scratch, one "number" per worker; zero where the kernel needs none.
+    /// Scratch memory, laid out as a batch with one number for each worker; zero where the
+    /// kernel needs none.
     pub scratch: MatrixArgument,
-    /// Device address of `count` words that take each number's flag, a carry or borrow
-    /// out (0 or 1), or zero where nobody asks. Operations without a flag ignore it.
+    /// The device address of `count` words that receive each number's flag (0 or 1), such as a
+    /// carry or borrow out; zero where the flags are not wanted. Operations without a flag
+    /// ignore it.
     pub carry: u64,
-    /// Device address of 64 bits that are all ones at launch and take the least number
-    /// whose flag is 1, or zero where nobody asks. Operations without a flag ignore it.
+    /// The device address of 64 bits, all ones at launch, that receive the index of the first
+    /// number whose flag is 1; zero where it is not wanted. Operations without a flag ignore
+    /// it.
     pub first_carry: u64,
-    /// Device address of the table of [`fill_roots`](crate::transform::fill_roots), for
-    /// kernels that [`take_roots`](crate::Kernel::takes_roots), else zero.
+    /// The device address of the table of [`fill_roots`](crate::transform::fill_roots), for
+    /// kernels that [take roots](crate::Kernel::takes_roots), else zero.
     pub roots: u64,
-    /// Numbers in the batch.
+    /// The number of numbers in the batch.
     pub count: u64,
-    /// Workers (threads, or groups of lanes) of the launch: worker `w` computes
-    /// numbers `w`, `w + workers`, `w + 2 workers`, ...; or, of a kernel that
-    /// [`takes_stretches`](crate::Kernel::takes_stretches), the `w`-th stretch of as many.
+    /// The number of workers (threads, or groups of lanes) of the launch. Worker `w` computes
+    /// numbers `w`, `w + workers`, `w + 2 workers` and so on. In a kernel that [takes
+    /// stretches](crate::Kernel::takes_stretches) it computes stretch `w`, the limbs of all
+    /// results being cut into `workers` stretches.
     pub workers: u64,
 }
 
 impl Arguments {
-    /// Arguments of these results and operands, in their declared order; at most
+    /// Makes arguments of results and operands in their declared order. There are at most
     /// [`MOST_RESULTS`](crate::operation::MOST_RESULTS) and
-    /// [`MOST_OPERANDS`](crate::operation::MOST_OPERANDS).
+    /// [`MOST_OPERANDS`](crate::operation::MOST_OPERANDS) of them.
     pub fn of(results: &[MatrixArgument], operands: &[MatrixArgument]) -> Self {
         let at = |arguments: &[MatrixArgument], i| arguments.get(i).copied().unwrap_or_default();
         Arguments {
@@ -94,7 +99,7 @@ impl Arguments {
         [self.r, self.s, self.a, self.b, self.c, self.scratch]
     }
 
-    /// The arguments as a launch copies them, 64 bits at a time.
+    /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
         let rest = [

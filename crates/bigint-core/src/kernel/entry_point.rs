@@ -1,6 +1,6 @@
-//! What a launch names.
+//! Entry points: the names by which kernels are launched.
 
-/// Something that can be launched: its name and the PTX module it is in.
+/// The entry point of a kernel: its name, and the PTX module that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
     /// The name in the PTX.

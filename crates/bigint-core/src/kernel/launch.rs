@@ -1,4 +1,4 @@
-//! How a kernel is launched: grid and block, shared memory, and scratch.
+//! Launches of kernels: grid and block, shared memory, and scratch.
 
 use super::{Kernel, SHARED_BYTES};
 use crate::algorithm::{Algorithm, BLOCK, Level};
@@ -10,60 +10,64 @@ use crate::shape::{Layout, Strides};
 use crate::specialization::Family;
 use crate::transform::Plan;
 
-/// Workers a launch may have at most where each needs scratch of its own: the
-/// scratch of all of them stays below this many bytes (or one block's worth).
+/// The most bytes of scratch of a launch, unless one block alone needs more. Where workers need
+/// scratch of their own, it bounds how many there are.
 pub const SCRATCH_BUDGET: usize = 256 << 20;
 
-/// The budget of powers, whose tables are as much of their work as the numbers that they fill a
-/// device with: the tables of an H200 with windows of seven bits.
+/// The most bytes of scratch of a launch of powers, which keep their tables there. It is what the
+/// tables take on an H200 that is full of powers with windows of seven bits.
 pub const TABLE_BUDGET: usize = 576 << 20;
 
-/// Limbs of the results that a warp computes at once by a kernel that
-/// [`takes_stretches`](Kernel::takes_stretches): its stretch is made of whole tiles.
+/// The limbs of a tile: the limbs of results that a warp computes at once in a kernel that [takes
+/// stretches](Kernel::takes_stretches). A stretch is made of whole tiles.
 pub const TILE: u64 = 256;
 
-/// Limbs of marks, of [segments](crate::Operation::AddSegments), to as many limbs as a limb has bits.
+/// The limbs of marks that [`AddSegments`](crate::Operation::AddSegments) takes for every 32 limbs
+/// of an operand.
 pub const MARKS: usize = 3;
 
-/// Tiles of a stretch in a launch that fills the device.
+/// The tiles of a stretch in a launch that fills the device.
 pub(super) const TILES: u64 = 4;
 
-/// Stretches from which on a launch fills any device: several warps for each place
-/// that one has.
+/// The number of stretches with which a launch fills any device: several warps for each that the
+/// device can hold.
 const MANY_STRETCHES: u64 = 1 << 15;
 
-/// Stretches of one number in a launch, at most: so many have their hands full with any
-/// device, and where each must look through those below for its carry, no more do.
+/// The most stretches into which a number is cut. So many keep any device busy; with more, each
+/// would have to look through more stretches below it to find its carry.
 pub(super) const MOST_STRETCHES: u64 = 1 << 10;
 
-/// Limbs of numbers of which lanes that scan have [several](NUMBERS_SCANNED) one after the other.
+/// The widest numbers, in limbs, of which a group of lanes scans [several](NUMBERS_SCANNED) one
+/// after the other.
 const SCANNED: usize = 32;
 
-/// Numbers that such lanes have one after the other. (On an H200 counts and absolute differences of
-/// 1024 bits then take a tenth less time; wider ones take longer.)
+/// The numbers that a group of lanes scans one after the other where they are narrow and many. (On
+/// an H200 counts and absolute differences of 1024 bits then take a tenth less time; wider ones
+/// take longer.)
 pub(super) const NUMBERS_SCANNED: usize = 4;
 
-/// Numbers of a launch from which on groups of lanes fill any device all the same.
+/// The count of numbers from which on a launch fills any device even if each group of lanes scans
+/// several.
 const MANY_NUMBERS: usize = 1 << 17;
 
-/// How a kernel is launched.
+/// The launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks in the grid.
+    /// The blocks of the grid.
     pub grid: u32,
-    /// Threads in a block.
+    /// The threads of a block.
     pub block: u32,
-    /// Dynamic shared memory of a block, in bytes.
+    /// The dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Workers of the whole launch: `grid * block / lanes`.
+    /// The workers of the whole launch: `grid * block / lanes`.
     pub workers: usize,
-    /// Limbs of scratch for each worker.
+    /// The limbs of scratch for each worker.
     pub scratch_width: usize,
 }
 
 impl Launch {
-    /// Where the scratch of each worker lies: interleaved at thread level, so
-    /// that neighbouring threads touch neighbouring words, else contiguous.
+    /// The layout of the workers' scratch: interleaved at thread level, so that neighbouring
+    /// threads touch neighbouring words, else contiguous.
     pub const fn scratch_strides(&self, level: Level) -> Strides {
         match level {
             Level::Thread => Strides {
@@ -78,14 +82,14 @@ impl Launch {
     }
 }
 
-/// Into how many stretches the limbs of `count` results of `width` are cut.
+/// The number of stretches into which the limbs of `count` results of `width` limbs are cut.
 const fn stretches(count: u64, width: u64) -> u64 {
     const fn least(x: u64, y: u64) -> u64 {
         if x < y { x } else { y }
     }
     let tiles = (count * width).div_ceil(TILE);
     let long = tiles.div_ceil(TILES);
-    // Few stretches are cut finer, so that more warps have one.
+    // Where there are few stretches they are cut finer, so that more warps have one.
     let short = least(tiles, MANY_STRETCHES);
     least(
         if long > short { long } else { short },
@@ -93,12 +97,13 @@ const fn stretches(count: u64, width: u64) -> u64 {
     )
 }
 
-/// Threads of a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
 impl Kernel {
-    /// Whether the kernel computes with operands of these widths: those modulo a number have
-    /// it in registers, and so have lanes their divisor or their root.
+    /// Whether the kernel can compute with operands of these widths. Its registers limit the
+    /// modulus of modular operations, and the divisor or the root of lanes that divide or find
+    /// roots.
     pub const fn takes(&self, widths: &[usize]) -> bool {
         match (self.family, widths) {
             (Family::Power, [.., modulus]) => power_digit(*modulus, self.lanes) > 0,
@@ -111,11 +116,11 @@ impl Kernel {
         }
     }
 
-    /// The pairs of digits in a column of Euclid's algorithm, or of division steps; none where a
-    /// kernel has another.
+    /// The pairs of digits in a thread's column, for Euclid's algorithm or division steps on
+    /// operands of `n` and `m` limbs. It is zero for kernels of other algorithms.
     pub(super) const fn digit_pairs(&self, n: usize, m: usize) -> usize {
         match (self.algorithm, self.operation.declaration().flag) {
-            // Inverses are cofactors.
+            // An inverse is a cofactor, so the column has cofactors too.
             (Algorithm::Lehmer | Algorithm::LehmerWords, Flag::NotInvertible) => {
                 inverse_digits(n, m)
             }
@@ -125,18 +130,19 @@ impl Kernel {
         }
     }
 
-    /// Limbs of scratch one worker needs for operands of these widths, where a column of digits
-    /// stands in shared memory or not.
+    /// The limbs of scratch that one worker needs for operands of these widths. `are_shared` says
+    /// whether columns of digits stand in shared memory and need no scratch.
     const fn scratch_width(&self, widths: &[usize], are_shared: bool) -> usize {
         let (n, m) = first_two(widths);
         match self.family {
-            // What is left of the dividend, a limb longer when shifted, and the divisor.
+            // The scratch holds what is left of the dividend, which is a limb longer when shifted,
+            // and the divisor.
             Family::Division if m > DIVISOR_IN_REGISTERS => n + 1 + m,
             Family::Power => self.table_width(m, widths[widths.len() - 1]),
             Family::Column if !are_shared => 2 * self.digit_pairs(n, m),
             Family::Root if self.lanes == 1 && root_limbs(n) == 0 => root_room(n),
-            // The whole product stands in scratch until it is cut to the
-            // result's width; the recursion's own scratch lies behind it.
+            // The scratch holds the whole product, until it is cut to the result's width, and
+            // behind it the recursion's own scratch.
             _ if matches!(self.algorithm, Algorithm::Karatsuba) => {
                 n + m + karatsuba::scratch(if n > m { n } else { m })
             }
@@ -144,8 +150,8 @@ impl Kernel {
         }
     }
 
-    /// Limbs of the powers of each base that a worker makes, and of the square of the radix, for
-    /// an exponent and a modulus of these widths.
+    /// The limbs of scratch in which a worker keeps a table of powers for each base, and the square
+    /// of the radix, for an exponent and a modulus of these widths.
     const fn table_width(&self, exponent: usize, modulus: usize) -> usize {
         let (bases, exponent) = match self.operation.cost() {
             Cost::PowerByTable => return 0,
@@ -157,7 +163,7 @@ impl Kernel {
         ((bases << window) + 1) * self.lanes as usize * power_digit(modulus, self.lanes)
     }
 
-    /// Bytes that the scratch of all workers takes at most, unless that of one block is more.
+    /// The most bytes of scratch of all workers together, unless one block alone needs more.
     pub(super) const fn scratch_budget(&self) -> usize {
         match self.family {
             Family::Power => TABLE_BUDGET,
@@ -165,8 +171,8 @@ impl Kernel {
         }
     }
 
-    /// Bytes of shared memory for each thread, or each group of lanes of a warp, and numbers
-    /// that it takes at a time.
+    /// The bytes of shared memory for each worker (a thread, or a group of lanes of a warp), and
+    /// the numbers that it takes at a time. Operands have `widths` limbs, the result `width`.
     pub(super) const fn staged(&self, widths: &[usize], width: usize) -> (usize, usize) {
         let (n, m) = first_two(widths);
         match self.family {
@@ -191,16 +197,16 @@ impl Kernel {
         }
     }
 
-    /// Grid, block and workers for `count` numbers: operands of these widths in limbs,
-    /// and results of `width`.
+    /// The launch for `count` numbers, with operands of `widths` limbs and results of `width`
+    /// limbs, on a device that leaves blocks all the shared memory that kernels can use.
     ///
     /// `count` must not be zero: there is nothing to launch for an empty batch.
     pub const fn launch(&self, count: usize, widths: &[usize], width: usize) -> Launch {
         self.launch_within(count, widths, width, COLUMN_BYTES)
     }
 
-    /// The launch on a device that leaves a block so many bytes of shared memory at most: columns
-    /// of digits for which it has no room stand in scratch.
+    /// The launch on a device that leaves a block at most `most_shared` bytes of shared memory.
+    /// Columns of digits for which that is too little stand in scratch.
     pub const fn launch_within(
         &self,
         count: usize,
@@ -252,13 +258,14 @@ impl Kernel {
         } else if matches!((self.algorithm, self.level), (Algorithm::Scan, Level::Warp))
             && (n <= SCANNED && m <= SCANNED && count >= MANY_NUMBERS)
         {
-            // Each has so little to do that blocks are over before the next ones begin.
+            // With one number for each group of lanes, blocks would end before the next ones have
+            // begun.
             count.div_ceil(NUMBERS_SCANNED)
         } else {
             count.div_ceil(at_a_time)
         };
         let wanted = workers.div_ceil(workers_per_block);
-        // Where a worker has several numbers, all have as many.
+        // Where workers have several numbers each, the grid is cut so that all have about as many.
         let grid = wanted.div_ceil(wanted.div_ceil(most_blocks));
         Launch {
             grid: grid as u32,
@@ -270,7 +277,7 @@ impl Kernel {
     }
 }
 
-/// The widths of the first two operands, where there is one that of both.
+/// The widths of the first two operands; an only operand counts as both.
 const fn first_two(widths: &[usize]) -> (usize, usize) {
     match widths {
         [n, m, ..] => (*n, *m),

@@ -1,7 +1,6 @@
-//! The launch ABI, declared once: which kernels exist, what they are called,
-//! what they take and how they are launched. The device crate generates its entry
-//! points from [`for_each_operation!`](crate::for_each_operation), the host looks
-//! kernels up in [`Kernel::ALL`], which is made of the same declarations.
+//! The launch ABI, declared once: the kernels, their names, their arguments and their launches. The
+//! device crate generates its entry points from [`for_each_operation!`](crate::for_each_operation);
+//! the host looks kernels up in [`Kernel::ALL`], which is made of the same declarations.
 
 mod arguments;
 mod entry_point;
@@ -21,38 +20,39 @@ pub use arguments::{Arguments, MatrixArgument};
 pub use entry_point::EntryPoint;
 pub use launch::{Launch, MARKS, SCRATCH_BUDGET, TABLE_BUDGET, TILE};
 
-/// A kernel: what it computes, and how.
+/// A kernel of the table: the operation that it computes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
-    /// The entry point's name in the PTX, which several kernels share that have one text.
+    /// The entry point's name in the PTX. Kernels that have the same text share it.
     pub name: &'static str,
-    /// The operation whose module has that text.
+    /// The operation whose module has the kernel's text.
     pub text: Operation,
     /// The operation that the kernel computes.
     pub operation: Operation,
-    /// By which algorithm.
+    /// The algorithm by which it computes.
     pub algorithm: Algorithm,
-    /// Who works on one number.
+    /// The level: who works on one number.
     pub level: Level,
-    /// Threads that share one number: 1 at thread level, lanes of a warp, or all threads of
-    /// a block, times the parts that fewer threads take one after the other ([`Plan::parts`]).
+    /// The threads that share one number. There is 1 at thread level; at warp level they are lanes
+    /// of a warp. At block level it is the threads of a number times the parts that these take one
+    /// after the other ([`Plan::parts`]).
     pub lanes: u32,
-    /// The layout of operands and result. A kernel of the interleaved layout takes
-    /// any strides, so it serves operands of different layouts too.
+    /// The layout of operands and results. A kernel of the interleaved layout takes any strides, so
+    /// it serves operands of different layouts too.
     pub layout: Layout,
-    /// The family of what the kernel can be specialised to.
+    /// The family of specializations that the kernel has.
     pub family: Family,
-    /// Blocks that a multiprocessor must be able to hold at once, which bounds the registers of a
-    /// thread.
+    /// The number of blocks that a multiprocessor must be able to hold at once, where it is
+    /// bounded. It bounds the registers of a thread.
     pub blocks: Option<u32>,
 }
 
 impl Kernel {
-    /// Every kernel there is, in the order of the declarations.
+    /// Every kernel, in the order of the declarations.
     pub const ALL: &'static [Kernel] = &table::KERNELS;
 
-    /// The kernel for these properties, if the table has it. One of the interleaved layout
-    /// takes any strides, and serves where there is no other.
+    /// Finds the kernel with these properties, if the table has it. If it has none for the layout,
+    /// the kernel of the interleaved layout serves, which takes any strides.
     pub fn find(
         operation: Operation,
         algorithm: Algorithm,
@@ -72,7 +72,7 @@ impl Kernel {
         own(layout).or_else(|| own(Layout::Interleaved))
     }
 
-    /// Whether this is the kernel that is [found](Kernel::find) for batches of a layout.
+    /// Whether [`Kernel::find`] finds this kernel for batches of `layout`.
     pub fn serves(&self, layout: Layout) -> bool {
         let &Kernel {
             operation,
@@ -95,11 +95,13 @@ impl Kernel {
         }
     }
 
-    /// The arguments of these results and operands, in their declared order.
+    /// Makes the kernel's arguments of results and operands in the order in which the operation
+    /// declares them.
     ///
-    /// A text of another operation may have more of both. Its results are those of the same names,
-    /// and the others are not wanted: a remainder is the second result of a division. The last
-    /// operand also stands for those that are missing: a square is a product of a number by itself.
+    /// If the kernel's text is that of another operation, that one may have more of both. A result
+    /// goes to the text's result of the same name, and the text's other results are left out: a
+    /// remainder is the second result of a division. The last operand stands in for operands that
+    /// are missing: a square is a product of a number by itself.
     pub fn arguments(&self, results: &[MatrixArgument], operands: &[MatrixArgument]) -> Arguments {
         let (own, text) = (self.operation.declaration(), self.text.declaration());
         let mut named = [MatrixArgument::default(); MOST_RESULTS];
@@ -115,8 +117,8 @@ impl Kernel {
         Arguments::of(&named, &all)
     }
 
-    /// Whether a worker is a warp that computes a stretch of the limbs of all results, in
-    /// place of whole numbers: the batch then is one row of limbs, in the order of memory.
+    /// Whether a worker is a warp that computes a stretch of limbs and not whole numbers. The limbs
+    /// of all results are then one row, in the order of memory, which is cut into stretches.
     pub const fn takes_stretches(&self) -> bool {
         matches!(
             (self.algorithm, self.level),
@@ -129,15 +131,15 @@ impl Kernel {
         matches!(self.algorithm, Algorithm::Fft)
     }
 
-    /// Whether the kernel needs tensor cores that multiply bytes, which devices have from
+    /// Whether the kernel needs tensor cores that multiply bytes. Devices have them from
     /// [`TENSOR_CAPABILITY`] on.
     pub const fn takes_tensor_cores(&self) -> bool {
         matches!(self.algorithm, Algorithm::Toeplitz)
     }
 
-    /// The threads of a block, and the blocks that a multiprocessor should have room for, where the
-    /// launch would else depend on how the driver's compiler gives out registers: the PTX says
-    /// them.
+    /// The threads of a block and the blocks that a multiprocessor should have room for, which the
+    /// PTX of the kernel states. It is `None` where the driver's compiler may give a thread any
+    /// number of registers.
     pub const fn bounds(&self) -> Option<[u32; 2]> {
         match self.blocks {
             _ if self.takes_roots() => Some(Plan::of(self.lanes).bounds()),
@@ -147,18 +149,18 @@ impl Kernel {
     }
 }
 
-/// Shared memory that a block may have without the driver's leave, in bytes.
+/// The most shared memory of a block, in bytes, for which the driver need not be asked.
 pub(crate) const SHARED_BYTES: u32 = 48 << 10;
 
-/// The module of kernels that need tensor cores.
+/// The PTX module of the kernels that need tensor cores.
 pub const TENSOR_MODULE: &str = "mul_toeplitz";
 
-/// The oldest compute capability that these kernels' PTX is for.
+/// The oldest compute capability for which the PTX of [`TENSOR_MODULE`] is written.
 pub const TENSOR_CAPABILITY: (u32, u32) = (8, 0);
 
-/// How their PTX begins: the oldest version of the language that has their instruction, and the target.
+/// The head of the PTX of [`TENSOR_MODULE`]: the oldest version of the language that has the
+/// instruction of the tensor cores, and the target.
 pub const TENSOR_PTX: [&str; 2] = [".version 7.0", ".target sm_80"];
 
-/// The numbers of threads that may share one number: lanes of a warp, and threads of a
-/// block, times their parts.
+/// The values of [`Kernel::lanes`] above 1.
 pub const LANES: [u32; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];

@@ -1,4 +1,5 @@
-//! The table of kernels: the rows of all declarations, with lanes and layouts multiplied out.
+//! The table of kernels. It has the rows of all declarations, each multiplied out into one
+//! kernel for each number of lanes and each layout.
 
 use super::Kernel;
 use crate::algorithm::{Algorithm, Level};
@@ -8,7 +9,7 @@ use crate::shape::Layout;
 /// The longest name of a kernel, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Kernels of all declarations.
+/// The number of kernels of all declarations.
 const COUNT: usize = {
     let (mut count, mut i) = (0, 0);
     while i < Operation::ALL.len() {
@@ -23,7 +24,7 @@ const COUNT: usize = {
     count
 };
 
-/// A kernel but for its name.
+/// A kernel without its name.
 #[derive(Clone, Copy)]
 struct Entry {
     operation: Operation,
@@ -32,7 +33,7 @@ struct Entry {
     layout: Layout,
 }
 
-/// Every row with lanes and layouts multiplied out.
+/// All kernels in the order of the table, without their names.
 const ENTRIES: [Entry; COUNT] = {
     let first = &Operation::ALL[0].declaration().rows[0];
     let mut entries = [Entry {
@@ -65,7 +66,7 @@ const ENTRIES: [Entry; COUNT] = {
 };
 
 impl Entry {
-    /// The operation and the algorithm by whose names its text goes.
+    /// The operation and the algorithm after which the kernel's text is named.
     const fn text(self) -> (Operation, Algorithm) {
         match self.row.text {
             Some((operation, algorithm)) => (Operation::named(operation), algorithm),
@@ -74,7 +75,7 @@ impl Entry {
     }
 }
 
-/// Each kernel's name, `mul_comba_warp4_contiguous`, and its length.
+/// The kernels' names, such as `mul_comba_warp4_contiguous`.
 static NAMES: [Name; COUNT] = {
     let mut names = [Name([0; LONGEST_NAME], 0); COUNT];
     let mut i = 0;
@@ -97,7 +98,7 @@ static NAMES: [Name; COUNT] = {
     names
 };
 
-/// A name that is put together at compile time, and its length.
+/// A name that is put together at compile time: its bytes, and its length.
 #[derive(Clone, Copy)]
 struct Name([u8; LONGEST_NAME], usize);
 
@@ -112,7 +113,7 @@ impl Name {
         self
     }
 
-    /// The name with a number behind it, in decimal digits.
+    /// Appends a number in decimal digits.
     const fn and_number(mut self, number: u32) -> Self {
         if number >= 10 {
             self = self.and_number(number / 10);

@@ -1,46 +1,46 @@
-//! What the declaration of an operation says: widths, flags, signs, cost, syntax, kernels.
+//! The parts of an operation's declaration: widths, flags, signs, cost, syntax and kernels.
 
 use crate::algorithm::{Algorithm, Level};
 use crate::shape::Layout;
 use crate::specialization::Family;
 
-/// Operands that an operation may have at most.
+/// The most operands of an operation.
 pub const MOST_OPERANDS: usize = 3;
 
-/// Results that an operation may have at most.
+/// The most results of an operation.
 pub const MOST_RESULTS: usize = 2;
 
-/// How wide a result must be to hold every value, from the operands' widths in limbs.
+/// The rule for the width, in limbs, of a result that holds every value, from the operands' widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// The widest operand, and so many limbs more.
+    /// The width of the widest operand, and so many limbs more.
     Widest(usize),
-    /// The narrowest operand, and so many limbs more.
+    /// The width of the narrowest operand, and so many limbs more.
     Narrowest(usize),
-    /// All operands together, and so many limbs more.
+    /// The sum of all operands' widths, and so many limbs more.
     Total(usize),
-    /// Twice the widest operand, and so many limbs more.
+    /// Twice the width of the widest operand, and so many limbs more.
     Twice(usize),
-    /// The product of the first two operands and the third added to it, and so many limbs
-    /// more. With `B` = 2^32 and `B^n`, `B^m`, `B^k` above the operands, the value is at
-    /// most `B^(n+m) - B^n - B^m + B^k`: it fits the product's limbs where `k` is at most
-    /// `max(n, m)`; else it may need one limb more than the wider of product and `c`.
+    /// The width of the product of the first two operands plus the third, and so many limbs more.
+    /// With `B` = 2^32 and operands of `n`, `m` and `k` limbs, the value is at most
+    /// `B^(n+m) - B^n - B^m + B^k`. It fits the product's `n + m` limbs if `k` is at most
+    /// `max(n, m)`; else it may need one limb more than the wider of product and third operand.
     ProductPlus(usize),
-    /// The first operand, and so many limbs more.
+    /// The width of the first operand, and so many limbs more.
     First(usize),
-    /// The last operand, and so many limbs more.
+    /// The width of the last operand, and so many limbs more.
     Last(usize),
-    /// Half the first operand, rounded up, and so many limbs more.
+    /// Half the width of the first operand, rounded up, and so many limbs more.
     Half(usize),
-    /// Results have so many limbs, whatever the operands.
+    /// So many limbs, whatever the operands' widths.
     Limbs(usize),
-    /// The first operand, and so many limbs more; what lies above is cut off, also in
-    /// the form that is exact for other operations.
+    /// The width of the first operand, and so many limbs more. Limbs above are cut off, even in the
+    /// form that is exact for other operations.
     Cut(usize),
 }
 
 impl Width {
-    /// The limbs of a result of operands of these widths.
+    /// The limbs of a result, for operands of these widths.
     ///
     /// ```
     /// use bigint_core::operation::Width;
@@ -70,25 +70,26 @@ impl Width {
     }
 }
 
-/// What an operation says of each number beside its results: a word, 0 or 1.
+/// The flag of an operation: a word, 0 or 1, that it returns for each number beside the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
-    /// Nothing.
+    /// The operation has no flag.
     None,
-    /// Whether the value is at least `2^(32 w)`, `w` the result's width.
+    /// The flag is 1 if the value is at least `2^(32 w)`, where `w` is the result's width.
     Carry,
-    /// Whether the value is negative.
+    /// The flag is 1 if the value is negative.
     Borrow,
-    /// Whether the divisor or modulus is zero: there is no value, and every result is zero.
+    /// The flag is 1 if the divisor or modulus is zero. There is no value then, and every result is
+    /// zero.
     ZeroDivisor,
-    /// Whether there is no inverse, and the result is zero.
+    /// The flag is 1 if there is no inverse. The result is zero then.
     NotInvertible,
-    /// Whether a modulus that must be odd is even, and the result is zero.
+    /// The flag is 1 if a modulus that must be odd is even. The result is zero then.
     EvenModulus,
 }
 
 impl Flag {
-    /// Whether the flag marks numbers that have no value, and not values that are cut.
+    /// Whether a flag of 1 marks a number that has no value, not one whose value is cut.
     pub const fn is_of_no_value(self) -> bool {
         matches!(
             self,
@@ -97,160 +98,167 @@ impl Flag {
     }
 }
 
-/// How the command's expressions write an operation.
+/// The form in which the command's expressions write an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// Between its operands.
+    /// By an operator between the operands.
     Infix(&'static str),
-    /// By this name before its operands, which stand in parentheses.
+    /// By a name before the operands, which stand in parentheses.
     Function(&'static str),
-    /// Not at all.
+    /// Expressions cannot name the operation.
     Unwritten,
 }
 
-/// What an operation is of signed numbers, said by what it is of their magnitudes: the only
-/// place that says so. Back ends know magnitudes, and sums of signed ones;
-/// `Engine::signed_compute` puts the two together.
+/// The meaning of an operation on signed numbers, in terms of the operation on their magnitudes. It
+/// is stated nowhere else. Back ends compute with magnitudes, and add signed numbers;
+/// `Engine::signed_compute` builds the other signed operations from these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
-    /// Nothing: a negative operand is an error.
+    /// The operation is not defined for signed numbers: a negative operand is an error.
     Natural,
-    /// The result is that of the magnitudes: signs mean nothing, and the result has none.
+    /// The result is that of the magnitudes. The operands' signs are ignored, and the result has
+    /// none.
     Magnitudes,
-    /// The result is that of the magnitudes, negative where an odd number of operands is.
+    /// The result is that of the magnitudes, negative if an odd number of operands is negative.
     Product,
-    /// The sum: magnitudes are added where signs agree, and subtracted where not, as
+    /// The result is the sum: magnitudes are added if signs agree, and subtracted if not, as
     /// `AddSigned` does.
     Sum,
-    /// The sum with the second operand's sign turned.
+    /// The result is the sum of the first operand and the negated second.
     Difference,
-    /// A product of the first two operands, and a sum with the third.
+    /// The result is the signed product of the first two operands plus the third.
     ProductPlus,
-    /// The lesser operand.
+    /// The result is the lesser operand.
     Least,
-    /// The greater operand.
+    /// The result is the greater operand.
     Greatest,
-    /// -1, 0 or 1 as the first operand is less than, equal to or greater than the second.
+    /// The result is -1, 0 or 1 as the first operand is less than, equal to or greater than the
+    /// second.
     Order,
     /// The result is that of the magnitudes, with the first operand's sign; the second operand must
     /// not be negative.
     Shifted,
-    /// A quotient rounded down, by a second operand that must not be negative, as a number
-    /// of bits is not.
+    /// The result is rounded down, as a quotient by a power of two. The second operand is a number
+    /// of bits and must not be negative.
     ShiftedFloor,
-    /// A quotient rounded down (`-7 / 2` is -4). Of magnitudes it is rounded to zero; where
-    /// signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for `x >= 1`.
+    /// The result is a quotient rounded down (`-7 / 2` is -4). The quotient of magnitudes is
+    /// rounded towards zero; where signs differ, `floor(-x / y) = -(floor((x - 1) / y) + 1)` for
+    /// `x >= 1`.
     Quotient,
-    /// A power modulo a number: the base may be negative, and its residue is not; exponent
-    /// and modulus must not be.
+    /// The result is a power modulo a number. The base may be negative, and its residue, which is
+    /// not, takes its place. Exponent and modulus must not be negative.
     Power,
-    /// The result is that of the magnitudes modulo the second operand, which must not be negative;
-    /// where the first operand is negative, the modulus less that.
+    /// The result is a residue modulo the second operand, which must not be negative. If the first
+    /// operand is negative, the result of the magnitudes is subtracted from the modulus.
     Residue,
-    /// -1, 0 or 1 where it is 0, 1 or 2 of the magnitudes; turned where the first operand is
-    /// negative and the second, which must not be, 3 modulo 4.
+    /// The result is a symbol, -1, 0 or 1 where the result of the magnitudes is 0, 1 or 2. It is
+    /// negated if the first operand is negative and the second is 3 modulo 4. The second operand
+    /// must not be negative.
     Symbol,
-    /// What a [`Quotient`](Signs::Quotient) leaves, which has the sign of the second
-    /// operand (`-7 % 2` is 1): where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
+    /// The result is the remainder that a [`Quotient`](Signs::Quotient) leaves, and has the sign of
+    /// the second operand (`-7 % 2` is 1). Where signs differ, `(-x) mod y = y - 1 - (x - 1) mod y`
     /// for `x >= 1`.
     Remainder,
 }
 
-/// What the time of an operation grows with, by which plans reckon and which decides who computes.
+/// The quantity with which the time of an operation grows. Plans estimate times by it, and it
+/// decides who computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// The limbs of operands and results.
+    /// The time grows with the limbs of operands and results.
     Linear,
-    /// The product of the first two widths.
+    /// The time grows with the product of the first two widths.
     Product,
-    /// The square of the width.
+    /// The time grows with the square of the width.
     Square,
-    /// The width of the divisor, times that of the dividend.
+    /// The time grows with the width of the divisor times that of the dividend.
     Quotient,
-    /// The square of the wider width: Euclid's algorithm.
+    /// The time is that of Euclid's algorithm, and grows with the square of the wider width.
     Euclid,
-    /// The time is that of division steps: it does not depend on the numbers.
+    /// The time is that of division steps, and does not depend on the numbers.
     Divsteps,
-    /// The square of the width: a root.
+    /// The time is that of a root, and grows with the square of the width.
     Root,
-    /// The square of the modulus' width: a Montgomery product.
+    /// The time is that of a Montgomery product, and grows with the square of the modulus's width.
     Residue,
     /// The time is that of a product modulo a number for each bit of the exponent.
     Power,
-    /// The time is that of one power with two bases, whose exponents stand in one number.
+    /// The time is that of one power with two bases, whose exponents are the halves of one number.
     PairOfPowers,
-    /// The time is that of a product modulo a number for each window of the exponent, by a table of
-    /// the base's powers.
+    /// The time is that of a product modulo a number for each window of the exponent, as the base's
+    /// powers are in a table.
     PowerByTable,
 }
 
-/// What may hold of an operation beside the rest of its declaration.
+/// A property that an operation may have beside the rest of its declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// The value depends on how wide operands are, not on the numbers alone: what has no width of
-    /// its own cannot be computed.
+    /// The value depends on the operands' widths, not on the numbers alone. The operation therefore
+    /// has no meaning for integers, which have no widths of their own.
     OfWidths,
-    /// The operation takes or gives numbers of bits, which one limb counts: none of its numbers is
+    /// The operation takes or returns counts of bits, each in one limb. None of its numbers may be
     /// wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     CountsBits,
-    /// The last operand is a guide: of each number it says one thing, as by how much it is shifted,
-    /// which holds for all of the result's limbs.
+    /// The last operand is a guide: a value for each number, such as the bits of a shift, that
+    /// applies to all of the result's limbs.
     Guided,
-    /// The last operand is a modulus. The two others must be below it, and the result is.
+    /// The last operand is a modulus. The two others must be below it, and the result is below it.
     BelowModulus,
     /// The last operand is a modulus, and must be odd.
     OddModulus,
-    /// On a device its flag may also be set for numbers that do have a value, which no kernel
-    /// computes; the CPU computes these and says what is wrong with the others.
+    /// On a device the flag may also be set for numbers that do have a value but that no kernel
+    /// computes. The CPU computes these, and reports the error of the others.
     FlagsMore,
 }
 
-/// Kernels of one operation that differ in lanes and layout only.
+/// A row of a declaration: kernels of one operation that differ in lanes and layout only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// How they compute.
+    /// The algorithm by which they compute.
     pub algorithm: Algorithm,
-    /// Who works on one number.
+    /// The level: who works on one number.
     pub level: Level,
     /// The numbers of lanes that may share a number.
     pub lanes: &'static [u32],
-    /// Whether one text serves all these numbers, and is specialised to one of them.
+    /// Whether one text serves all numbers of lanes, and is specialised to one of them.
     pub is_one_text: bool,
-    /// The layouts.
+    /// The layouts of their batches.
     pub layouts: &'static [Layout],
-    /// The family of what the kernels can be specialised to.
+    /// The family of specialisations that the kernels have.
     pub family: Family,
-    /// Blocks that a multiprocessor must be able to hold at once, which bounds the registers of a
-    /// thread: without it, the widest numbers that a kernel has code for take so many that too few
-    /// warps are left to wait for one another.
+    /// The number of blocks that a multiprocessor must be able to hold at once, where it is
+    /// bounded. It bounds the registers of a thread. Without a bound the code for a kernel's widest
+    /// numbers takes so many registers that too few warps fit to hide one another's waiting.
     pub blocks: Option<u32>,
-    /// The operation and the algorithm of the row whose text it shares.
+    /// The operation and the algorithm of the row whose text these kernels share, if it is not
+    /// their own.
     pub text: Option<(&'static str, Algorithm)>,
 }
 
-/// What an operation is.
+/// The declaration of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// The operation's name: of its files, kernels, tests and benches.
+    /// The operation's name, which its files, kernels, tests and benches bear.
     pub name: &'static str,
-    /// The operands' names; one to [`MOST_OPERANDS`].
+    /// The names of the operands, one to [`MOST_OPERANDS`].
     pub operands: &'static [&'static str],
-    /// The results' names; one to [`MOST_RESULTS`].
+    /// The names of the results, one to [`MOST_RESULTS`].
     pub results: &'static [&'static str],
-    /// For each result, the limbs that hold every value.
+    /// The rule for the width of each result that holds every value.
     pub exact: &'static [Width],
-    /// The flag that stands beside the results.
+    /// The flag that the operation returns beside the results.
     pub flag: Flag,
-    /// Whether there is a form that computes modulo `2^(32 w)`.
+    /// Whether the operation has a wrapping form, which computes modulo `2^(32 w)` for a result of
+    /// `w` limbs.
     pub wraps: bool,
-    /// How the command writes it.
+    /// The form in which the command's expressions write the operation.
     pub syntax: Syntax,
-    /// What the operation is of signed numbers.
+    /// The meaning of the operation on signed numbers.
     pub signs: Signs,
-    /// What the operation's time grows with.
+    /// The quantity with which the operation's time grows.
     pub cost: Cost,
     /// The operation's further properties.
     pub properties: &'static [Property],
-    /// The rows of its kernels.
+    /// The rows of the operation's kernels.
     pub rows: &'static [Row],
 }

@@ -1,11 +1,13 @@
-//! The operations, and what each of them is, as their declarations say.
+//! The enum of operations, and the declaration of each as a constant, expanded from the
+//! declarations.
 
 use super::{Cost, Declaration, Flag, Property, Row, Signs, Syntax, Width};
 use crate::algorithm::{Algorithm, Level};
 use crate::shape::Layout;
 use crate::specialization::Family;
 
-/// A list of the declaration, in brackets or braces, and whether it stands in braces.
+/// A list of a declaration, in brackets or braces, as a slice; with `is_one_text`, whether it
+/// stands in braces.
 macro_rules! list {
     ([$($one:literal)*]) => { &[$($one),*] };
     ({$($one:literal)*}) => { &[$($one),*] };
@@ -15,7 +17,7 @@ macro_rules! list {
     (is_one_text {$($one:tt)*}) => { true };
 }
 
-/// The first of what a declaration may say, and else what holds where it says nothing.
+/// The value that a declaration states, or the default where it states none.
 macro_rules! or {
     ($said:expr; $else:expr) => {
         $said
@@ -44,9 +46,9 @@ macro_rules! operations {
     )*) => {
         /// An operation on batches, number by number.
         ///
-        /// Every operation takes operands of any widths and results of any width `w`: it
-        /// computes the exact value modulo 2^(32 w). Exact forms are those whose result is
-        /// wide enough; wrapping forms choose a narrower one.
+        /// Every operation takes operands of any widths, and results of any width `w`. It
+        /// computes the exact value modulo 2^(32 w). Exact forms have a result that is wide
+        /// enough for every value; wrapping forms have a narrower one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Operation {
             $($(#[$doc])* $variant,)*
@@ -57,8 +59,8 @@ macro_rules! operations {
             pub const ALL: [Operation; [$(stringify!($variant)),*].len()] =
                 [$(Operation::$variant),*];
 
-            /// Whether all that it makes of a number is one limb. (A constant for each operation:
-            /// kernels ask for it, which have no declarations.)
+            /// Whether the operation's one result is a single limb. (It is a constant for each
+            /// operation, so that kernels, which must not contain the declarations, can use it.)
             #[inline(always)]
             pub const fn makes_one_limb(self) -> bool {
                 match self {

@@ -1,35 +1,35 @@
-//! What follows from an operation's declaration.
+//! Properties of operations that follow from their declarations.
 
 use crate::algorithm::{Algorithm, Level, named};
 use crate::operation::{Cost, Operation, Property, Width};
 
 impl Operation {
-    /// The operation of this name in a declaration, which is read at compile time.
+    /// The operation that a declaration calls `name`, looked up at compile time.
     pub(crate) const fn named(name: &str) -> Self {
         named!(Self::ALL, name)
     }
 
-    /// The operation's name: of its files, kernels, tests and benches.
+    /// The operation's name, which its files, kernels, tests and benches bear.
     pub const fn name(self) -> &'static str {
         self.declaration().name
     }
 
-    /// Limbs that hold every value of the first result, of operands of these widths.
+    /// The limbs that hold every value of the first result, for operands of these widths.
     pub fn exact_width(self, widths: &[usize]) -> usize {
         self.declaration().exact[0].limbs(widths)
     }
 
-    /// Limbs of the wrapping form's result: as wide as the widest operand.
+    /// The limbs of the wrapping form's result: as many as the widest operand has.
     pub fn wrapping_width(self, widths: &[usize]) -> usize {
         Width::Widest(0).limbs(widths)
     }
 
-    /// What the operation's time grows with.
+    /// The quantity with which the operation's time grows.
     pub const fn cost(self) -> Cost {
         self.declaration().cost
     }
 
-    /// Whether a property is declared of it.
+    /// Whether the operation's declaration states `property`.
     pub const fn is(self, property: Property) -> bool {
         let properties = self.declaration().properties;
         let mut i = 0;
@@ -42,7 +42,8 @@ impl Operation {
         false
     }
 
-    /// The place of the operand that is its [guide](Property::Guided), if there is one.
+    /// The index of the operand that is the operation's [guide](Property::Guided), if it has
+    /// one.
     pub const fn guide(self) -> Option<usize> {
         match self.is(Property::Guided) {
             true => Some(self.declaration().operands.len() - 1),
@@ -50,18 +51,18 @@ impl Operation {
         }
     }
 
-    /// Whether its cost is that of a product.
+    /// Whether the operation's cost is that of a product.
     pub const fn multiplies(self) -> bool {
         matches!(self.cost(), Cost::Product | Cost::Square)
     }
 
-    /// Whether its cost is that of a division.
+    /// Whether the operation's cost is that of a division.
     pub const fn divides(self) -> bool {
         matches!(self.cost(), Cost::Quotient)
     }
 
-    /// Whether its cost is that of Montgomery products modulo the last operand, whose width
-    /// decides who computes.
+    /// Whether the operation's cost is that of Montgomery products modulo the last operand. The
+    /// modulus's width then decides who computes.
     pub const fn multiplies_modulo(self) -> bool {
         matches!(self.cost(), Cost::Residue) || self.is_power()
     }
@@ -85,14 +86,16 @@ impl Operation {
             .map(|row| row.algorithm)
     }
 
-    /// The name of the module that has the texts of its kernels: its own, or that of another
-    /// operation whose texts they share; none where it has no kernels.
+    /// The name of the PTX module that has the texts of the operation's kernels: its own, or
+    /// that of another operation whose texts they share. It is `None` if the operation has no
+    /// kernels.
     pub fn module(self) -> Option<&'static str> {
         let row = self.declaration().rows.first()?;
         Some(row.text.map_or(self.name(), |(operation, _)| operation))
     }
 
-    /// Whether the operation has a PTX module: a row whose text is its own.
+    /// Whether the operation has a PTX module of its own: it has one if a row has a text of its
+    /// own.
     pub const fn has_module(self) -> bool {
         let rows = self.declaration().rows;
         let mut i = 0;
@@ -105,16 +108,17 @@ impl Operation {
         false
     }
 
-    /// The numbers of lanes that its kernels at `level` come in, fewest first; of the
-    /// algorithm that its declaration names first where there are several. Additions
-    /// and subtractions at warp level take whole warps: their lanes share a stretch of
-    /// limbs, whether that is of one number or of many.
+    /// The numbers of lanes with which the operation has kernels at `level`, fewest first. If
+    /// there are several algorithms, these are the lanes of the one that the declaration names
+    /// first. Additions and subtractions at warp level take whole warps: their lanes share a
+    /// stretch of limbs, be it of one number or of many.
     pub fn lanes(self, level: Level) -> &'static [u32] {
         let first = self.algorithms(level).next();
         first.map_or(&[], |algorithm| self.lanes_by(algorithm, level))
     }
 
-    /// The numbers of lanes that its kernels by `algorithm` at `level` come in, fewest first.
+    /// The numbers of lanes with which the operation has kernels by `algorithm` at `level`,
+    /// fewest first.
     pub fn lanes_by(self, algorithm: Algorithm, level: Level) -> &'static [u32] {
         let mut rows = self.declaration().rows.iter();
         rows.find(|row| (row.algorithm, row.level) == (algorithm, level))

@@ -1,5 +1,5 @@
-//! What is known of a launch from its arguments: found out by the host for the PTX, and by the
-//! kernel for itself, by the same functions.
+//! The facts that follow from a launch's arguments. Host and kernel find them out by the same functions: the
+//! host to specialise the PTX, a kernel that is not specialised for itself.
 
 use super::*;
 use crate::algorithm::Algorithm;
@@ -11,11 +11,12 @@ use crate::operation::{Cost, Operation};
 use crate::shape::Layout;
 use crate::transform::Plan;
 
-/// The width of [`ProductInSlots`] where a thread goes to memory for its limbs.
+/// The value of [`ProductInSlots::width`] where threads read and write their limbs in device memory, not in
+/// slots.
 pub const NO_SLOTS: u32 = 63;
 
-/// The width of [`ProductInSlots`]: that of operands as wide as each other, of which all of the
-/// product is wanted, where numbers are dense and fill slots.
+/// The value of [`ProductInSlots::width`]: the width of both operands if the numbers are dense and pass
+/// through [slots](slot_fours), else [`NO_SLOTS`].
 #[inline(always)]
 pub const fn slot_width(algorithm: Algorithm, arguments: &Arguments) -> u32 {
     let Arguments { r, a, b, .. } = arguments;
@@ -26,22 +27,21 @@ pub const fn slot_width(algorithm: Algorithm, arguments: &Arguments) -> u32 {
     }
 }
 
-/// Whether columns of digits stand in shared memory: where the launch has so many limbs of scratch
-/// for each worker, which are none then.
+/// Whether columns of digits stand in shared memory, in a launch with `scratch` limbs of scratch for each
+/// worker. They do if it has none.
 #[inline(always)]
 pub const fn columns_are_shared(scratch: u64) -> bool {
     scratch == 0
 }
 
-/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
-/// whole.
+/// Whether a block that multiplies numbers of up to `limbs` limbs at a time takes these operands whole.
 #[inline(always)]
 pub const fn is_one_piece(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
     a.width <= limbs as u64 && b.width <= limbs as u64
 }
 
-/// Whether a block that multiplies numbers of so many limbs at a time takes these operands
-/// for one number, which is transformed once.
+/// Whether a block that multiplies numbers of up to `limbs` limbs at a time squares: both operands are then
+/// the same batch, and each number is transformed once.
 #[inline(always)]
 pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bool {
     a.limbs == b.limbs
@@ -51,8 +51,8 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
         && a.width <= limbs as u64
 }
 
-/// Whether four limbs of operands and result are moved at a time, but for the operand `guide`, of
-/// which each number gives one limb.
+/// Whether four limbs of operands and result are moved at a time. The operand of index `guide` does not count,
+/// as one limb of it is read for each number.
 #[inline(always)]
 pub const fn in_fours(arguments: &Arguments, guide: Option<usize>) -> bool {
     let Arguments { r, a, b, c, .. } = arguments;
@@ -65,20 +65,20 @@ pub const fn in_fours(arguments: &Arguments, guide: Option<usize>) -> bool {
     r.in_fours() && (!is_a || a.in_fours()) && (!is_b || b.in_fours()) && (!is_c || c.in_fours())
 }
 
-/// The narrowest contiguous results, in limbs, for which a warp finds out once for each number what its
-/// guide says: those that it loads at once are to be of no more numbers than it has lanes.
+/// The narrowest contiguous results, in limbs, for which a warp reads the guide of each number once. The
+/// results that it computes at once then belong to no more numbers than it has lanes.
 pub const NARROWEST_ONCE: u64 = 5;
 
-/// Whether results of `width` limbs are as wide as that.
+/// Whether a warp reads the guide of each number once, for contiguous results of `width` limbs.
 #[inline(always)]
 pub const fn reads_guide_once(width: u64) -> bool {
     width >= NARROWEST_ONCE
 }
 
-/// Where a thread that scans has the numbers of a launch of a kernel of this layout.
+/// The place in which a thread that scans holds its numbers, for a kernel of this layout with these arguments.
 #[inline(always)]
 pub const fn home(operation: Operation, layout: Layout, arguments: &Arguments) -> Home {
-    /// Whether there are no gaps.
+    /// Whether numbers follow one another without gaps.
     #[inline(always)]
     const fn is_run(batch: &MatrixArgument) -> bool {
         batch.number_stride == batch.width || batch.width == 0
@@ -94,7 +94,7 @@ pub const fn home(operation: Operation, layout: Layout, arguments: &Arguments) -
     }
 }
 
-/// Which registers hold a divisor of `width` limbs: `2^class`, or none for class 6.
+/// The class of a divisor of `width` limbs: it is held in `2^class` registers, or in none for class 6.
 #[inline(always)]
 pub const fn divisor_class(width: u32) -> u32 {
     const { assert!(DIVISOR_IN_REGISTERS == 1 << 5) };
@@ -107,8 +107,8 @@ pub const fn divisor_class(width: u32) -> u32 {
     }
 }
 
-/// Whether numbers of operands and result follow one another without a gap, and begin where
-/// four limbs can be moved at once.
+/// Whether the numbers of operands and result are dense: they follow one another without a gap, and begin at
+/// an address from which four limbs can be moved at once.
 #[inline(always)]
 pub const fn are_dense(arguments: &Arguments) -> bool {
     #[inline(always)]
@@ -120,16 +120,17 @@ pub const fn are_dense(arguments: &Arguments) -> bool {
     is_dense(&arguments.r) && is_dense(&arguments.a) && is_dense(&arguments.b)
 }
 
-/// Whether limbs of all operands and results are neighbours, and [four of them](in_fours) are moved at a time.
+/// Whether the limbs of each number are neighbours in all operands and results, and [four of them](in_fours)
+/// are moved at a time.
 #[inline(always)]
 pub const fn moves_fours(arguments: &Arguments) -> bool {
     are_neighbours(arguments) && in_fours(arguments, None)
 }
 
-/// Whether limbs are neighbours in all operands and results.
+/// Whether the limbs of each number are neighbours in all operands and results.
 #[inline(always)]
 const fn are_neighbours(arguments: &Arguments) -> bool {
-    /// Nobody asks for limbs of what is not there.
+    /// An operand or result of width 0 is absent, and counts as one whose limbs are neighbours.
     #[inline(always)]
     const fn are_neighbours(batch: &MatrixArgument) -> bool {
         batch.limb_stride == 1 || batch.width == 0
@@ -139,7 +140,7 @@ const fn are_neighbours(arguments: &Arguments) -> bool {
 }
 
 impl Moves {
-    /// How limbs of contiguous operands and results are moved.
+    /// The way in which limbs of contiguous operands and results are moved.
     #[inline(always)]
     pub const fn of(arguments: &Arguments, lanes: u32) -> Moves {
         #[inline(always)]
@@ -162,7 +163,7 @@ impl Moves {
 }
 
 impl Kernel {
-    /// What is known of a launch of this kernel with these arguments.
+    /// The facts known of a launch of this kernel with these arguments.
     pub const fn specialization(&self, arguments: &Arguments) -> Specialization {
         let Arguments { a, b, c, .. } = arguments;
         let log_lanes = self.lanes.ilog2();
@@ -227,7 +228,7 @@ impl Kernel {
                 let guide = self.operation.guide();
                 Specialization::Limbwise(Limbwise {
                     by_fours: in_fours(arguments, guide),
-                    // The same for all widths where there is none.
+                    // Without a guide the field is the same for all widths.
                     reads_guide_once: guide.is_none() || reads_guide_once(arguments.r.width),
                 })
             }
@@ -283,8 +284,8 @@ const fn product_in_places(arguments: &Arguments) -> Specialization {
     })
 }
 
-/// The widths of operands and product, where the fields have room for them; else zeros, which say
-/// nothing.
+/// The widths of operands and product if the fields have room for them, else zeros, which say that they are
+/// not known.
 const fn widths(arguments: &Arguments) -> [u32; 3] {
     let Arguments { r, a, b, .. } = arguments;
     let are_held = ProductByRows::FIRST_WIDTH.holds(a.width)
@@ -297,8 +298,8 @@ const fn widths(arguments: &Arguments) -> [u32; 3] {
 }
 
 impl Specialization {
-    /// The specialization without the operands' widths, which a kernel of products by rows may have:
-    /// it then serves launches of all widths that are alike in everything else.
+    /// The specialization without the widths of operands and product, which products by rows may have. It
+    /// serves launches of all widths that are alike in everything else.
     pub const fn of_any_widths(self) -> Self {
         match self {
             Specialization::ProductByRows(known) => Specialization::ProductByRows(ProductByRows {

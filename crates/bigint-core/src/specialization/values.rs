@@ -1,42 +1,42 @@
-//! What the fields of specialisations hold, and the codes by which they stand there. A code of 0
-//! says that nothing is known.
+//! The values of the fields of specialisations, and their codes. A code of 0 says that nothing
+//! is known.
 
 use super::Field;
 
-/// How lanes that multiply by rows move limbs between device memory and registers.
+/// The way in which lanes that multiply by rows move limbs between device memory and registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moves {
-    /// Four at a time.
+    /// Four limbs are moved at a time.
     Fours,
-    /// Limbs move one by one.
+    /// Limbs are moved one by one.
     Single,
-    /// By way of shared memory, and there four at a time.
+    /// Limbs pass through shared memory, and are moved four at a time there.
     Staged,
 }
 
-/// How many rows a product by rows has, and how long they are: lanes share each, a digit
-/// of [`SHORT`] or [`LONG`] limbs to a lane.
+/// The number of rows of a product by rows, and their length. Lanes share a row, each with a
+/// digit of [`SHORT`] or [`LONG`] limbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// One, of short digits.
+    /// One row, of short digits.
     Short,
-    /// One, of long digits.
+    /// One row, of long digits.
     One,
-    /// Several, of long digits.
+    /// Several rows, of long digits.
     Several,
 }
 
-/// Limbs in a digit of a short row.
+/// The limbs of a digit of a short row.
 pub const SHORT: u32 = 8;
 
-/// Limbs in any other digit.
+/// The limbs of a digit of other rows.
 pub const LONG: u32 = 16;
 
-/// Limbs of the other operand that are multiplied together.
+/// The limbs of the other operand by which a row is multiplied at a time.
 pub const STEP: u32 = 4;
 
 impl Rows {
-    /// The rows of an operand of so many limbs.
+    /// The rows into which `lanes` lanes cut an operand of `width` limbs.
     #[inline(always)]
     pub const fn of(width: u32, lanes: u32) -> Rows {
         if width <= SHORT * lanes {
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     /// Whether the first of two operands, of `n` and `m` limbs, is cut into rows, and not the
-    /// second: it is where it fills digits better, which takes fewer products.
+    /// second. The one is cut that fills its digits better, as that takes fewer products.
     #[inline(always)]
     pub const fn are_of_first(n: u32, m: u32, lanes: u32) -> bool {
         #[inline(always)]
@@ -59,7 +59,7 @@ impl Rows {
                 Rows::One | Rows::Several => LONG,
             };
             let whole = whole.next_multiple_of(STEP) as u64;
-            // A power of two.
+            // The limbs of a row are a power of two.
             let row = digit * lanes;
             whole * ((cut + row - 1) & !(row - 1)) as u64
         }
@@ -67,18 +67,18 @@ impl Rows {
     }
 }
 
-/// What is raised to powers.
+/// The form of the base of a power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bases {
-    /// A base.
+    /// One base.
     One,
     /// Two bases, each with an exponent of its own.
     Two,
-    /// A base of which a table of powers is the operand.
+    /// One base, of which the operand is a table of powers.
     Table,
 }
 
-/// Where a thread that scans has its numbers.
+/// The place in which a thread that scans holds its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Home {
     /// In strips of shared memory.
@@ -89,7 +89,7 @@ pub enum Home {
     Registers,
 }
 
-/// For each type of values the code of a value, and the value of a code.
+/// Defines, for each type of values, the code of a value and the value of a code.
 macro_rules! codes {
     ($($value:ty {
         $known:ident => $code:expr,

@@ -1,59 +1,54 @@
-//! How far a product's coefficients can be from integers before they are rounded: the
-//! proof that products by the transform are exact.
+//! The greatest distance of a product's coefficients from integers before they are rounded: the proof that products
+//! by the transform are exact.
 //!
-//! `u` = 2^-53; every operation rounds to nearest. What is below 2^-1022 on the way adds
-//! less than 2^-1000 to any error, which the slack at the end is much greater than. `|.|`
-//! of a complex number, `||.||` of a vector is the square root of the sum of squares.
-//! A stored root differs from the exact one by at most `B = sqrt(2) (2^-54 + 2^-60)`
-//! ([`root`](super::root)).
+//! Let `u` = 2^-53; every operation rounds to nearest. Values below 2^-1022 on the way add less than 2^-1000 to any
+//! error, which is far less than the slack at the end. `|.|` is the absolute value of a complex number, `||.||` of a
+//! vector the square root of the sum of the squares of its elements' absolute values. A stored root differs from the
+//! exact one by at most `B = sqrt(2) (2^-54 + 2^-60)` ([`root`](super::root)).
 //!
-//! **A butterfly forward.** `p = a + w b` takes, in each component, two fused
-//! multiply-adds; then `q = 2 a - p` takes one. The first of the two rounds (a component of)
-//! `a + re(w) b`, the second `p`: together they are off by at most
-//! `u (|a + re(w) b| + |p|)` =: `e`; and `q` by `e`, the other way, and `u |q|`. With
-//! `N = ||(a, b)||`, the pair `(p, q)` has norm `sqrt(2) N`; `|a + re(w) b| <= sqrt(2) N`,
-//! and `sqrt(2) |p| + |q| <= sqrt(3) sqrt(2) N`. So the pair is off by at most
+//! **A butterfly forward.** `p = a + w b` takes two fused multiply-adds in each component; then `q = 2 a - p` takes
+//! one. The first one rounds `a + re(w) b`, the second `p`, so that `p` is off by at most
+//! `e := u (|a + re(w) b| + |p|)`. `q` is off by the error of `p`, with the opposite sign, and by `u |q|`. With
+//! `N = ||(a, b)||`, the pair `(p, q)` has norm `sqrt(2) N`; `|a + re(w) b| <= sqrt(2) N`, and
+//! `sqrt(2) |p| + |q| <= sqrt(3) sqrt(2) N`. So the pair is off by at most
 //!
 //! ```text
 //! sqrt(2) e + u |q|  <=  u (2 + sqrt(6)) N,
 //! ```
 //!
-//! which is `(2 + sqrt(6)) / sqrt(2) u` of its norm. The root's own error moves `p` and `q`
-//! by `B |b|`, which is at most `B` of the norm. Together, with what is of second order:
+//! which is `(2 + sqrt(6)) / sqrt(2) u` times its norm. The root's own error moves `p` and `q` by `B |b|` each, which
+//! together is at most `B` times the norm. The sum, with terms of second order, is
 //! `f = ((2 + sqrt(6)) / sqrt(2) u + B) (1 + 2^-40)`.
-//! (The first level's operands are real and its root is `(1 + i) / sqrt(2)`: its product is
-//! rounded once, by `u |b|`, which moves `p` and `q` by as much in both components, and each
-//! sum once: `sqrt(2) u |b| + u ||(p, q)||` at most, which is less. Of a transform in parts
-//! each has one of `p` and `q`, which then is by two fused multiply-adds as well: together
-//! they are off by at most `2 sqrt(2) u N`.)
 //!
-//! **Forward.** A level multiplies norms by `sqrt(2)` and is otherwise unitary, so after
-//! `l` levels the vector is off by at most `F = (1 + f)^l - 1` of its norm, which is
-//! `2^(l/2)` that of the digits.
+//! (The first level's operands are real and its root is `(1 + i) / sqrt(2)`. Its product is rounded once, by `u |b|`,
+//! which moves `p` and `q` by as much in both components, and each sum is rounded once: the pair is off by at most
+//! `sqrt(2) u |b| + u ||(p, q)||`, which is less. In a transform in parts, each part computes one of `p` and `q`, by
+//! two fused multiply-adds: together they are off by at most `2 sqrt(2) u N`.)
 //!
-//! **Products modulo `x^4 - z`.** Coefficient `k` is a sum of `a_i b_j` with `i + j = k` and
-//! `z` times one with `i + j = k + 4`. By Cauchy and Schwarz, what is summed is at most
-//! `|a| |b|`, the norms of the four coefficients of each. A product is added by two
-//! operations in each component, of which the partial sums are no greater than the sum of
-//! the terms' sizes: `m` products in a chain are off by `2 m u` of that, and multiplying by
-//! `z` and adding by `2 u`, and `B` for the error of `z`. In the worst of the four
-//! coefficients there are 3 products in one chain and the multiplication by `z`, or 4 in one
-//! chain: at most `8 u + B` of `|a| |b|`, with what is of second order
-//! `g = (8 u + B) (1 + 2^-40)`. (A square has each product of two different coefficients once, one of
-//! them doubled, which is exact: chains are shorter, and sizes sum to the same.) Over all `2^l` leaves, `sum |a| |b|` is at most the product of
-//! the norms of both vectors, `2^l ||a|| ||b||` of the digits.
+//! **Forward.** A level multiplies norms by `sqrt(2)` and is otherwise unitary. So after `l` levels the vector is off
+//! by at most `F = (1 + f)^l - 1` times its norm, which is `2^(l/2)` times that of the digits.
 //!
-//! **Back.** A coefficient of the result is `2^-l` times the sum of one value of each leaf,
-//! times roots. Let `s` of a value on the way be the sum of the sizes of the leaves' values
-//! that it is made of. A butterfly's sums are rounded by at most `3 u s` (as above, with
-//! `|a| + |b| <= s`), and a root that is not 1 or `i` adds `B s`; a multiplication by a root,
-//! once for each value and pass, is off by `(2 u + B) s`. So after `l` levels and `P` passes
-//! the result is off by at most `G = (1 + h)^l (1 + k)^P - 1` of `s`, where
-//! `h = (3 u + B) (1 + 2^-40)` and `k = (2 u + B) (1 + 2^-40)`.
+//! **Products modulo `x^4 - z`.** Coefficient `k` is the sum of the `a_i b_j` with `i + j = k`, and `z` times the sum
+//! of those with `i + j = k + 4`. By Cauchy and Schwarz, the sizes of the terms sum to at most `|a| |b|`, the product
+//! of the norms of the two vectors of four coefficients. A product is added by two operations in each component,
+//! whose partial sums are no greater than the sum of the terms' sizes. So a chain of `m` products is off by `2 m u`
+//! times that sum; multiplying by `z` and adding the result is off by `2 u` times it, and the error of `z` by `B`
+//! times it. The worst of the four coefficients has 3 products in one chain and the multiplication by `z`, or 4
+//! products in one chain: it is off by at most `8 u + B` times `|a| |b|`. With terms of second order this is
+//! `g = (8 u + B) (1 + 2^-40)`. (A square computes each product of two different coefficients once, with one factor
+//! doubled, which is exact: chains are shorter, and sizes have the same sum.) Over all `2^l` leaves, `sum |a| |b|` is
+//! at most the product of the norms of both vectors, which is `2^l ||a|| ||b||` in terms of the digits.
 //!
-//! Of a block's products more is known: where a pass begins its way back it has two levels of
-//! sums without roots, each off by `u s`, or one where it has one; and the first level forward is
-//! off by `2 u + B` of its norm. [`Plan::error_bound`] counts so.
+//! **Back.** A coefficient of the result is `2^-l` times a sum of one value of each leaf times a product of roots.
+//! For a value on the way, let `s` be the sum of the sizes of the leaves' values of which it is made. The sums of a
+//! butterfly are rounded by at most `3 u s` (as above, with `|a| + |b| <= s`), and a root that is not 1 or `i` adds
+//! `B s`. Each pass multiplies a value by one more root, which is off by `(2 u + B) s`. So after `l` levels and `P`
+//! passes the result is off by at most `G = (1 + h)^l (1 + k)^P - 1` times `s`, where `h = (3 u + B) (1 + 2^-40)` and
+//! `k = (2 u + B) (1 + 2^-40)`.
+//!
+//! For a block's products the bound is smaller. On the way back a pass begins with two levels of sums without roots
+//! (or with one, if it has only one), each off by `u s`. The first level forward is off by `2 u + B` times its norm.
+//! [`Plan::error_bound`] takes both into account.
 //!
 //! **Together**, a coefficient is off by at most
 //!
@@ -61,15 +56,14 @@
 //! ((1 + F)^2 (1 + g) (1 + G) - 1) ||a|| ||b||.
 //! ```
 //!
-//! The last step scales by a power of two and adds `3 2^51` with one rounding, which is to
-//! the nearest integer as long as coefficients are below 2^51. They are at most
-//! `||a|| ||b||` < 2^45 here. So the product is exact for every operand if the bound is
-//! below 1/2.
+//! The last step scales by a power of two and adds `3 2^51` with one rounding, which rounds to the nearest integer as
+//! long as coefficients are below 2^51. Here they are at most `||a|| ||b||` < 2^45. So the product is exact for all
+//! operands if the bound is below 1/2.
 
 use super::{DIGIT_BITS, Plan};
 
 impl Plan {
-    /// The greatest distance of a coefficient from its integer, of the products of a block.
+    /// A bound of the distance of a coefficient from its integer, for the products of a block.
     ///
     /// ```
     /// use bigint_core::transform::Plan;
@@ -95,12 +89,11 @@ impl Plan {
     }
 }
 
-/// The greatest distance of a coefficient from its integer, for operands of `length`
-/// digits of `digit_bits` bits, transforms of `length`, a power of two from 8 on, and so
-/// many passes on the way back.
+/// A bound of the distance of a coefficient from its integer. It holds for operands of `length` digits of
+/// `digit_bits` bits, for transforms of `length`, a power of two from 8 on, and for `passes` passes on the way back.
 ///
-/// Balanced digits are at most `2^(digit_bits - 1)` in size, but for the top one, which is
-/// at most `2^digit_bits`; the others are below `2^digit_bits`.
+/// Balanced digits are at most `2^(digit_bits - 1)` in size, except for the top one, which is at most `2^digit_bits`.
+/// Digits that are not balanced are below `2^digit_bits`.
 ///
 /// ```
 /// use bigint_core::transform::error_bound;
@@ -117,22 +110,22 @@ pub fn error_bound(length: u64, digit_bits: u32, is_balanced: bool, passes: u32)
     relative * norms(length, digit_bits, is_balanced) * SLACK
 }
 
-/// `u`.
+/// The unit of rounding `u` of the proof.
 pub(super) const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
-/// Evaluated with a few hundred roundings: the slack is far greater than they are.
+/// A factor that covers the roundings of the bound's own evaluation: they are a few hundred, and far smaller.
 const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
 
-// Not below the exact values.
+// These are not below the exact values.
 const SQRT_2: f64 = 1.414_213_562_374;
 const SQRT_6: f64 = 2.449_489_742_784;
 
-/// `B`.
+/// The error `B` of a stored root.
 pub(super) const fn stored() -> f64 {
     SQRT_2 * (U / 2.0 + U / 128.0)
 }
 
-/// `F`, after so many levels.
+/// The relative error `F` after so many levels forward.
 pub(super) fn forward(levels: u32) -> f64 {
     power(
         ((2.0 + SQRT_6) / SQRT_2 * U + stored()) * SLACK * SLACK,
@@ -140,12 +133,12 @@ pub(super) fn forward(levels: u32) -> f64 {
     )
 }
 
-/// `g`.
+/// The relative error `g` of products modulo `x^4 - z`.
 pub(super) fn products() -> f64 {
     (8.0 * U + stored()) * SLACK
 }
 
-/// `(1 + x)^n - 1`, of small `x`: the powers of `1 + x` would round `x` away.
+/// `(1 + x)^n - 1` for small `x`. It is computed without `1 + x`, which would round `x` away.
 pub(super) fn power(x: f64, n: u32) -> f64 {
     (0..n).fold(0.0, |sum, _| both(sum, x))
 }
@@ -155,7 +148,7 @@ pub(super) fn both(x: f64, y: f64) -> f64 {
     x + y + x * y
 }
 
-/// `||a|| ||b||` of digits as great as they can be.
+/// The norms' product `||a|| ||b||`, for the greatest digits.
 pub(super) fn norms(length: u64, digit_bits: u32, is_balanced: bool) -> f64 {
     let squared = |bits: u32| (1_u64 << (2 * bits)) as f64;
     match is_balanced {
@@ -164,7 +157,7 @@ pub(super) fn norms(length: u64, digit_bits: u32, is_balanced: bool) -> f64 {
     }
 }
 
-/// The widest digits, in bits, of which products of `length` digits are proved exact.
+/// The widest digits, in bits, for which products of `length` digits are proved exact.
 ///
 /// ```
 /// use bigint_core::transform::widest_digit;
@@ -192,8 +185,7 @@ mod tests {
         }
     }
 
-    /// Lengths from 2^9 to 2^30: balanced digits, and others. The same table stands in
-    /// docs/transforms.md.
+    /// The widest digits for lengths from 2^9 to 2^30, balanced and not. The same table stands in docs/transforms.md.
     #[test]
     fn digits_get_narrower_by_half_a_bit_and_a_little_as_lengths_double() {
         let widest =

@@ -1,18 +1,18 @@
-//! Products by transforms on the whole device, as host and device agree on them: for numbers
-//! that no block holds.
+//! Products by transforms over the complex numbers on the whole device, in the form shared by host and
+//! device. They serve numbers that are too wide for a block.
 //!
-//! The ring is `x^L - i`, as for a block, with `L = N m` digits, a matrix of `N` rows of `m`.
-//! With `X = x^m` the columns are polynomials modulo `X^N - i`. Their tree is the one of
-//! [`super`], down to its leaves: so row `b` of the result is a polynomial in `x` modulo
-//! `x^m - e(t)`, `t = (1 + 4 r) / (4 N)`, `r` = `b` with its bits reversed. With `x = w y`,
-//! `w = e((t - 1/4) / m)`, that is a polynomial modulo `y^m - i`: its coefficient `j` is
-//! multiplied by `w^j`, and then every row is a product of the block's kind, of which the tree
-//! has the same roots as that of the columns. Back the same way.
+//! As for a block, numbers are polynomials modulo `x^L - i`. Their `L = N m` digits are a matrix of `N`
+//! rows of `m`. With `X = x^m` the columns are polynomials modulo `X^N - i`. They go down the tree of
+//! [`super`] to its leaves. Row `b` of the result is then a polynomial in `x` modulo `x^m - e(t)`, where
+//! `t = (1 + 4 r) / (4 N)` and `r` is `b` with its bits reversed. With `x = w y` and
+//! `w = e((t - 1/4) / m)` it becomes a polynomial modulo `y^m - i`, whose coefficient `j` is that of
+//! `x^j` times `w^j`. So rows are multiplied as a block multiplies numbers, by a tree with the same roots
+//! as that of the columns. The way back undoes these steps.
 //!
-//! `N` is a power of two or three times one. Then columns begin with
-//! `X^3n - i = (X^n - e(1/12)) (X^n - e(5/12)) (X^n - e(9/12))`, `n = N / 3`, and part `k` of
-//! these becomes a polynomial modulo `Y^n - i` in the same manner, by powers of
-//! `e((2 k - 1) / (6 n))`. Row `b` of part `k` then has `r` = `k + 3` (`b` reversed).
+//! `N` is a power of two, or three times one. If it is three times one, columns begin with
+//! `X^3n - i = (X^n - e(1/12)) (X^n - e(5/12)) (X^n - e(9/12))`, where `n = N / 3`. Part `k` of these
+//! three becomes a polynomial modulo `Y^n - i` in the same manner, by powers of `e((2 k - 1) / (6 n))`.
+//! Row `b` of part `k` then has `r = k + 3 b'`, where `b'` is `b` with its bits reversed.
 //!
 //! # The launches
 //!
@@ -23,35 +23,35 @@
 //! | [`BACK`] | columns of the product | points | coefficients, in their place |
 //! | [`DIGITS`] | [`CHUNKS`] chunks of either half, each a thread's | coefficients | limbs, and carries |
 //!
-//! Thirty-two digits of `w` bits are `w` limbs: what those coefficients come to beyond them
-//! is written at the place of the next ones in a number of its own, and the product is the
-//! sum of both numbers, by one more launch: of the kernel of sums.
+//! A chunk of thirty-two digits of `w` bits is `w` limbs. The sum of its coefficients may need more
+//! limbs; these are a carry, which is written at the place of the next chunk in a number of its own. One
+//! more launch, of the kernel of sums, adds both numbers, which gives the product.
 //!
 //! # Exactness
 //!
-//! Digits are balanced, of as many bits as [`GridPlan::error_bound`] allows.
+//! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows.
 
 use super::bound::{U, both, norms, power, stored};
 use super::root;
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
-/// Threads in a block of each kernel.
+/// The threads of a block of each kernel.
 pub const THREADS: u32 = 256;
 
-/// The module that has the kernels.
+/// The PTX module that has the kernels.
 pub const MODULE: &str = "mul_grid";
 
-/// Digits, and columns down.
+/// The kernel that cuts limbs into digits and goes down the tree by columns.
 pub const FORTH: EntryPoint = entry("mul_fft_grid_forth");
 
-/// Rows down, products, and up.
+/// The kernel that goes down the tree by rows, multiplies, and goes up again.
 pub const ROWS: EntryPoint = entry("mul_fft_grid_rows");
 
-/// Columns up, and coefficients.
+/// The kernel that goes up the tree by columns and rounds to coefficients.
 pub const BACK: EntryPoint = entry("mul_fft_grid_back");
 
-/// Coefficients to limbs and carries.
+/// The kernel that turns coefficients into limbs and carries.
 pub const DIGITS: EntryPoint = entry("mul_fft_grid_digits");
 
 const fn entry(name: &'static str) -> EntryPoint {
@@ -61,76 +61,79 @@ const fn entry(name: &'static str) -> EntryPoint {
     }
 }
 
-/// Nodes of the tree that the table of roots has: those of the longest column and row.
+/// The number of roots in the table of the tree's nodes, which serves the longest columns and rows.
 pub const TREE: usize = 1 << 11;
 
-/// Coefficients that a thread of [`DIGITS`] takes, of either half.
+/// The coefficients that a thread of [`DIGITS`] takes, of one half of the product.
 pub const CHUNK: u32 = 32;
 
-/// Chunks of each half that a block of [`DIGITS`] takes.
+/// The chunks of each half that a block of [`DIGITS`] takes.
 pub const CHUNKS: u32 = 64;
 
-/// Words of shared memory that a half's coefficients take there: one behind each chunk is
-/// left free, so that threads a chunk apart meet in no bank.
+/// The words of shared memory that a half's coefficients take in a block of [`DIGITS`]. One word is left
+/// free behind each chunk, so that threads a chunk apart meet in no bank.
 pub const HALF_WORDS: u32 = (CHUNK + 1) * CHUNKS;
 
-/// The place of the limbs of chunks, in limbs, and how far they are from each other.
+/// The offset of the chunks' limbs in shared memory, in limbs.
 pub const LIMBS_AT: u32 = 4 * HALF_WORDS;
-/// See [`LIMBS_AT`]: more than a digit has bits, and odd.
+/// The distance between the limbs of neighbouring chunks. It is odd, and more than the `w` limbs of a
+/// chunk.
 pub const CHUNK_LIMBS: u32 = 17;
 
-/// The place of the two limbs that each chunk carries.
+/// The offset in shared memory of the two limbs that each chunk carries, in limbs.
 pub const CARRIES_AT: u32 = LIMBS_AT + 2 * CHUNKS * CHUNK_LIMBS;
 
-/// Bytes of shared memory of a block of [`DIGITS`].
+/// The bytes of shared memory of a block of [`DIGITS`].
 pub const DIGIT_BYTES: u32 = 4 * (CARRIES_AT + 4 * CHUNKS);
 
-/// A length, and how it is cut.
+/// The length of a transform, its cut into rows, and the width of its digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct GridPlan {
-    /// 1, or 3.
+    /// The odd factor of the length: 1 or 3.
     pub odd: u32,
-    /// Rows are `odd` times this power of two.
+    /// The binary logarithm of the number of rows over `odd`.
     pub log_part: u32,
-    /// A row is this power of two.
+    /// The binary logarithm of a row's length.
     pub log_row: u32,
-    /// Bits of a digit.
+    /// The bits of a digit.
     pub digit_bits: u32,
 }
 
-/// The one parameter of the four kernels, by value. Addresses are of device memory.
+/// The one parameter of the four kernels, passed by value. Addresses are in device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GridArguments {
-    /// The first operand, of which the launch begins with the first number.
+    /// The first operand. The launch begins with its first number.
     pub a: MatrixArgument,
-    /// The second; not read where there is one operand.
+    /// The second operand. It is not read if `operands` is 1.
     pub b: MatrixArgument,
-    /// Limbs of the product but for carries: `2 L digit_bits / 32` of each number.
+    /// The product without carries, `2 L digit_bits / 32` limbs for each number.
     pub sums: MatrixArgument,
     /// The carries, as many limbs as there are sums.
     pub carries: MatrixArgument,
-    /// Pairs of doubles: for each number `L` points of each operand.
+    /// The address of the points, a pair of doubles for each: for each number, `L` points of each
+    /// operand.
     pub points: u64,
-    /// `e(t / 2)` of the tree's nodes: node `b` at depth `d` has place `2^d + b`.
+    /// The address of the roots `e(t / 2)` of the tree's nodes. Node `b` at depth `d` has index
+    /// `2^d + b`.
     pub tree: u64,
-    /// `e(k / 4 L)`, for `k` below `m / 8`.
+    /// The address of the roots `e(k / 4 L)`, for `k` below `m / 8`.
     pub near: u64,
-    /// `e(k / 32 N)`, for `k` below `32 N`.
+    /// The address of the roots `e(k / 32 N)`, for `k` below `32 N`.
     pub far: u64,
-    /// The factor that makes coefficients of the columns' results: `4 / L`.
+    /// The factor `4 / L`, which turns the results of columns into coefficients.
     pub scale: f64,
-    /// The length.
+    /// The length, its cut and its digits.
     pub plan: GridPlan,
-    /// Numbers.
+    /// The number of numbers.
     pub count: u32,
-    /// 2, or 1 where a number is multiplied by itself.
+    /// The number of operands: 2, or 1 if a number is multiplied by itself.
     pub operands: u32,
 }
 
 impl GridArguments {
-    /// The arguments as a launch copies them, 64 bits at a time.
+    /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
         let matrices = [self.a, self.b, self.sums, self.carries];
@@ -154,7 +157,8 @@ impl GridArguments {
         matrices.into_iter().flat_map(matrix).chain(rest)
     }
 
-    /// The device memory that is touched but for the matrices: addresses and limbs.
+    /// The stretches of device memory that the kernels touch beside the matrices: their addresses and
+    /// their lengths in limbs.
     pub const fn stretches(&self) -> [(u64, u64); 4] {
         let plan = self.plan;
         let points = self.count as u64 * self.operands as u64 * plan.length() as u64;
@@ -168,11 +172,11 @@ impl GridArguments {
 }
 
 impl GridPlan {
-    /// The shortest length there is, in powers of two, and the longest; both also three
-    /// times a quarter of that.
+    /// The binary logarithms of the shortest and the longest length that is a power of two. For each of
+    /// these lengths there is one that is three quarters of it.
     pub const LOGS: [u32; 2] = [9, 23];
 
-    /// The fastest plan for operands of up to so many limbs; `None` above
+    /// The shortest plan for operands of up to `limbs` limbs. It is `None` above
     /// [`most_limbs`](Self::most_limbs).
     ///
     /// ```
@@ -189,14 +193,15 @@ impl GridPlan {
         })
     }
 
-    /// Limbs of the widest operands there is a plan for.
+    /// The widest operands, in limbs, for which there is a plan.
     pub fn most_limbs() -> usize {
         GridPlan::new(1, GridPlan::LOGS[1]).limbs()
     }
 
-    /// The plan of `odd 2^log` digits, each as wide as is proved.
+    /// Makes the plan of `odd 2^log` digits, which are as wide as [`error_bound`](Self::error_bound)
+    /// proves exact.
     pub fn new(odd: u32, log: u32) -> GridPlan {
-        // Long rows, but not so long that few fit a multiprocessor, nor columns either.
+        // Rows are long, but neither rows nor columns are so long that few fit a multiprocessor.
         let longest_columns = if odd == 1 { 11 } else { 9 };
         let log_row = (log.div_ceil(2) + 2).clamp(6, 11);
         let log_row = log_row.max(log.saturating_sub(longest_columns));
@@ -212,30 +217,31 @@ impl GridPlan {
         plan
     }
 
-    /// Digits of each operand: `L`.
+    /// The digits of each operand, `L`.
     #[inline(always)]
     pub const fn length(&self) -> u32 {
         self.rows() << self.log_row
     }
 
-    /// Limbs of each operand, at most.
+    /// The most limbs of each operand.
     pub const fn limbs(&self) -> usize {
         (self.length() as u64 * self.digit_bits as u64 / 32) as usize
     }
 
-    /// Limbs of a product.
+    /// The limbs of a product.
     pub const fn product_limbs(&self) -> usize {
         (2 * self.length() as u64 * self.digit_bits as u64 / 32) as usize
     }
 
-    /// Rows: `N`.
+    /// The number of rows, `N`.
     #[inline(always)]
     pub const fn rows(&self) -> u32 {
         self.odd << self.log_part
     }
 
-    /// The binary logarithm of the number of columns that a block has: as many as give all threads
-    /// work, and of which shared memory holds two blocks; at least four, which are two sectors.
+    /// The binary logarithm of the number of columns that a block has. They give all threads work, and
+    /// shared memory has room for two blocks. There are at least four columns, whose points fill two
+    /// sectors.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
         let rows = self.rows().next_power_of_two().trailing_zeros();
@@ -243,66 +249,65 @@ impl GridPlan {
         if log > 5 { 5 } else { log }
     }
 
-    /// Blocks that one number's columns take.
+    /// The blocks that take one number's columns.
     #[inline(always)]
     pub const fn column_blocks(&self) -> u32 {
         1 << (self.log_row - self.log_columns())
     }
 
-    /// Chunks of each half of a product's coefficients.
+    /// The chunks of each half of a product's coefficients.
     #[inline(always)]
     pub const fn chunks(&self) -> u32 {
         self.length() / CHUNK
     }
 
-    /// Blocks of [`DIGITS`] that one number takes.
+    /// The blocks of [`DIGITS`] that take one number.
     #[inline(always)]
     pub const fn digit_blocks(&self) -> u32 {
         self.chunks().div_ceil(CHUNKS)
     }
 
-    /// Bytes of shared memory of a block that has columns.
+    /// The bytes of shared memory of a block that has columns.
     pub const fn column_bytes(&self) -> u32 {
         16 * padded(self.rows() << self.log_columns())
     }
 
-    /// The bytes of shared memory of a block that has a row of so many operands.
+    /// The bytes of shared memory of a block that has a row of each of `operands` operands.
     pub const fn row_bytes(&self, operands: u32) -> u32 {
         16 * padded(operands << self.log_row)
     }
 
-    /// Whether blocks fit a device that has so many bytes of shared memory for each.
+    /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
         self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
     }
 
-    /// Roots of [`GridArguments::near`].
+    /// The number of roots of [`GridArguments::near`].
     pub const fn near_roots(&self) -> u32 {
         1 << (self.log_row - 3)
     }
 
-    /// Roots of [`GridArguments::far`].
+    /// The number of roots of [`GridArguments::far`].
     pub const fn far_roots(&self) -> u32 {
         32 * self.rows()
     }
 
-    /// The greatest distance of a coefficient from its integer before it is rounded, by the
-    /// proof of [`error_bound`](super::error_bound) with what is done here besides. In its
-    /// terms:
+    /// A bound of the distance of a coefficient from its integer before it is rounded. It follows from
+    /// the proof of [`error_bound`](super::error_bound) and the further steps of these transforms. In the
+    /// terms of that proof:
     ///
-    /// * A weight `w^j` is a product of three stored roots, so that it is off by at most
-    ///   `W = 3 B + 4 u`, and multiplying by it adds `2 u + W`: of the norm forward, and of
-    ///   `s` back.
-    /// * Three parts forward are sums `x0 + e(t) x1 + e(2 t) x2` of real values, by two
-    ///   operations in each component: with `S` the norm of the three, what the first rounds
-    ///   is at most `sqrt(2) S`, the second `sqrt(3) S`, so that a part is off by at most
-    ///   `sqrt(2) (sqrt(2) + sqrt(3)) u S`, and all three by `sqrt(3)` times that, where the
-    ///   norm has become `sqrt(3) S`; roots add `B (|x1| + |x2|)`: together at most
-    ///   `4.45 u + 1.42 B` of the norm. Back, a sum of three products is off by at most
-    ///   `6 u + B` of `s`. Their weights are stored roots: `2 u + B`, both ways.
-    /// * Back every level multiplies by its root, behind a difference: `3 u + B`, and no
-    ///   pass multiplies besides.
-    /// * Scaling is by a rounded number where `L` is no power of two: `u`.
+    /// * A weight `w^j` is a product of three stored roots, so it is off by at most `W = 3 B + 4 u`.
+    ///   Multiplying by it adds `2 u + W`, times the norm forward and times `s` back.
+    /// * Where there are three parts, the way forward computes each as `x0 + e(t) x1 + e(2 t) x2` of real
+    ///   values, by two operations in each component. With `S` the norm of the three values, the first
+    ///   operation rounds a value of at most `sqrt(2) S`, the second one of at most `sqrt(3) S`, so a
+    ///   part is off by at most `sqrt(2) (sqrt(2) + sqrt(3)) u S`. All three are off by `sqrt(3)` times
+    ///   that, and their norm is `sqrt(3) S`. The roots' errors add `B (|x1| + |x2|)`. Together this is
+    ///   at most `4.45 u + 1.42 B` times the norm. On the way back, a sum of three products is off by at
+    ///   most `6 u + B` times `s`. The parts' weights are stored roots and add `2 u + B` both ways.
+    /// * On the way back every level multiplies a difference by its root, which adds `3 u + B`. Passes
+    ///   multiply by no further roots.
+    /// * If `L` is no power of two, the factor of the last scaling is rounded, which adds `u`.
     pub fn error_bound(&self) -> f64 {
         let levels = self.log_part + self.log_row - 2;
         let weight = 2.0 * U + (3.0 * stored() + 4.0 * U);
@@ -319,7 +324,7 @@ impl GridPlan {
         let forth = both(both(super::bound::forward(levels), weight), odd_forth);
         let back = both(power(3.0 * U + stored(), levels), both(weight, odd_back));
         let all = both(both(power(forth, 2), super::bound::products()), back);
-        // Second orders of the constants above, and the roundings of this function.
+        // The slack covers terms of second order, and the roundings of this function.
         const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 30) as f64;
         all * norms(u64::from(self.length()), self.digit_bits, true) * SLACK
     }
@@ -334,7 +339,7 @@ impl GridPlan {
         self.fill(table, self.log_part + 5);
     }
 
-    /// `e(k / (odd 2^log))`.
+    /// Fills a table with `e(k / (odd 2^log))` for each index `k`.
     fn fill(&self, table: &mut [[f64; 2]], log: u32) {
         for (k, entry) in table.iter_mut().enumerate() {
             *entry = match self.odd {
@@ -345,7 +350,7 @@ impl GridPlan {
     }
 }
 
-/// Fills the table of [`GridArguments::tree`], of [`TREE`] roots; place 0 is nobody's.
+/// Fills the table of [`GridArguments::tree`], which has [`TREE`] roots. Index 0 is not used.
 pub fn fill_tree(table: &mut [[f64; 2]]) {
     for (place, entry) in table.iter_mut().enumerate().skip(1) {
         let depth = place.ilog2();
@@ -358,7 +363,7 @@ pub fn fill_tree(table: &mut [[f64; 2]]) {
     }
 }
 
-/// The place in shared memory of point `i`: behind every eight one is left free, so that
+/// The place in shared memory of point `i`. Behind every eight points one place is left free, so that
 /// points a power of two apart meet in no bank.
 #[inline(always)]
 pub const fn padded(i: u32) -> u32 {
@@ -381,7 +386,7 @@ mod tests {
         for plan in plans() {
             assert!(plan.error_bound() < 0.5, "{plan:?}");
             let norms = norms(u64::from(plan.length()), plan.digit_bits, true);
-            // Less than what `DIGITS` adds to a coefficient, so that none is negative.
+            // This is less than the number that `DIGITS` adds to a coefficient so that none is negative.
             assert!(norms < 0.99 * (1_u64 << 48) as f64, "{plan:?}");
             assert!(plan.log_part >= 1 && plan.log_row >= plan.log_columns());
             assert!(1 << plan.log_part <= TREE && 1 << (plan.log_row - 2) <= TREE);
@@ -389,8 +394,8 @@ mod tests {
         }
     }
 
-    /// Three times 2^7, 2^9, three times 2^8, and so on: the same table stands in
-    /// docs/transforms.md.
+    /// The bits of digits for lengths of three times 2^7, 2^9, three times 2^8, and so on. The same table
+    /// stands in docs/transforms.md.
     #[test]
     fn digits_get_narrower_as_lengths_grow() {
         let bits: Vec<u32> = plans().map(|plan| plan.digit_bits).collect();

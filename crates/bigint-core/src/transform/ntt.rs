@@ -1,33 +1,34 @@
-//! Products by a transform over integers modulo primes, on the whole device, as host and
-//! device agree on them: for the widest numbers, on every chip.
+//! Products by a transform over integers modulo primes, on the whole device, in the form shared by
+//! host and device. They serve the widest numbers, on every chip.
 //!
-//! A number's limbs are the coefficients of a polynomial, base `2^32`. Two of them are
-//! multiplied modulo `x^N - 1`, `N` at least as many as their limbs together, once modulo each
-//! of three [`PRIMES`] below `2^31`. A coefficient of the product is a sum of at most
-//! `2^25` products below `2^64`, and so below `2^89`: less than the three primes' product, so
-//! that the Chinese remainder theorem gives it. For 12 times 34 to the base 10 modulo 5 and 7:
-//! `(2 + x)(4 + 3 x)` is `3 + 0 x + 3 x^2` and `1 + 3 x + 3 x^2`, that is `8 + 10 x + 3 x^2`.
+//! A number's limbs are the coefficients of a polynomial, to the base `2^32`. Two polynomials are
+//! multiplied modulo `x^N - 1`, where `N` is at least the sum of their limbs, once modulo each of
+//! three [`PRIMES`] below `2^31`. A coefficient of the product is a sum of at most `2^25` products
+//! below `2^64`, and so below `2^89`. This is less than the three primes' product, so the Chinese
+//! remainder theorem gives the coefficient. For 12 times 34 to the base 10, modulo 5 and 7:
+//! `(2 + x)(4 + 3 x)` is `3 + 0 x + 3 x^2` and `1 + 3 x + 3 x^2`, so it is `8 + 10 x + 3 x^2`.
 //!
 //! # The tree
 //!
-//! Modulo each prime there are roots of unity of order `2^26`; `e(t)` is the one at `t` turns.
-//! As in [`super`], `x^2m - z = (x^m - w)(x^m + w)`, `w w = z`, down from `x^N - 1` to `x - z`.
-//! With `v(b)` = the bits of `b` behind the binary point in reverse order (`v(1) = 1/2`,
-//! `v(2) = 1/4`, `v(3) = 3/4`, ...), node `b` of any depth is a polynomial modulo
-//! `x^m - e(v(b))`, and its `w` is `e(v(b) / 2)`, whatever the depth: one table serves all
-//! lengths and levels.
+//! Modulo each prime there are roots of unity of order `2^26`; `e(t)` is the one at `t` turns. As
+//! in [`super`], `x^2m - z = (x^m - w)(x^m + w)` with `w w = z`; here the tree goes from `x^N - 1`
+//! down to `x - z`. Let `v(b)` be the bits of `b` in reverse order behind the binary point
+//! (`v(1) = 1/2`, `v(2) = 1/4`, `v(3) = 3/4`, ...). Node `b` of any depth is a polynomial modulo
+//! `x^m - e(v(b))`, and its `w` is `e(v(b) / 2)`. As `w` does not depend on the depth, one table
+//! serves all lengths and levels.
 //!
-//! `N` is `odd M`, `M` a power of two. Three times `M`: a polynomial modulo
-//! `(x^2M - 1)(x^M - i)`, the nodes 0, 1 and 2 at depth 2; five times: modulo
-//! `(x^4M - 1)(x^M - e(1/8))`, those at depth 3. What comes back modulo `x^2^d M - 1` is `r`,
-//! modulo `x^M - z` it is `s`; `z^2^d = -1`, so that the highest `M` coefficients are
-//! `(r(z) - s) / 2`, and the lowest that much less than those of `r`.
+//! `N` is `odd M`, where `M` is a power of two. If `odd` is 3, the product is computed modulo
+//! `(x^2M - 1)(x^M - i)`, which are nodes 0, 1 and 2 at depth 2; if it is 5, modulo
+//! `(x^4M - 1)(x^M - e(1/8))`, which are nodes 0 to 4 at depth 3. Let `r` be the product modulo the
+//! first factor `x^(2^d M) - 1`, and `s` the product modulo the second, `x^M - z`. As
+//! `z^(2^d) = -1`, the product's highest `M` coefficients are `(r(z) - s) / 2`, where `r(z)` is `r`
+//! modulo `x^M - z`; its lowest `M` coefficients are those of `r` less the highest.
 //!
 //! # The launches
 //!
-//! The digits are a matrix of rows of `m`: by columns, the first levels of the tree; row `b`
-//! then is a polynomial modulo `x^m - e(v(b))`, of which coefficient `j` is multiplied by
-//! `e(v(b) j / m)` to make it one modulo `y^m - 1`, whose tree is the same again.
+//! The limbs are a matrix of rows of `m`. The first levels of the tree are computed by columns. Row
+//! `b` is then a polynomial modulo `x^m - e(v(b))`. Multiplying its coefficient `j` by
+//! `e(v(b) j / m)` makes it a polynomial modulo `y^m - 1`, whose tree is the same again.
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
@@ -36,29 +37,29 @@
 //! | [`BACK`] | columns of the product | residues | coefficients modulo the prime |
 //! | [`LIMBS`] | [`CHUNKS`] chunks, each a thread's | these of three primes | limbs, and carries |
 //!
-//! The eight coefficients of a chunk are eight limbs and two more, which stand in a number of
-//! their own at the place of the next chunk; the product is the sum of both, by the kernel of
-//! sums.
+//! The eight coefficients of a chunk make eight limbs and a carry of two limbs. The carries stand
+//! in a number of their own, each at the place of the next chunk. The kernel of sums adds both
+//! numbers, which gives the product.
 
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
-/// Threads in a block of each kernel.
+/// The threads of a block of each kernel.
 pub const THREADS: u32 = 512;
 
-/// The module that has the kernels.
+/// The PTX module that has the kernels.
 pub const MODULE: &str = "mul_ntt";
 
-/// Limbs to residues, and columns down.
+/// The kernel that reduces limbs to residues and goes down the tree by columns.
 pub const FORTH: EntryPoint = entry("mul_ntt_grid_forth");
 
-/// Rows down, products, and up.
+/// The kernel that goes down the tree by rows, multiplies, and goes up again.
 pub const ROWS: EntryPoint = entry("mul_ntt_grid_rows");
 
-/// Columns up.
+/// The kernel that goes up the tree by columns.
 pub const BACK: EntryPoint = entry("mul_ntt_grid_back");
 
-/// Residues to coefficients, limbs and carries.
+/// The kernel that turns residues into coefficients, and these into limbs and carries.
 pub const LIMBS: EntryPoint = entry("mul_ntt_grid_limbs");
 
 const fn entry(name: &'static str) -> EntryPoint {
@@ -68,33 +69,34 @@ const fn entry(name: &'static str) -> EntryPoint {
     }
 }
 
-/// The binary logarithm of the order of [`Prime::root`], and of the greatest length.
+/// The binary logarithm of the order of [`Prime::root`] and of the greatest length.
 pub const LOG_ORDER: u32 = 26;
 
-/// Limbs of the longest transform: longer products are made of several.
+/// The limbs of the longest transform. Longer products are made of several.
 pub const LONGEST: usize = 1 << LOG_ORDER;
 
-/// The primes below `2^31` that have roots of order `2^26`: all there are.
+/// All primes below `2^31` that have roots of unity of order `2^26`.
 pub const PRIMES: [Prime; 3] = [
     Prime::new((15 << 27) + 1, 31),
     Prime::new((27 << 26) + 1, 13),
     Prime::new((7 << 26) + 1, 3),
 ];
 
-/// A prime, and what arithmetic modulo it needs.
+/// A prime, and the constants of arithmetic modulo it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prime {
     /// The prime, below `2^31`.
     pub p: u32,
     /// The prime's inverse modulo `2^32`.
     pub inverse: u32,
-    /// `e(2^-26)`.
+    /// The root of unity `e(2^-26)`.
     pub root: u32,
 }
 
 impl Prime {
     const fn new(p: u32, generator: u32) -> Prime {
-        // Each step doubles the bits that are right: `p p = 1` modulo 8.
+        // Newton's method begins with `p`, as `p p = 1` modulo 8. Each step doubles the number of
+        // correct bits.
         let (mut inverse, mut step) = (p, 0_u32);
         while step < 4 {
             inverse = inverse.wrapping_mul(2_u32.wrapping_sub(p.wrapping_mul(inverse)));
@@ -123,7 +125,7 @@ impl Prime {
         power(a, self.p - 2, self.p)
     }
 
-    /// `w`, below the prime, as a [`Factor`].
+    /// Makes the [`Factor`] of `w`, which is below the prime.
     #[inline]
     pub const fn factor(&self, w: u32) -> Factor {
         Factor {
@@ -134,7 +136,7 @@ impl Prime {
 
     /// `e(v(b) / 2)`, the `w` of node `b`.
     pub const fn node(&self, b: u32) -> u32 {
-        // `v(b)` = `b` reversed over 2^32.
+        // `v(b)` is `b` with its 32 bits reversed, over 2^32.
         self.power(self.root, b.reverse_bits() >> (33 - LOG_ORDER))
     }
 }
@@ -151,20 +153,20 @@ const fn power(a: u32, mut k: u32, p: u32) -> u32 {
     result as u32
 }
 
-/// A number that others are multiplied by, modulo a prime `p`, with what makes that three
-/// products of words (Shoup): `y w - floor(y quotient / 2^32) p` is `y w` modulo `p`, and
-/// below `2 p`, for every `y` below `2^32`.
+/// A constant factor `w` modulo a prime `p`, with a quotient by which a product with it takes three
+/// products of words (Shoup's method). For every `y` below `2^32`,
+/// `y w - floor(y quotient / 2^32) p` is `y w` modulo `p`, and below `2 p`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Factor {
-    /// The number, below the prime.
+    /// The factor, below the prime.
     pub w: u32,
-    /// `floor(2^32 w / p)`.
+    /// The quotient `floor(2^32 w / p)`.
     pub quotient: u32,
 }
 
 impl Factor {
-    /// As a word: `w` the lower half.
+    /// The factor as a word, with `w` in the lower half.
     pub const fn word(self) -> u64 {
         (self.quotient as u64) << 32 | self.w as u64
     }
@@ -173,14 +175,14 @@ impl Factor {
 /// The binary logarithm of the length of each table.
 pub const LOG_TABLE: u32 = LOG_ORDER / 2;
 
-/// The tables of a prime, in this order, each of `2^LOG_TABLE` factors: `w` of the nodes,
-/// `1 / w` of the nodes, `e(k / 2^26)`, and `e(k / 2^13)`.
+/// The number of tables of a prime, each of `2^LOG_TABLE` factors. In this order they are: `w` of
+/// the nodes, `1 / w` of the nodes, `e(k / 2^26)`, and `e(k / 2^13)`.
 pub const TABLES: u32 = 4;
 
-/// Factors in the tables of all primes.
+/// The number of factors in the tables of all primes.
 pub const FACTORS: usize = (PRIMES.len() * TABLES as usize) << LOG_TABLE;
 
-/// Fills the tables of all primes, of [`FACTORS`] words.
+/// Fills the tables of all primes, which have [`FACTORS`] words.
 pub fn fill_tables(words: &mut [u64]) {
     let tables = words.chunks_exact_mut((TABLES as usize) << LOG_TABLE);
     for (prime, words) in PRIMES.iter().zip(tables) {
@@ -198,74 +200,75 @@ pub fn fill_tables(words: &mut [u64]) {
     }
 }
 
-/// Coefficients that a thread of [`LIMBS`] takes.
+/// The coefficients that a thread of [`LIMBS`] takes.
 pub const CHUNK: u32 = 8;
 
-/// Chunks that a block of [`LIMBS`] takes.
+/// The chunks that a block of [`LIMBS`] takes.
 pub const CHUNKS: u32 = THREADS;
 
-/// Limbs of shared memory that a word of each coefficient takes there.
+/// The limbs of shared memory that one word of each coefficient takes in a block of [`LIMBS`].
 pub const COEFFICIENTS: u32 = padded(CHUNK * CHUNKS);
 
-/// Bytes of shared memory of a block of [`LIMBS`]: three words of each coefficient.
+/// The bytes of shared memory of a block of [`LIMBS`], which has three words of each coefficient.
 pub const LIMB_BYTES: u32 = 12 * COEFFICIENTS;
 
-/// What [`ROWS`] multiplies a row of the first operand by.
+/// The second factor, by which [`ROWS`] multiplies a row of the first operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Second {
-    /// Itself.
+    /// The row itself: a square.
     #[default]
     Same = 0,
     /// A row of the second operand.
     Other = 1,
-    /// The transform that was kept of the second operand.
+    /// A row of the second operand that was transformed and kept before.
     Kept = 2,
-    /// Nothing: it stays as it is, transformed, to be kept.
+    /// No factor: the row is only transformed, to be kept.
     Nothing = 3,
 }
 
-/// A length, and how it is cut.
+/// The length of a transform, and its cut into rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct NttPlan {
-    /// 1, 3 or 5.
+    /// The odd factor of the length: 1, 3 or 5.
     pub odd: u32,
-    /// Rows are `odd` times this power of two.
+    /// The binary logarithm of the number of rows over `odd`.
     pub log_part: u32,
-    /// A row is this power of two.
+    /// The binary logarithm of a row's length.
     pub log_row: u32,
 }
 
-/// The one parameter of the four kernels, by value. Addresses are of device memory.
+/// The one parameter of the four kernels, passed by value. Addresses are in device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NttArguments {
-    /// The first operand, of which the launch begins with the first number.
+    /// The first operand. The launch begins with its first number.
     pub a: MatrixArgument,
-    /// The second; not read where there is one operand.
+    /// The second operand. It is not read if `operands` is 1.
     pub b: MatrixArgument,
-    /// Limbs of the product but for carries: `N` of each number.
+    /// The product without carries, `N` limbs for each number.
     pub sums: MatrixArgument,
     /// The carries, as many limbs as there are sums.
     pub carries: MatrixArgument,
-    /// For each number `N` residues of each operand modulo each prime.
+    /// The address of the points: for each number, `N` residues of each operand modulo each prime.
     pub points: u64,
-    /// The second operands' points that are kept, as [`Second::Nothing`] leaves them.
+    /// The address of the second operands' points that are kept, as [`Second::Nothing`] leaves
+    /// them.
     pub kept: u64,
     /// The address of the tables that [`fill_tables`] makes.
     pub tables: u64,
     /// The factors that [`NttPlan::scales`] gives.
     pub scales: [u64; 3],
-    /// The length.
+    /// The length, and its cut into rows.
     pub plan: NttPlan,
-    /// Numbers.
+    /// The number of numbers.
     pub count: u32,
-    /// Operands that are transformed.
+    /// The number of operands that are transformed.
     pub operands: u32,
-    /// The second factor of rows: a [`Second`].
+    /// The second factor of rows: a [`Second`], as a number.
     pub second: u32,
-    /// Numbers whose points are kept: one for all, or `count`.
+    /// The number of numbers whose points are kept: one for all, or `count`.
     pub kept_count: u32,
     /// 1 where the product is wanted modulo `2^(32 N) - 1`, of a plan that
     /// [`wraps`](NttPlan::wraps); else 0.
@@ -273,7 +276,7 @@ pub struct NttArguments {
 }
 
 impl NttArguments {
-    /// The arguments as a launch copies them, 64 bits at a time.
+    /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
         let matrices = [self.a, self.b, self.sums, self.carries];
@@ -294,7 +297,8 @@ impl NttArguments {
         matrices.into_iter().flat_map(matrix).chain(rest)
     }
 
-    /// The device memory that is touched but for the matrices: addresses and limbs.
+    /// The stretches of device memory that the kernels touch beside the matrices: their addresses
+    /// and their lengths in limbs.
     pub const fn stretches(&self) -> [(u64, u64); 3] {
         let one = self.plan.point_limbs() as u64;
         [
@@ -306,9 +310,8 @@ impl NttArguments {
 }
 
 impl NttPlan {
-    /// The plan for operands of `n` and `m` limbs: the shortest length that holds their
-    /// product. `None` where no number does, or the shorter has more limbs than three primes
-    /// have room for sums of.
+    /// The plan for operands of `n` and `m` limbs: the shortest length that holds their product. It
+    /// is `None` if the product is longer than the longest transform.
     ///
     /// ```
     /// use bigint_core::transform::ntt::NttPlan;
@@ -321,25 +324,26 @@ impl NttPlan {
         plans.min_by_key(NttPlan::length)
     }
 
-    /// The plan for products modulo `2^(32 n) - 1`, if there is one: those whose `N` is a power
-    /// of two are products modulo `x^N - 1` by themselves. Coefficients then are sums of `N`
+    /// The plan for products modulo `2^(32 n) - 1`, if there is one. A transform whose `N` is a
+    /// power of two computes a product modulo `x^N - 1` anyway. Coefficients are then sums of `N`
     /// products.
     pub fn wraps(n: usize) -> Option<NttPlan> {
         let mut plans = NttPlan::all().filter(|plan| plan.odd == 1);
         plans.find(|plan| plan.length() as usize == n && n <= LONGEST / 2)
     }
 
-    /// Every plan there is.
+    /// Every plan.
     pub fn all() -> impl Iterator<Item = NttPlan> {
         let of = |odd: u32| {
-            // Levels above the parts: three are nodes at depth 2, five at depth 3.
+            // The levels above the parts: three parts are nodes at depth 2, five are nodes at depth
+            // 3.
             let above = NttPlan::levels_above(odd);
             (9..=LOG_ORDER - above).map(move |log| NttPlan::new(odd, log))
         };
         [1, 3, 5].into_iter().flat_map(of)
     }
 
-    /// The plan of `odd 2^log` limbs, `log` at least 9.
+    /// Makes the plan of `odd 2^log` limbs, where `log` is at least 9.
     pub const fn new(odd: u32, log: u32) -> NttPlan {
         let length = log + odd.next_power_of_two().trailing_zeros();
         let row = length.div_ceil(2) + 1;
@@ -362,26 +366,26 @@ impl NttPlan {
         }
     }
 
-    /// `N`.
+    /// The length in limbs, `N`.
     #[inline(always)]
     pub const fn length(&self) -> u32 {
         self.rows() << self.log_row
     }
 
-    /// Rows.
+    /// The number of rows.
     #[inline(always)]
     pub const fn rows(&self) -> u32 {
         self.odd << self.log_part
     }
 
-    /// Limbs that one number's points take.
+    /// The limbs that the points of one operand of a number take.
     #[inline(always)]
     pub const fn point_limbs(&self) -> usize {
         PRIMES.len() * self.length() as usize
     }
 
-    /// The binary logarithm of the number of columns that a block has: at least eight columns,
-    /// which are a sector.
+    /// The binary logarithm of the number of columns that a block has. There are at least eight
+    /// columns, whose limbs fill a sector.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
         let rows = self.rows().next_power_of_two().trailing_zeros();
@@ -389,38 +393,38 @@ impl NttPlan {
         if log > 5 { 5 } else { log }
     }
 
-    /// Blocks that one number's columns take, modulo one prime.
+    /// The blocks that take one number's columns, modulo one prime.
     #[inline(always)]
     pub const fn column_blocks(&self) -> u32 {
         1 << (self.log_row - self.log_columns())
     }
 
-    /// Blocks of [`LIMBS`] that one number takes.
+    /// The blocks of [`LIMBS`] that take one number.
     #[inline(always)]
     pub const fn limb_blocks(&self) -> u32 {
         self.length().div_ceil(CHUNK * CHUNKS)
     }
 
-    /// Bytes of shared memory of a block that has columns.
+    /// The bytes of shared memory of a block that has columns.
     pub const fn column_bytes(&self) -> u32 {
         4 * padded(self.rows() << self.log_columns())
     }
 
-    /// The bytes of shared memory of a block that has a row of so many operands: the rows, and
-    /// sixteen factors.
+    /// The bytes of shared memory of a block that has a row of each of `operands` operands: the
+    /// rows, and sixteen factors.
     pub const fn row_bytes(&self, operands: u32) -> u32 {
         4 * padded(operands << self.log_row) + 16 * 8
     }
 
-    /// Whether blocks fit a device that has so many bytes of shared memory for each.
+    /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
         self.column_bytes() <= shared_bytes
             && self.row_bytes(2) <= shared_bytes
             && LIMB_BYTES <= shared_bytes
     }
 
-    /// The factor that makes coefficients of what comes back, for each prime: `2^32 / M`, of which
-    /// `2^32` is what products of residues by Montgomery's method lack.
+    /// The factor `2^32 / M` modulo each prime, by which residues are multiplied on the way back to
+    /// become coefficients. The `2^32` makes up for the Montgomery products of residues.
     pub fn scales(&self) -> [u64; 3] {
         PRIMES.map(|prime| {
             let half = prime.p.div_ceil(2);
@@ -431,8 +435,8 @@ impl NttPlan {
     }
 }
 
-/// The place in shared memory of residue `i`: behind every eight one is left free, so that
-/// those a power of two apart meet in no bank.
+/// The place in shared memory of residue `i`. Behind every eight residues one place is left free,
+/// so that residues a power of two apart meet in no bank.
 #[inline(always)]
 pub const fn padded(i: u32) -> u32 {
     i + (i >> 3)

@@ -1,17 +1,17 @@
-//! Roots of unity, as the kernels' table has them.
+//! Roots of unity, and the kernels' table of them.
 
 use super::{LANES, Plan};
 
-/// `pi/2`, in units of 2^-63.
+/// The number `pi/2`, in units of 2^-63.
 const QUARTER: u64 = 0xc90f_daa2_2168_c235;
 
-/// The point at `numerator / 2^log` turns on the unit circle, `log` at most 61: its real
-/// and imaginary part, each within 2^-54 + 2^-60 of the exact one.
+/// The real and the imaginary part of the point at `numerator / 2^log` turns on the unit
+/// circle, each within 2^-54 + 2^-60 of the exact value. `log` is at most 61.
 ///
-/// The angle is brought to half a quadrant, where sine and cosine are taken from their
-/// series in integers, in units of 2^-64. There `x x / 2 < 0.31`, so that the errors of the
-/// steps, each of them below three units, sum to less than 5 units for all of the series;
-/// that of the angle is below 2. The last step rounds to nearest: for values below 1 by at
+/// Symmetry reduces the angle to at most half a quadrant. There the series of sine and cosine
+/// are evaluated in integers, in units of 2^-64. As `x x / 2 < 0.31`, the errors of the steps,
+/// each of them below three units, sum to less than 5 units for the whole series; the error of
+/// the angle is below 2. The last step rounds to nearest, which for values below 1 is off by at
 /// most 2^-54.
 ///
 /// ```
@@ -26,7 +26,7 @@ pub const fn root(numerator: u64, log: u32) -> [f64; 2] {
     at(if log == 0 { 0 } else { numerator << (64 - log) })
 }
 
-/// The point at `numerator / (3 2^log)` turns, within the same distance: the angle is off by
+/// The point at `numerator / (3 2^log)` turns, as near as [`root`]'s: the angle is off by
 /// another `pi` units of 2^-64.
 pub(super) const fn root_of_thirds(numerator: u64, log: u32) -> [f64; 2] {
     let numerator = (numerator % (3 << log)) as u128;
@@ -34,7 +34,7 @@ pub(super) const fn root_of_thirds(numerator: u64, log: u32) -> [f64; 2] {
     at((((numerator << 64) + half) / (3 << log)) as u64)
 }
 
-/// The point at `turn` turns, in units of 2^-64: above the quadrant's two bits are its own.
+/// The point at `turn` turns, in units of 2^-64. The upper two bits are the quadrant.
 const fn at(turn: u64) -> [f64; 2] {
     let (quadrant, within) = (turn >> 62, turn << 2);
     let is_upper = within > 1 << 63;
@@ -62,7 +62,8 @@ const fn at(turn: u64) -> [f64; 2] {
 const fn cosine_and_sine(angle: u64) -> [f64; 2] {
     const ONE: u128 = 1 << 64;
     let square = (angle as u128 * angle as u128) >> 64;
-    // 1 - x x / (1 2) (1 - x x / (3 4) (1 - ...)), and likewise the sine over x.
+    // The cosine is 1 - x x / (1 2) (1 - x x / (3 4) (1 - ...)), the sine x times such a
+    // series.
     let (mut cosine, mut sine) = (ONE, ONE);
     let mut k: u128 = 26;
     while k > 0 {
@@ -75,14 +76,15 @@ const fn cosine_and_sine(angle: u64) -> [f64; 2] {
     [cosine as f64 * UNIT, sine as f64 * UNIT]
 }
 
-/// Fills the table of the roots of all plans, [`ROOTS`](super::ROOTS) of them: `[re, im]`.
+/// Fills the table of the roots of all plans. It has [`ROOTS`](super::ROOTS) entries, each
+/// `[re, im]`.
 ///
-/// Node `b` at depth `d` stands for `x^m - e(t)`, `t = (1 + 4 r) / 2^(d+2)`. Its forward
-/// roots are those of its own split, `e(t/2)`, and of the splits below it that do not
+/// Node `b` at depth `d` stands for `x^m - e(t)` with `t = (1 + 4 r) / 2^(d+2)`. Its forward
+/// roots are that of its own split, `e(t/2)`, and those of the splits below it that do not
 /// follow by a multiplication by `i`: `e(t/4)`, then `e(t/8)` and `e(t/8 + 1/8)`, then
-/// `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, value `k` of `R` is multiplied by
-/// `e(-k t / R)`. Two levels that end in products modulo `x^4 - z` take `e(t/2)`, `e(t/4)`
-/// and `e(3 t / 4)`; one takes `e(t/2)`.
+/// `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, a pass of radix `R` multiplies value
+/// `k` by `e(-k t / R)`. In the last pass, two levels that end in products modulo `x^4 - z`
+/// take `e(t/2)`, `e(t/4)` and `e(3 t / 4)`; one level takes `e(t/2)`.
 pub fn fill_roots(table: &mut [[f64; 2]]) {
     for lanes in LANES {
         let plan = Plan::of(lanes);
@@ -103,7 +105,7 @@ pub fn fill_roots(table: &mut [[f64; 2]]) {
     }
 }
 
-/// Root `j` down of a node `x^m - e(t / 2^(depth + 2))`.
+/// Forward root `j` of a node `x^m - e(t / 2^(depth + 2))`.
 const fn forward_root(depth: u32, t: u64, j: u32) -> [f64; 2] {
     match j {
         0 => root(t, depth + 3),
@@ -116,18 +118,19 @@ const fn forward_root(depth: u32, t: u64, j: u32) -> [f64; 2] {
     }
 }
 
-/// The factor of value `j + 1` of a pass of this radix on the way back to that node.
+/// The factor of value `j + 1` in a pass of radix `radix` on the way back to a node
+/// `x^m - e(t / 2^(depth + 2))`.
 const fn inverse_root(radix: u32, depth: u32, t: u64, j: u32) -> [f64; 2] {
     let [re, im] = root(t * (j as u64 + 1), depth + 2 + radix.trailing_zeros());
     [re, -im]
 }
 
-/// Root `j` of node `b` to place `j nodes + b`, by `of(d, 1 + 4 r, j)`.
+/// Fills places `j nodes + b` with root `j` of node `b`, which is `of(d, 1 + 4 r, j)`.
 fn fill(table: &mut [[f64; 2]], nodes: u32, roots: u32, of: impl Fn(u32, u64, u32) -> [f64; 2]) {
     let depth = nodes.trailing_zeros();
     for j in 0..roots {
         for b in 0..nodes {
-            // Of the root there are no bits.
+            // The index of the tree's root has no bits to reverse.
             let r = b.reverse_bits().checked_shr(32 - depth).unwrap_or(0);
             table[(j * nodes + b) as usize] = of(depth, 1 + 4 * u64::from(r), j);
         }
@@ -170,19 +173,20 @@ mod tests {
         }
     }
 
-    /// `w w` beside the root of twice the angle, without rounding: both are within the
-    /// stated distance of their exact points.
+    /// The norm `|w|^2`, computed without rounding, is as near 1 as the stated distance of a
+    /// root from its exact point implies.
     #[test]
     fn roots_are_as_near_as_stated() {
         let near = (-54f64).exp2() + (-60f64).exp2();
         for log in [5, 9, 15] {
             for numerator in 0..1 << log {
                 let [x, y] = root(numerator, log);
-                // |w| = 1: the rounded product and what rounding took from it.
+                // A square as the rounded product and the part that rounding took from it.
                 let exact_square = |a: f64| (a * a, a.mul_add(a, -(a * a)));
                 let ((xx, dx), (yy, dy)) = (exact_square(x), exact_square(y));
                 let (high, low) = (xx.max(yy), xx.min(yy));
-                // Exact by Sterbenz where high >= 1/2, and below 2^-50 in all.
+                // `high - 1` is exact by Sterbenz's lemma, as high >= 1/2. The sum is below
+                // 2^-50.
                 let off = (high - 1.0) + low + dx + dy;
                 assert!(
                     off.abs() <= 2.0 * 1.415 * near,

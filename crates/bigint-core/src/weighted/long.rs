@@ -1,36 +1,35 @@
-//! Long transforms, in two launches a squaring: carries are handed on inside the second.
+//! Long transforms, with two launches for each squaring. Blocks of the second launch hand carries on to one another.
 //!
-//! `n = 2 f 16 m r` words are a matrix of `f 16 m` rows of `r` complex points: word `2 (s r + c)` and
-//! the next are point `c` of row `s`. Which `f`, `m` and `r` there are, [`Radices::of`] says.
+//! The `n = 2 f 16 m r` words are a matrix of `f 16 m` rows of `r` complex points: words `2 (s r + c)` and
+//! `2 (s r + c) + 1` are point `c` of row `s`. [`Radices::of`] chooses `f`, `m` and `r`.
 //!
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
 //! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `f 8 m + 1` blocks of `r / 8` threads | points |
 //! | [`LONG_COLUMNS`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
-//! A row is `16 16 8` points or `16 16 16`, and a column `f 16 m`; a thread has up to 16 of them in
-//! registers, and between passes they change hands in shared memory. [`long_place`] says which row
-//! has frequency `k` of the columns. Where `f` is less than 16, warps have nothing to do in the
-//! passes after the first.
+//! A row has `16 16 8` or `16 16 16` points, and a column `f 16 m`: a pass for each factor. A thread has up to 16
+//! points in registers, and threads exchange points in shared memory between passes. [`long_place`] says which row
+//! has frequency `k` of the columns. If `f` is less than 16, some warps have nothing to do in the passes after the
+//! first.
 //!
-//! Column block `b` takes the columns before its own `b`-th: block 0 takes the last ones, only
-//! to hand their carries on, and one block more than there are columns' blocks takes them
-//! again. A thread waits for the carries of its row from the block before, which was started
-//! earlier, and leaves [`NO_CARRY`] where they were: it needs no flag, nor a fence. The last block
-//! waits, by a flag, for block 0 to have read the points that it writes.
+//! Block `b` of the columns takes group `b - 1` of them. Block 0 takes the last group, only to hand its carries on,
+//! and the last block takes that group again; so there is one block more than groups. A thread waits for the carry of
+//! its row from the block before, which was started earlier, and leaves [`NO_CARRY`] in its place. That needs neither
+//! a flag nor a fence. The last block waits, by a flag, until block 0 has read the points that the last block writes.
 
 use crate::kernel::EntryPoint;
 
-/// The module that has the two kernels.
+/// The PTX module that has the two kernels.
 pub const LONG_MODULE: &str = "weighted_long";
 
-/// Transforms of rows, squares, and back.
+/// The kernel that transforms rows, squares, and transforms back.
 pub const LONG_ROWS: EntryPoint = EntryPoint {
     name: "weighted_long_rows",
     module: LONG_MODULE,
 };
 
-/// Columns back to words, carries, and columns to frequencies.
+/// The kernel that transforms columns back to words, carries, and transforms columns to frequencies.
 pub const LONG_COLUMNS: EntryPoint = EntryPoint {
     name: "weighted_long_columns",
     module: LONG_MODULE,
@@ -39,17 +38,18 @@ pub const LONG_COLUMNS: EntryPoint = EntryPoint {
 /// The radices of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Radices {
-    /// `f`, of a column's first pass.
+    /// The radix of a column's first pass, `f`.
     pub radix: u32,
-    /// `m`, of its last.
+    /// The radix of a column's last pass, `m`.
     pub factor: u32,
-    /// A row's points, in [`POINTS`].
+    /// The points of a row, in units of [`POINTS`].
     pub row: u32,
 }
 
 impl Radices {
-    /// How so many words are transformed. `m` is 1, 2, 4 or 8, and `f` 16, or 9 to 16 for the latter
-    /// two; with `m` 8, and 9 and 10 and `f` 16, rows may be twice as long.
+    /// The radices of a transform of `words` words, if there is one. For `m` of 1 or 2, `f` is 16; for `m` of 4 or 8,
+    /// `f` is 9 to 16. Rows are twice as long in some transforms with `m` of 8, and in all with `m` of 9 or 10, for
+    /// which `f` is 16.
     pub fn of(words: usize) -> Option<Radices> {
         let unit = 32 * POINTS as usize;
         let units = u32::try_from(words / unit)
@@ -73,107 +73,107 @@ impl Radices {
     }
 }
 
-/// Points of a row, or half of them.
+/// The points of a row, or half of them where rows are twice as long.
 pub const POINTS: u32 = 2048;
 
-/// Threads of a block, at most, where more are not [known](crate::specialization::LongTransform::WARPS): each has
-/// more registers then.
+/// The most threads of a block for which the PTX leaves registers. A specialization may state
+/// [more](crate::specialization::LongTransform::WARPS), which leaves each thread fewer.
 pub const THREADS: u32 = 512;
 
-/// Warps of a block, at most.
+/// The most warps of a block.
 pub const WARPS: u32 = THREADS / 32;
 
 /// The oldest compute capability whose launches may [begin early](WAITS).
 pub const EARLY_CAPABILITY: (u32, u32) = (9, 0);
 
-/// What the PTX of a launch says that begins before the last kernel has ended, so that what it takes to
-/// begin is saved: its version, its target, and the kernel's first instructions, which wait at once.
+/// The PTX of a kernel whose launch begins before the one before has ended, which saves the time that a launch takes
+/// to begin: the version of the language, the target, and the kernel's first instructions, which wait until the
+/// launch before has ended.
 pub const WAITS: [&str; 3] = [
     ".version 7.8",
     ".target sm_90",
     "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
 ];
 
-/// How the PTX loads and stores points, and what the host writes there where a launch begins
-/// [early](WAITS) and rows have [`POINTS`] points: the first cache keeps no room for them, as no block finds its points there again, and
-/// roots stay in it. (PTX 7.4. Where rows are longer it takes more time.)
+/// The instructions by which the PTX loads and stores points, and those by which the host replaces them if a launch
+/// begins [early](WAITS) and rows have [`POINTS`] points. The latter keep points out of the first-level cache, where
+/// no block would find them again, so that roots stay in it. (They need PTX 7.4. With longer rows they take more
+/// time.)
 pub const UNCACHED: [[&str; 2]; 2] = [
     ["ld.global.v2.f64", "ld.global.L1::no_allocate.v2.f64"],
     ["st.global.v2.f64", "st.global.L1::no_allocate.v2.f64"],
 ];
 
-/// The word that stands where no carry has been handed on: the one number of 32 bits that no carry
-/// is, unless the error is infinite, as it is with a carry of more bits.
+/// The word that stands in place of a carry that has not been handed on. No carry of 32 bits has this value, unless
+/// the reported rounding error is infinite, as it also is if a carry has more bits.
 pub const NO_CARRY: u32 = 1 << 31;
 
 /// The part of an iteration that a launch of [`LONG_COLUMNS`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// All of it.
+    /// The whole iteration.
     Whole = 1,
-    /// From digits to frequencies.
+    /// The part from digits to frequencies.
     Begin = 2,
-    /// From frequencies to digits.
+    /// The part from frequencies to digits.
     End = 3,
 }
 
-/// The one parameter of the two kernels, by value. Addresses are of device memory; pairs
-/// are two doubles.
+/// The one parameter of the two kernels, passed by value. Addresses are in device memory. A pair is two doubles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LongArguments {
-    /// Pairs, one for each point.
+    /// The address of the points, a pair for each.
     pub points: u64,
-    /// Pairs of digits, one for each point, read by [`Stage::Begin`] and written by
-    /// [`Stage::End`].
+    /// The address of the digits, a pair for each point, which [`Stage::Begin`] reads and [`Stage::End`] writes.
     pub digits: u64,
-    /// Limbs, one for each row and block of columns, in fours: a carry from when it is handed on until
-    /// it is taken, and [`NO_CARRY`] else.
+    /// The address of the carries, a limb for each row and block of columns, in groups of four. A limb is a carry
+    /// from when it is handed on until it is taken, and [`NO_CARRY`] at all other times.
     pub carries: u64,
-    /// A limb: the launch in which block 0 of columns had read its points, which the last block
-    /// writes.
+    /// The address of a limb: the last launch in which block 0 of the columns had read its points, so that the last
+    /// block may write them.
     pub flag: u64,
-    /// Limbs, [`WARPS`] for each block of columns: the greatest rounding error of the warp, the
+    /// The address of [`WARPS`] limbs for each block of columns: the greatest rounding error of each warp, as the
     /// upper half of a double.
     pub errors: u64,
-    /// [`ROW_ROOTS`] pairs for each pair of rows: see [`row_roots`](Self::row_roots).
+    /// The address of [`ROW_ROOTS`] pairs for each pair of rows: its own roots.
     pub row_roots: u64,
-    /// Roots that all rows and all columns share: see [`Tables`].
+    /// The address of the roots that all rows and all columns share, as [`Tables`] lays them out.
     pub roots: u64,
-    /// Two pairs for each row of the first `16 m`, of its first word: its weight
-    /// `2^(g / n)` and the inverse; `g` as an integer, and nothing.
+    /// The address of two pairs for each of the first `16 m` rows, which describe its first word: the weight
+    /// `2^(g / n)` and its inverse, then `g` as an integer and a free place.
     pub row_weights: u64,
-    /// Two pairs for each word of the first row: its weight and the inverse, as for rows.
+    /// The address of two pairs for each word of the first row, as for rows.
     pub column_weights: u64,
-    /// Of `f` rows `16 m` apart: the weight, and its inverse times what a squaring
-    /// leaves too great.
+    /// The weight of each of `f` rows that are `16 m` apart, and its inverse times the factor that makes up for the
+    /// transforms' scaling.
     pub steps: [[f64; 2]; 16],
-    /// The factor of the square.
+    /// The number by which the square is multiplied.
     pub by: f64,
-    /// Their `g`.
+    /// The `g` of each of the rows of `steps`.
     pub step_g: [u32; 16],
-    /// Words, `n`.
+    /// The number of words, `n`.
     pub words: u32,
-    /// `p mod n`: words with `g` below it are one bit longer.
+    /// The residue `p mod n`. A word whose `g` is below it is one bit longer than the others.
     pub long: u32,
-    /// Bits of the others, `p / n`.
+    /// The bits of the other words, `p / n`.
     pub short: u32,
-    /// The number that is subtracted after that.
+    /// The number that is subtracted from the multiplied square.
     pub minus: u32,
-    /// Differs from launch to launch.
+    /// The number of the launch. It differs from launch to launch.
     pub launch: u32,
-    /// `f`.
+    /// The radix of a column's first pass, `f`.
     pub radix: u32,
-    /// `m`.
+    /// The radix of a column's last pass, `m`.
     pub factor: u32,
-    /// A [`Stage`].
+    /// The [`Stage`], as a number.
     pub stage: u32,
-    /// Points of a row, in [`POINTS`].
+    /// The points of a row, in units of [`POINTS`].
     pub row: u32,
 }
 
 impl LongArguments {
-    /// The device memory that the kernels touch: addresses and limbs.
+    /// The stretches of device memory that the kernels touch: their addresses and their lengths in limbs.
     pub const fn stretches(&self) -> [(u64, u64); 9] {
         let m = self.factor as u64;
         let row = self.row as u64 * POINTS as u64;
@@ -197,22 +197,21 @@ impl LongArguments {
     }
 }
 
-/// The binary logarithm of a block's columns: as many as leave a multiprocessor room for two
-/// blocks.
+/// The binary logarithm of the number of columns of a block. A multiprocessor has room for two blocks of so many
+/// columns.
 #[inline(always)]
 pub const fn log_width(m: u32) -> u32 {
     if m > 4 { 1 } else { 2 }
 }
 
-/// The place of the points of frequency `k` of the columns: the pair of rows, and the row of the
-/// pair.
+/// The place of the points of frequency `k` of the columns: the index of a pair of rows, and which row of the pair it
+/// is.
 ///
-/// Rows `k` and `-k` are a pair, in turns as many points of either as a block has columns: the
-/// points that a block of columns has of a pair are neighbours. Frequency `h + f i + 16 f j`
-/// belongs to node `h + f i`, and with node `a` goes node `-a`, whose `m - 1 - j`-th frequency
-/// is the mirror of the `j`-th: pair `p m + j` has both of them, for `p` pairs of nodes.
-/// Nodes 0 and `8 f` are their own mirrors; they are put together, and their rows are not with
-/// their mirrors.
+/// The rows of frequencies `k` and `-k` are a pair. Their points alternate, in groups of as many as a block has
+/// columns, so that the points of a pair that a block of columns needs are neighbours. Frequency `h + f i + 16 f j`
+/// belongs to node `h + f i`. Frequency `j` of node `a` is the mirror of frequency `m - 1 - j` of node `-a`; if these
+/// nodes are pair `p` of nodes, the two rows are pair `p m + j`. Nodes 0 and `8 f` are their own mirrors. They form a
+/// pair of nodes, so a row of theirs is not paired with its mirror.
 #[inline(always)]
 pub const fn long_place(k: u32, radix: u32, m: u32) -> (u32, u32) {
     let (h, i, j) = (k % radix, k / radix % 16, k / (16 * radix));
@@ -230,8 +229,8 @@ pub const fn long_place(k: u32, radix: u32, m: u32) -> (u32, u32) {
     (pair_in_order(pair, radix) * m + of_node, side)
 }
 
-/// Pairs of nodes are counted as if there were the eight with `h` half of `f`, where that is
-/// odd: without them.
+/// The index of a pair of nodes among those that exist. [`long_place`] counts pairs as if there were eight with `h`
+/// half of `f`; if `f` is odd, they do not exist.
 #[inline(always)]
 pub const fn pair_in_order(pair: u32, radix: u32) -> u32 {
     if radix & 1 == 1 && pair >= 16 {
@@ -241,18 +240,17 @@ pub const fn pair_in_order(pair: u32, radix: u32) -> u32 {
     }
 }
 
-/// Whether there is this pair of nodes.
+/// Whether the pair of nodes that is counted as `pair` exists.
 #[inline(always)]
 pub const fn is_pair(pair: u32, radix: u32) -> bool {
     pair < 8 * places_of_nodes(radix) && (radix & 1 == 0 || pair >> 3 != 1)
 }
 
-/// Node `h + f i` of a [pair](long_place), by the place of `h` among those of
-/// [`node_at`] and `i`.
+/// The node `h + f i` on one side of a [pair](long_place), as the place of `h` in the order of [`node_at`], and `i`.
 #[inline(always)]
 pub const fn node_of_pair(pair: u32, side: u32) -> (u32, u32) {
     let (g, u) = (pair >> 4, pair & 15);
-    // Of nodes 0 to 15 in the one order and in the other; without branches.
+    // The `i` of side 0, and the `i` of side 1, computed without branches.
     let (there, back) = match g {
         0 => (u & 7, if u < 8 { 16 - u } else { 23 - u }),
         _ => (u, 15 - u),
@@ -262,14 +260,14 @@ pub const fn node_of_pair(pair: u32, side: u32) -> (u32, u32) {
     (place, if side == 0 { there } else { back })
 }
 
-/// Places of nodes of the middle pass: the second is free where there is an odd number.
+/// The number of places for the nodes of the middle pass. The second place is free if the number of nodes is odd.
 #[inline(always)]
 const fn places_of_nodes(radix: u32) -> u32 {
     radix + (radix & 1)
 }
 
-/// Nodes of the middle pass in an order that has mirrors side by side: 0, 8, 1, 15, 2, 14 and so
-/// on, where there are 16.
+/// The node of the middle pass at a place of an order in which mirrors are side by side. For 16 nodes the order is 0,
+/// 8, 1, 15, 2, 14 and so on.
 #[inline(always)]
 pub const fn node_at(place: u32, radix: u32) -> u32 {
     match (place, place & 1) {
@@ -279,7 +277,7 @@ pub const fn node_at(place: u32, radix: u32) -> u32 {
     }
 }
 
-/// The place of a node in that order.
+/// The place of a node in the order of [`node_at`].
 #[inline(always)]
 pub const fn place_of_node(node: u32, radix: u32) -> u32 {
     if 2 * node == radix {
@@ -297,48 +295,48 @@ pub const fn is_node(place: u32, radix: u32) -> bool {
     is_pair(8 * place, radix)
 }
 
-/// Pairs of a pair of rows' own roots, with `f = k / rows`: `node` roots of `f`, 8; the
-/// roots `e(-j f / 16)`, `j` from 1 to 15; `e(f / 2^j)`, `j` from 5 to 12; `e(-j f / 256)`,
-/// `j` from 1 to 15; two are free.
+/// The number of a pair of rows' own roots, each a pair of doubles. With `f = k / rows` they are: the 8 node roots of
+/// `f` (see [`Tables`]); `e(-j f / 16)` for `j` from 1 to 15; `e(f / 2^j)` for `j` from 5 to 12; `e(-j f / 256)` for
+/// `j` from 1 to 15; and two free places.
 pub const ROW_ROOTS: u32 = 48;
 
-/// Where in a pair of rows' own roots the second kind begins,
+/// The index at which the second kind of a pair of rows' own roots begins,
 pub const ROW_BACK: u32 = 8;
-/// the third,
+/// at which the third kind begins,
 pub const ROW_HALVES: u32 = 23;
-/// and the fourth.
+/// and at which the fourth kind begins.
 pub const ROW_MIDDLE_BACK: u32 = 31;
 
-/// Where in the table of shared roots, in pairs, each kind begins. `e(t)` is
-/// `exp(2 pi i t)`; node roots of `t` are `e(t / 2)`, `e(t / 4)`, `e(t / 8)`,
-/// `e(t / 8 + 1 / 8)`, `e(t / 16)` and so on: see `transform::roots`.
+/// The index in the table of shared roots, in pairs, at which each kind of root begins. `e(t)` is `exp(2 pi i t)`.
+/// The node roots of `t` are `e(t / 2)`, `e(t / 4)`, `e(t / 8)`, `e(t / 8 + 1 / 8)`, `e(t / 16)` and so on: see
+/// `transform::roots`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
-    /// Of rows: node root `j` of `h / 16` at `16 j + h`, 8 of each.
+    /// For rows: node root `j` of `h / 16` at `16 j + h`, for `j` from 0 to 7.
     pub row_middle: u32,
-    /// `e(-h k / 256)` at `16 (k - 1) + h`.
+    /// For rows: `e(-h k / 256)` at `16 (k - 1) + h`.
     pub row_middle_back: u32,
-    /// Node root `j` of `(h + 16 i) / 256` at `256 j + 16 h + i`, 3 of each.
+    /// For rows: node root `j` of `(h + 16 i) / 256` at `256 j + 16 h + i`, for `j` from 0 to 2.
     pub row_last: u32,
-    /// Where rows are twice as long: node root 0, 1, 2 or 4 of `(h + 16 i + 256 side) / 256` at
-    /// `512 j + 2 (16 h + i) + side`.
+    /// For rows that are twice as long: the node roots 0, 1, 2 and 4 of `(h + 16 i + 256 side) / 256`, the `j`-th of
+    /// these at `512 j + 2 (16 h + i) + side`.
     pub longer_row_last: u32,
-    /// Of columns: node root `j` of `h / f` at `16 j + h`, 8 of each.
+    /// For columns: node root `j` of `h / f` at `16 j + h`, for `j` from 0 to 7.
     pub middle: u32,
-    /// Node roots of `(h + f i) / 16 f`, [`last_roots`] of each; or
-    /// `e(j (h + f i) / 16 f m)`, `j` from 1 on, where `m` is no power of two.
+    /// For columns: the first [`last_roots`] node roots of `(h + f i) / 16 f`; or `e(j (h + f i) / 16 f m)`, for `j`
+    /// from 1 on, if `m` is no power of two.
     pub last: u32,
-    /// Node root `j` of `i / m` at `m j + i`, 8 of each.
+    /// For columns: node root `j` of `i / m` at `m j + i`, for `j` from 0 to 7.
     pub middle_back: u32,
-    /// Node root `j` of `i / 16 m` at `16 m j + i`, 8 of each; or `e(-h i / 16 f m)` at
-    /// `16 m (h - 1) + i`, where `f` is not 16.
+    /// For columns: node root `j` of `i / 16 m` at `16 m j + i`, for `j` from 0 to 7; or `e(-h i / 16 f m)` at
+    /// `16 m (h - 1) + i` if `f` is not 16.
     pub first_back: u32,
-    /// Pairs in all.
+    /// The length of the table.
     pub end: u32,
 }
 
 impl Tables {
-    /// The table for a factor.
+    /// The layout of the table for the radices `f` and `m`.
     #[inline(always)]
     pub const fn of(radix: u32, m: u32) -> Tables {
         let row_middle_back = 8 * 16;
@@ -363,7 +361,7 @@ impl Tables {
     }
 }
 
-/// Roots of each of a column's last butterflies, of radix `m`.
+/// The number of roots of each butterfly of radix `m` in a column's last pass.
 #[inline(always)]
 pub const fn last_roots(m: u32) -> u32 {
     match m.is_power_of_two() {
@@ -372,20 +370,19 @@ pub const fn last_roots(m: u32) -> u32 {
     }
 }
 
-/// Places in shared memory of a block of columns: point `(16 h + i) m + j` of column `c`, `h` a node's
-/// place, is at `h` [`outer`](Self::outer) `+ i` [`inner`](Self::inner) `+ j` `columns` `+ c`.
-/// Gaps see to it that whichever eight threads move 16 bytes at once mostly find them in
-/// different banks.
+/// The places of points in shared memory for a block of columns. Point `(16 h + i) m + j` of column `c`, where `h` is
+/// a node's place, is at `h` [`outer`](Self::outer) `+ i` [`inner`](Self::inner) `+ j` `columns` `+ c`. There are
+/// gaps between them, so that eight threads that move 16 bytes each at once mostly use different banks.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnPlaces {
-    /// From one `h` to the next.
+    /// The distance from one `h` to the next.
     pub outer: u32,
-    /// From one `i` to the next.
+    /// The distance from one `i` to the next.
     pub inner: u32,
 }
 
 impl ColumnPlaces {
-    /// The places for a factor.
+    /// The places for the radix `m`.
     #[inline(always)]
     pub const fn of(m: u32) -> ColumnPlaces {
         let inner = (m | 1) << log_width(m);
@@ -397,19 +394,19 @@ impl ColumnPlaces {
     }
 }
 
-/// Places in shared memory between the two rows of a block, which have `256 radix` points: behind
-/// every `radix` of them one is free, and the rows are in different banks.
+/// The distance in shared memory between the two rows of a block, which have `256 radix` points each. Behind every
+/// `radix` points one place is free, and four more places separate the rows, so that they are in different banks.
 #[inline(always)]
 pub const fn row_places(radix: u32) -> u32 {
     256 * (radix + 1) + 4
 }
 
-/// Shared memory of a block of [`LONG_ROWS`], in bytes: two rows, and roots.
+/// The shared memory of a block of [`LONG_ROWS`], in bytes: two rows, and roots.
 pub const fn long_rows_bytes(row: u32) -> u32 {
     16 * (2 * row_places(8 * row) + 8 * 16 + 15 * 16 + ROW_ROOTS)
 }
 
-/// Shared memory of a block of [`LONG_COLUMNS`], in bytes.
+/// The shared memory of a block of [`LONG_COLUMNS`], in bytes.
 pub const fn long_columns_bytes(m: u32) -> u32 {
     16 * 16 * ColumnPlaces::of(m).outer
 }

@@ -1,10 +1,10 @@
-//! Squares modulo `2^p - 1` by a weighted transform on the whole device, as host and device
-//! agree on them. The maths is that of `fast::number::weighted` in `bigint-cpu`.
+//! Squares modulo `2^p - 1` by a weighted transform on the whole device, in the form shared by host
+//! and device. `fast::number::weighted` in `bigint-cpu` explains the maths.
 //!
-//! `n` words are `n / 2` complex points, a matrix of `slow` rows of `fast` points: word
-//! `2 (s fast + c)` and the next are point `c` of row `s`. `fast` is a power of two, `slow`
-//! one, or one times 3, 5 or 7. One iteration is three launches of blocks of [`THREADS`]
-//! threads:
+//! The `n` words of a number are `n / 2` complex points in a matrix of `slow` rows of `fast`
+//! points: words `2 (s fast + c)` and `2 (s fast + c) + 1` are point `c` of row `s`. `fast` is a
+//! power of two; `slow` is a power of two, or 3, 5 or 7 times one. One iteration is three launches
+//! of blocks of [`THREADS`] threads:
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
@@ -12,86 +12,93 @@
 //! | [`BACK`] | two columns: `fast / 2` blocks | points | digits, carries, errors |
 //! | [`FORTH`] | two columns | digits, carries | points: frequencies of the columns |
 //!
-//! Transforms of `m 2^20` words take two launches: [`long`].
+//! Transforms of `m 2^20` words take two launches: see [`long`].
 //!
-//! Frequencies of a transform lie in the order of [`frequency`] and [`place`].
+//! The frequencies of a transform lie in the order that [`frequency`] and [`place`] define.
 
 pub mod long;
 
 use crate::kernel::EntryPoint;
 
-/// Threads in a block.
+/// The threads of a block.
 pub const THREADS: u32 = 256;
 
-/// The module that has the three kernels.
+/// The PTX module that has the three kernels.
 pub const MODULE: &str = "weighted";
 
-/// Twiddles, transforms of rows, squares, and back.
+/// The kernel of rows: it multiplies by twiddles, transforms rows, squares, and goes the same way
+/// back.
 pub const ROWS: EntryPoint = EntryPoint {
     name: "weighted_rows",
     module: MODULE,
 };
 
-/// Columns back to points, without weights, rounded, and carried through four words.
+/// The kernel that transforms columns back, removes the weights, rounds, and carries through four
+/// words.
 pub const BACK: EntryPoint = EntryPoint {
     name: "weighted_back",
     module: MODULE,
 };
 
-/// What other blocks carried in, weights, and columns to frequencies.
+/// The kernel that adds the carries of other blocks, applies the weights, and transforms columns to
+/// frequencies.
 pub const FORTH: EntryPoint = EntryPoint {
     name: "weighted_forth",
     module: MODULE,
 };
 
-/// A twiddle is a product of two roots whose exponents are this far apart.
+/// The distance of the far roots' exponents. A twiddle is the product of a near root, whose
+/// exponent is below this, and a far root, whose exponent is a multiple of it.
 pub const NEAR: u32 = 1 << 10;
 
-/// The one parameter of the three kernels, by value. Addresses are of device memory; pairs
-/// are two doubles.
+/// The one parameter of the three kernels, passed by value. Addresses are in device memory. A pair
+/// is two doubles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WeightedArguments {
-    /// Pairs, one for each point.
+    /// The address of the points, a pair for each.
     pub points: u64,
-    /// Pairs of digits, one for each point; may be the points.
+    /// The address of the digits, a pair for each point. It may be that of the points.
     pub digits: u64,
-    /// Doubles, one for each row and two columns: `row fast / 2 + block`.
+    /// The address of the carries, a double for each row and block of two columns, at
+    /// `row fast / 2 + block`.
     pub carries: u64,
-    /// Doubles, one for each thread of [`BACK`]: the greatest rounding errors so far.
+    /// The address of a double for each thread of [`BACK`]: the greatest rounding error so far.
     pub errors: u64,
-    /// `exp(-2 pi i k / slow)`.
+    /// The address of the roots `exp(-2 pi i k / slow)`.
     pub slow_roots: u64,
-    /// `exp(-2 pi i k / fast)`.
+    /// The address of the roots `exp(-2 pi i k / fast)`.
     pub fast_roots: u64,
-    /// `exp(-2 pi i k / (n / 2))` for `k` below [`NEAR`], and for its multiples.
+    /// The address of the roots `exp(-2 pi i k / (n / 2))` for `k` below [`NEAR`].
     pub near_roots: u64,
-    /// The multiples.
+    /// The address of the roots `exp(-2 pi i k / (n / 2))` for multiples `k` of [`NEAR`].
     pub far_roots: u64,
-    /// Two pairs for each row's first word: its weight `2^(g / n)` and the inverse; `g`, and 0.
+    /// The address of two pairs for each row, which describe its first word: the weight `2^(g / n)`
+    /// and its inverse, then `g` and 0.
     pub row_weights: u64,
-    /// Two pairs for each word of the first row: its weight and the inverse, as for rows.
+    /// The address of two pairs for each word of the first row, as for rows.
     pub column_weights: u64,
-    /// The factor that the weights' inverses lack.
+    /// The factor by which the weights' inverses must still be multiplied.
     pub scale: f64,
-    /// The factor of the square.
+    /// The number by which the square is multiplied.
     pub by: f64,
-    /// Words, `n`.
+    /// The number of words, `n`.
     pub words: f64,
-    /// `p mod n`: words with `g` below it are one bit longer.
+    /// The residue `p mod n`. A word whose `g` is below it is one bit longer than the others.
     pub long: f64,
-    /// Bits of the others, `p / n`.
+    /// The bits of the other words, `p / n`.
     pub short: u32,
-    /// The number that is subtracted after that.
+    /// The number that is subtracted from the multiplied square.
     pub minus: u32,
-    /// Rows.
+    /// The number of rows.
     pub slow: u32,
-    /// Points of a row.
+    /// The points of a row.
     pub fast: u32,
 }
 
 impl WeightedArguments {
-    /// The device memory that the kernels touch: addresses and limbs.
+    /// The stretches of device memory that the kernels touch: their addresses and their lengths in
+    /// limbs.
     pub const fn stretches(&self) -> [(u64, u64); 10] {
         let (slow, fast) = (self.slow as u64, self.fast as u64);
         let points = slow * fast;
@@ -110,7 +117,7 @@ impl WeightedArguments {
     }
 }
 
-/// Bits of the first step of a transform of `2^log` points; the others have three.
+/// The bits of the first step of a transform of `2^log` points. Each other step has three.
 #[inline(always)]
 pub const fn first_bits(log: u32) -> u32 {
     match log % 3 {
@@ -119,8 +126,8 @@ pub const fn first_bits(log: u32) -> u32 {
     }
 }
 
-/// The frequency at a place of a transform of `2^log` points: its digits, one for each
-/// step, the other way round.
+/// The frequency at a place of a transform of `2^log` points: the digits of the place, one for each
+/// step, in the opposite order.
 #[inline(always)]
 pub const fn frequency(place: u32, log: u32) -> u32 {
     let (mut left, mut bits, mut done, mut k) = (log, first_bits(log), 0, 0);
@@ -133,7 +140,8 @@ pub const fn frequency(place: u32, log: u32) -> u32 {
     k
 }
 
-/// The place of a frequency of a transform of `n` points. An odd factor's step comes first.
+/// The place of frequency `k` of a transform of `n` points. If `n` has an odd factor, its step
+/// comes first.
 #[inline(always)]
 pub const fn place(k: u32, n: u32) -> u32 {
     let log = n.trailing_zeros();
@@ -149,14 +157,14 @@ pub const fn place(k: u32, n: u32) -> u32 {
     (first << log) + place
 }
 
-/// The place in shared memory of point `i` of two transforms: behind every eight one is
-/// left free, so that points eight apart are in different banks.
+/// The place in shared memory of point `i` of two transforms. One place is left free behind every
+/// eight points, so that points eight apart are in different banks.
 #[inline(always)]
 pub const fn padded(i: u32) -> u32 {
     i + (i >> 3)
 }
 
-/// Shared memory of a block that transforms twice `n` points, in bytes.
+/// The shared memory, in bytes, of a block that makes two transforms of `n` points.
 pub const fn shared_bytes(n: u32) -> u32 {
     16 * padded(2 * n)
 }
@@ -179,7 +187,7 @@ mod tests {
             places.sort_unstable();
             assert!(places.iter().zip(0..).all(|(&place, i)| place == i));
         }
-        // 16 = 2 8: place 1 holds the second of the eight frequencies that are even.
+        // With 16 = 2 8, place 1 holds the second of the eight even frequencies.
         assert_eq!([0, 1, 8].map(|i| frequency(i, 4)), [0, 2, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! Sums of signed numbers of a batch, as absolute values and signs; and absolute differences.
+//! Sums of the signed numbers of a batch, as absolute values and signs, and absolute differences.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use crate::reference::compare::order;
 use crate::share::{LIMB_WORK, share};
 use crate::{Error, Numbers, Results, reference};
 
-/// `r = |a + b|` of each number, and its sign as the second result.
+/// Computes `r = |a + b|` of each number, and its sign as the second result.
 pub(super) fn add_signed(
     cpu: &Cpu,
     results: Results<'_>,
@@ -62,8 +62,8 @@ fn numbers(mut piece: Piece<'_>, mut negative: Piece<'_>, operands: [Numbers<'_>
     }
 }
 
-/// `r = |a + b|` modulo `2^(32 w)`, `w = r.len()`, of two numbers, with `negative` for
-/// theirs; returns whether the sum is negative. Linear, no scratch.
+/// Computes `r = |a + b|` modulo `2^(32 w)`, `w = r.len()`, of two numbers whose signs are
+/// `negative`. Returns whether the sum is negative. **Cost**: linear. **Scratch**: none.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -74,7 +74,7 @@ pub fn signed_sum(r: &mut [Limb], a: &[Limb], b: &[Limb], negative: [bool; 2]) -
     number(r, a, b, negative.map(Limb::from)) == 1
 }
 
-/// `r = |a - b|` of one number.
+/// Computes `r = |a - b|` of one number.
 #[inline(always)]
 pub(super) fn abs_diff(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     let (greater, less) = if order(a, b).is_lt() { (b, a) } else { (a, b) };
@@ -83,7 +83,7 @@ pub(super) fn abs_diff(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     words::number::<Sub>(r, greater, less);
 }
 
-/// `r = |a + b|` of one number, modulo `2^(32 w)`; returns the sum's sign.
+/// Computes `r = |a + b|` of one number, modulo `2^(32 w)`. Returns the sign of the sum.
 #[inline(always)]
 fn number(r: &mut [Limb], a: &[Limb], b: &[Limb], [first, second]: [Limb; 2]) -> Limb {
     let most = r.len();

@@ -1,8 +1,8 @@
-//! The choice of how this process computes.
+//! The choice of the path and the thresholds with which this process computes.
 
 use std::sync::OnceLock;
 
-use bigint_core::Algorithm::{self, Auto, WindowVartime};
+use bigint_core::Algorithm::{self, Auto, Rns, RnsVartime, WindowVartime};
 use bigint_core::{Limb, Operation};
 
 use super::limbwise::{limbwise, numberwise};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Error, Numbers, NumbersMut, Results, reference};
 
-/// How this process computes: the path in use and the thresholds.
+/// The way in which this process computes: the path in use and the thresholds.
 ///
 /// The function [`crate::compute`] uses [`Cpu::current`].
 ///
@@ -35,11 +35,11 @@ impl Cpu {
     /// The environment variable that names the path to use instead of the best.
     pub const PATH_VARIABLE: &str = "BIGINT_CPU_PATH";
 
-    /// Computes on this path, with the default thresholds.
+    /// The engine on this path, with the default thresholds.
     ///
     /// # Errors
     ///
-    /// [`Error::Path`] where the machine lacks its instructions.
+    /// [`Error::Path`] if the machine lacks its instructions.
     pub fn new(path: Path) -> Result<Cpu, Error> {
         if !path.is_supported() {
             return Err(Error::Path { path });
@@ -50,11 +50,12 @@ impl Cpu {
         })
     }
 
-    /// The path that `BIGINT_CPU_PATH` names; the best where it names none.
+    /// The engine on the path that `BIGINT_CPU_PATH` names, or on the best path if it names
+    /// none.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPath`] where there is none of that name, [`Error::Path`] where the
+    /// [`Error::NoSuchPath`] if there is no path of that name, and [`Error::Path`] if the
     /// machine lacks its instructions.
     pub fn from_environment() -> Result<Cpu, Error> {
         let name = std::env::var_os(Self::PATH_VARIABLE).unwrap_or_default();
@@ -71,7 +72,7 @@ impl Cpu {
         )
     }
 
-    /// [`Cpu::from_environment`]; the best path where that is refused.
+    /// [`Cpu::from_environment`], or the engine on the best path if that is an error.
     pub fn detect() -> Cpu {
         Cpu::from_environment().unwrap_or_else(|_| Cpu {
             path: Path::best(),
@@ -79,18 +80,18 @@ impl Cpu {
         })
     }
 
-    /// The engine that [`crate::compute`] uses: the one installed, else what
-    /// [`Cpu::detect`] found at the first call.
+    /// The engine that [`crate::compute`] uses: the one that was installed, or else the one
+    /// that [`Cpu::detect`] returned at the first call.
     #[inline]
     pub fn current() -> &'static Cpu {
         CURRENT.get_or_init(Cpu::detect)
     }
 
-    /// Makes this [`Cpu::current`].
+    /// Makes this engine [`Cpu::current`].
     ///
     /// # Errors
     ///
-    /// This, where one is in use already: it is chosen once, at the start.
+    /// This engine, if another one is already in use. The engine is chosen once, at the start.
     #[expect(
         clippy::result_large_err,
         reason = "called once, and the thresholds may be of use to who is refused"
@@ -116,7 +117,7 @@ impl Cpu {
         &self.tuning
     }
 
-    /// [`crate::compute`] on this path.
+    /// [`crate::compute`] with this engine.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl Cpu {
             (Operation::Add, Auto, &[a, b]) => linear::apply::<Add>(self, r, a, b, flags),
             (Operation::Sub, Auto, &[a, b]) => linear::apply::<Sub>(self, r, a, b, flags),
             (Operation::Mul, Auto, &[a, b]) => mul::mul(self, r, a, b),
-            // The product of a number with itself is recognised there.
+            // `mul` recognises the product of a number with itself.
             (Operation::Square, Auto, &[a]) => mul::mul(self, r, a, a),
             (Operation::MulHigh, Auto, &[a, b]) => mul_high::mul_high(self, r, a, b),
             (Operation::MulAdd, Auto, &[a, b, c]) => mul_add::mul_add(self, r, a, b, c),
@@ -158,10 +159,10 @@ impl Cpu {
                 numberwise(self, r, [a], |r, [a]| reference::count_ones::scan(r, a))
             }
             (Operation::MontMul, Auto, &[a, b, m]) => montgomery::mont_mul(self, r, a, b, m),
-            (Operation::PowMod, Auto, &[a, e, m]) => {
+            (Operation::PowMod, Auto | Rns, &[a, e, m]) => {
                 montgomery::pow_mod::<true>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowMod, WindowVartime, &[a, e, m]) => {
+            (Operation::PowMod, WindowVartime | RnsVartime, &[a, e, m]) => {
                 montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
             (Operation::PowPair, Auto, &[a, e, m]) => {
@@ -188,17 +189,17 @@ impl Cpu {
 
     /// `r = (a + b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
     ///
-    /// Operands are cut to `w` limbs or extended by zeros; an operand of one number
-    /// stands for as many as `r` has. `carry`, where given, takes one word (0 or 1)
-    /// for each number: the carry out of limb `w - 1`. `w = max(n, m) + 1` is always
-    /// exact. Linear in the limbs; over all cores where the batch is large.
+    /// Operands are cut to `w` limbs or extended by zeros. An operand of one number is used for
+    /// all numbers of `r`. `carry`, if given, gets one word (0 or 1) for each number: the carry
+    /// out of limb `w - 1`. `w = max(n, m) + 1` is always exact. The cost is linear in the
+    /// limbs. Large batches use all cores.
     ///
     /// # Errors
     ///
-    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
-    /// [`Error::CarryLength`] where `carry` has not one word per number,
-    /// [`Error::Algorithm`] for an algorithm that does not add, [`Error::OutOfMemory`]
-    /// where scratch cannot be had: `r` holds anything then.
+    /// [`Error::Count`] if an operand has neither one number nor as many as `r`,
+    /// [`Error::CarryLength`] if `carry` does not have one word for each number,
+    /// [`Error::Algorithm`] for an algorithm that does not add, and [`Error::OutOfMemory`] if
+    /// scratch cannot be allocated. Then `r` may hold anything.
     #[inline]
     pub fn add(
         &self,
@@ -214,7 +215,7 @@ impl Cpu {
 
     /// `r = (a - b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
     ///
-    /// As [`Cpu::add`], with the borrow out of limb `w - 1` in `borrow`: 1 where
+    /// This is like [`Cpu::add`], with the borrow out of limb `w - 1` in `borrow`: 1 if
     /// `a mod 2^(32 w) < b mod 2^(32 w)`.
     ///
     /// # Errors
@@ -235,14 +236,14 @@ impl Cpu {
 
     /// `r = (a * b) mod 2^(32 w)` for every number of the batch, `w = r.width`.
     ///
-    /// Operands and counts as in [`Cpu::add`]. `w = n + m` is always exact; a narrower
+    /// Operands and counts are as in [`Cpu::add`]. `w = n + m` is always exact, and a narrower
     /// result costs less.
     ///
     /// # Errors
     ///
-    /// [`Error::Count`] where an operand has neither one number nor `r`'s count,
-    /// [`Error::Algorithm`] for an algorithm that does not multiply,
-    /// [`Error::OutOfMemory`] where scratch cannot be had: `r` holds anything then.
+    /// [`Error::Count`] if an operand has neither one number nor as many as `r`,
+    /// [`Error::Algorithm`] for an algorithm that does not multiply, and [`Error::OutOfMemory`]
+    /// if scratch cannot be allocated. Then `r` may hold anything.
     #[inline]
     pub fn mul(
         &self,

@@ -9,7 +9,7 @@ use crate::share::LIMB_WORK;
 use crate::{Numbers, memory};
 use number::limbs::store;
 
-/// `a = q b + r`: `q` is the first result and `r` the second; the flag is 1 where `b` is zero.
+/// `a = q b + r`: `q` is the first result and `r` the second. The flag is 1 if `b` is zero.
 pub(super) fn div_rem(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, b, _] = words.operands;
     number(cpu, words.r, words.s, a, b)
@@ -27,8 +27,8 @@ pub(super) fn rem(cpu: &Cpu, words: Words<'_>) -> Limb {
     number(cpu, &mut [], words.r, a, b)
 }
 
-/// What a division costs, in the unit of [`Sharing`](crate::Sharing): a product of two limbs at
-/// a time takes some ten times as long as one among many.
+/// The cost of a division, in the unit of [`Sharing`](crate::Sharing). A product of two limbs by
+/// itself takes some ten times as long as one among many.
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let [n, m] = [0, 1].map(|i| operands[i].shape().width);
     let rows = n.saturating_sub(m) + 2;
@@ -37,8 +37,9 @@ pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
         .saturating_add(rows.saturating_mul(m).saturating_mul(10))
 }
 
-/// `a = q b + r` of numbers of 64-bit words whose top words are not zero; `q` and `r` are zero
-/// before, and what they have no room for is left out. Nothing happens where `b` is zero.
+/// `a = q b + r` for numbers of 64-bit words whose top words are not zero. `q` and `r` are zero
+/// before the call, and words for which they have no room are left out. Nothing happens if `b`
+/// is zero.
 ///
 /// ```
 /// let (mut q, mut r) = ([0; 2], [0; 1]);
@@ -47,14 +48,14 @@ pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
 /// ```
 ///
 /// # Panics
-/// Where scratch cannot be had, which is taken for dividends of 128 words and more, this unwinds
-/// without a message.
+/// Dividends of 128 words and more need scratch. If it cannot be allocated, this unwinds without
+/// a message.
 pub fn divide(q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) {
     number(Cpu::current(), q, r, a, b);
 }
 
-/// Quotient and remainder of `a` by `b`, cut to the lengths of `q` and `r`, which are zero
-/// before; returns 1 where `b` is zero.
+/// Computes the quotient and the remainder of `a` by `b`, cut to the lengths of `q` and `r`,
+/// which are zero before the call. Returns 1 if `b` is zero.
 fn number(cpu: &Cpu, q: &mut [u64], r: &mut [u64], a: &[u64], b: &[u64]) -> Limb {
     let Some(top) = b.last() else {
         return 1;

@@ -1,6 +1,6 @@
-//! Greatest common divisors of the numbers of a batch and what follows from them: common
-//! multiples, modular inverses, Jacobi symbols. One number at a time by [`number::euclid`] and
-//! [`number::jacobi`].
+//! Greatest common divisors of the numbers of a batch, and what follows from them: common
+//! multiples, modular inverses and Jacobi symbols. One number at a time is computed by
+//! [`number::euclid`] and [`number::jacobi`].
 
 use bigint_core::Limb;
 
@@ -30,7 +30,7 @@ pub(super) fn lcm(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// The inverse of `a` modulo `m`; the flag is 1 where there is none.
+/// The inverse of `a` modulo `m`. The flag is 1 if there is none.
 pub(super) fn inv_mod(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, m, _] = words.operands;
     if m.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn inv_mod(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// The Jacobi symbol of `a` over `n`, plus 1; the flag is 1 where `n` is even.
+/// The Jacobi symbol of `a` over `n`, plus 1. The flag is 1 if `n` is even.
 pub(super) fn jacobi(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, n, _] = words.operands;
     if n.first().is_none_or(|word| word.is_multiple_of(2)) {
@@ -55,7 +55,7 @@ pub(super) fn jacobi(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// What Euclid's algorithm costs, in the unit of [`Sharing`](crate::Sharing).
+/// The cost of Euclid's algorithm, in the unit of [`Sharing`](crate::Sharing).
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let widths = operands.iter().map(|x| x.shape().width);
     let widest = widths.fold(0, usize::max);

@@ -1,8 +1,8 @@
-//! Results whose every limb comes from the operands' limbs of its own place: one pass,
-//! in vectors, over batches taken for one row of limbs where they lie so. And results that
-//! need their operands' numbers whole.
+//! Results each of whose limbs depends only on the operands' limbs at the same place. They take one
+//! pass, in vectors. A batch whose limbs lie one after another is treated as one row of limbs. The
+//! file also has results that need their operands as whole numbers.
 //!
-//! As with sums, memory decides the time.
+//! Memory decides the time, as it does for sums.
 
 use bigint_core::{Layout, Limb};
 
@@ -14,7 +14,7 @@ use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
-/// `r[j] = limb(operands[..][j])` for every number, operands zero-extended.
+/// Computes `r[j] = limb(operands[..][j])` for every number, with operands extended by zeros.
 pub(super) fn limbwise<const N: usize>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -33,7 +33,7 @@ pub(super) fn limbwise<const N: usize>(
     })
 }
 
-/// `number(r, operands)` for every number, as slices.
+/// Calls `number(r, operands)` for every number, as slices.
 pub(super) fn numberwise<const N: usize>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -45,7 +45,7 @@ pub(super) fn numberwise<const N: usize>(
     })
 }
 
-/// `work` on every piece of `r`, compiled for the machine.
+/// Does `work` on every piece of `r`, compiled for the machine.
 fn each_piece<'a, const N: usize>(
     cpu: &Cpu,
     r: NumbersMut<'a>,
@@ -72,7 +72,7 @@ fn each_piece<'a, const N: usize>(
     })
 }
 
-/// A piece of interleaved numbers, row by row.
+/// Computes a piece of interleaved numbers, row by row.
 #[inline(always)]
 fn rows<const N: usize>(
     piece: Piece<'_>,
@@ -96,7 +96,7 @@ fn rows<const N: usize>(
     }
 }
 
-/// A piece number by number, or as one number where all are equally wide.
+/// Computes a piece number by number, or as one number if all are equally wide.
 #[inline(always)]
 fn limbs<const N: usize>(
     mut piece: Piece<'_>,
@@ -122,7 +122,7 @@ fn limbs<const N: usize>(
     );
 }
 
-/// A piece number by number.
+/// Computes a piece number by number.
 #[inline(always)]
 fn numbers<const N: usize>(
     mut piece: Piece<'_>,
@@ -147,7 +147,7 @@ fn numbers<const N: usize>(
     }
 }
 
-/// One row of limbs; operands may end before it does.
+/// Computes one row of limbs. Operands may end before it does.
 #[inline(always)]
 fn each<const N: usize>(r: &mut [Limb], operands: [&[Limb]; N], limb: impl Fn([Limb; N]) -> Limb) {
     let shortest = operands.iter().map(|x| x.len()).min().unwrap_or(0);

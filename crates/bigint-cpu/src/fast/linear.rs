@@ -1,8 +1,8 @@
-//! What addition and subtraction share: one pass over the limbs, number by number or,
-//! where the batch is interleaved, row by row.
+//! The part that addition and subtraction share: one pass over the limbs, number by number, or row
+//! by row if the batch is interleaved.
 //!
-//! The work per limb is so small that memory decides the time: operands are read
-//! once, in order, and a result too large for the caches is written past them.
+//! There is so little work for each limb that memory decides the time. Operands are read once, in
+//! order, and a result that is too large for the caches is written past them.
 
 use bigint_core::{Layout, Limb};
 
@@ -16,18 +16,18 @@ use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
-/// Limbs of a result that a worker writes before it takes the next piece.
+/// The limbs of a result that a worker writes before it takes the next piece.
 pub(super) const PIECE_LIMBS: usize = 1 << 17;
 
-/// Limbs of a result that are computed before they are written past the caches: they
-/// and their operands stay in L1.
+/// The limbs of a result that are computed before they are written past the caches. They and their
+/// operands stay in L1.
 pub(super) const TILE_LIMBS: usize = 1 << 11;
 
-/// Numbers to a multiple of which pieces of an interleaved batch are cut: stretches of
-/// a row long enough to be read ahead, and whole cache lines.
+/// The numbers to a multiple of which pieces of an interleaved batch are cut. They give stretches
+/// of a row that are long enough to be read ahead, and whole cache lines.
 pub(super) const ROW_NUMBERS: usize = 1 << 11;
 
-/// `r = a op b` for every number, and the carries.
+/// Computes `r = a op b` for every number, and the carries.
 pub(super) fn apply<O: Linear>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -45,7 +45,7 @@ pub(super) fn apply<O: Linear>(
         Path::Avx512Ifma => tuning.stream_bytes,
         Path::Avx2 | Path::Portable => tuning.stream_words_bytes,
     };
-    // The portable path is safe Rust throughout: its stores are ordinary ones.
+    // The portable path is safe Rust throughout, so its stores are ordinary ones.
     let is_streamed =
         cpu.path() != Path::Portable && size_of::<Limb>() * shape.limbs() >= stream_bytes;
     let cut = tuning.sharing.cut(
@@ -77,8 +77,8 @@ pub(super) fn apply<O: Linear>(
     }
 }
 
-/// A piece, in stretches: all of it, if its numbers stand one after another and its
-/// operands' do; else as many as are gathered at a time.
+/// Computes a piece in stretches. A stretch is the whole piece if its numbers and those of its
+/// operands lie one after another, and if not, as many numbers as are gathered at a time.
 #[inline(always)]
 fn numbers(
     mut piece: Piece<'_>,
@@ -128,11 +128,10 @@ fn numbers(
     }
 }
 
-/// An operand of a piece, and room to gather numbers that do not stand one after
-/// another.
+/// An operand of a piece, and room to gather numbers that do not lie one after another.
 struct Operand<'a> {
     numbers: Numbers<'a>,
-    /// The limbs of a number that count: no more than the result has.
+    /// The limbs of a number that count, at most those of the result.
     width: usize,
     is_packed: bool,
     gathered: Vec<Limb>,
@@ -151,8 +150,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// `count` numbers from number `first`; of one that stands for all, always as many
-    /// or, at last, fewer.
+    /// Returns `count` numbers from number `first` on. Of a number that stands for all, the same
+    /// number of copies is returned every time, or fewer at last.
     fn numbers(&mut self, first: usize, count: usize) -> Packed<'_> {
         let Operand { numbers, width, .. } = *self;
         let limbs = if self.is_packed {
@@ -186,7 +185,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A piece of interleaved numbers, row by row: one limb of all of them at a time.
+/// Computes a piece of interleaved numbers, row by row: one limb of all of them at a time.
 #[inline(always)]
 fn rows<O: Linear>(piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>, is_streamed: bool) {
     let PieceLimbs::Rows(rows) = piece.limbs else {
@@ -222,8 +221,8 @@ fn rows<O: Linear>(piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>, is_streamed
     }
 }
 
-/// Limb `j` of `count` numbers from `first`: in place, or as many times as needed in
-/// `buffer` where one number stands for all or ends below limb `j`.
+/// Limb `j` of `count` numbers from `first` on. They are in place, or repeated in `buffer` if one
+/// number stands for all or ends below limb `j`.
 #[inline(always)]
 pub(super) fn stretch<'a>(
     x: Numbers<'a>,

@@ -1,22 +1,21 @@
 //! Carry-lookahead addition and subtraction, 16 limbs at a time.
 //!
-//! As `reference::add::carry_lookahead` [Langer 2015], [Bringgaard 2024] does it with the lanes
-//! of a warp, here with those of an AVX-512 vector. A mask `g` says which limbs
-//! generate a carry, another `p` which would hand one on. They have no limb in common,
-//! so that one scalar addition decides all of them: the limbs that a carry enters are
-//! `(2 g + c + p) ^ p` for the carry `c` from below, and bit 16 of the sum is the carry
-//! to the next vector.
+//! This is `reference::add::carry_lookahead` [Langer 2015], [Bringgaard 2024] with the lanes of an
+//! AVX-512 vector in place of those of a warp. A mask `g` has the limbs that generate a carry, and
+//! a mask `p` those that propagate one. No limb is in both, so one scalar addition resolves all
+//! carries: the limbs that a carry enters are `(2 g + c + p) ^ p`, where `c` is the carry from
+//! below, and bit 16 of the sum is the carry to the next vector.
 //!
-//! A batch is one stretch of limbs, whose vectors know nothing of numbers: wherever a
-//! number ends, its top limb is struck out of `g` and `p`, and no carry leaves it. A
-//! vector holds eight numbers of two limbs, or a part of one, and begins where the
-//! result's memory has a line: a result larger than the caches is written past them,
-//! whole lines at a time. Operands narrower than the result are spread out as they are
-//! loaded; numbers whose result has just the carry's limb more are added as if it had
-//! not, and spread out after.
+//! A batch is one stretch of limbs, and its vectors need not begin where numbers do. The top limb
+//! of each number is cleared in `g` and `p`, so no carry leaves a number. A vector holds, for
+//! example, eight numbers of two limbs or a part of a longer number. Vectors begin at the lines of
+//! the result's memory, so that a result larger than the caches can be written past them in whole
+//! lines. Operands narrower than the result are spread out as they are loaded. If the result is one
+//! limb wider than both operands, the sums are computed without that limb and spread out
+//! afterwards.
 //!
-//! Cost: 8 to 10 clocks for a vector of numbers as wide as their operands, 15 to 25 for
-//! others, where memory takes 20 and more.
+//! Cost: 8 to 10 clocks for a vector if the result is as wide as the operands, else 15 to 25.
+//! Memory takes 20 or more.
 
 #![allow(unsafe_code)] // entering AVX-512 code, its loads and stores
 
@@ -29,17 +28,17 @@ use super::packed::{Packed, Stretch};
 use super::stream::Line;
 use super::{prefetch, stream};
 
-/// Limbs in a vector.
+/// The limbs of a vector.
 const LANES: usize = 16;
 
-/// Lines inside a number from which on [`run`] computes them.
+/// The number of lines inside a number from which on [`run`] computes them.
 const RUN: usize = 2;
 
-/// Limbs of a result from which finding where numbers end is worth its time.
+/// The number of limbs of a result from which on finding where numbers end is worth its time.
 const SHORT: usize = 256;
 
-/// `r = a + b`, or `a - b` if `is_sub`, for every number of a stretch, and the carries
-/// or borrows. Past the caches if `is_streamed`.
+/// `r = a + b`, or `a - b` if `is_sub`, for every number of a stretch, and the carries or borrows.
+/// The result is written past the caches if `is_streamed`.
 pub(super) fn stretch(_: Avx512, is_sub: bool, stretch: Stretch<'_>, is_streamed: bool) {
     // SAFETY: the token proves that the machine has the instructions.
     unsafe {
@@ -111,8 +110,8 @@ fn one_by_one<const SUB: bool>(
     }
 }
 
-/// Numbers whose operands fill a vector, one or more to it, and are one limb narrower
-/// than the result: the sums are spread out and the carries put in between.
+/// Adds or subtracts numbers if one or more operands fill a vector and the result is one limb
+/// wider. The sums are spread out, and the carries are put in between.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 fn appended<const SUB: bool>(
     r: &mut [Limb],
@@ -121,8 +120,8 @@ fn appended<const SUB: bool>(
     carries: Option<&mut [Limb]>,
 ) {
     let count = LANES / (width - 1);
-    // Where limb `i` of the result is found: in lane `i` of the sums, or in lane
-    // `i - 16` of the carries.
+    // The source of each limb of the result: `i` below 16 is lane `i` of the sums, and `i` from 16
+    // on is lane `i - 16` of the carries.
     let mut sources = [Sources::default(); 2];
     let mut top = 0;
     for number in 0..count {
@@ -163,38 +162,38 @@ fn appended<const SUB: bool>(
         [a.numbers(done, count), b.numbers(done, count)],
         None,
     );
-    // A sum has a limb for its carry; a borrow goes on.
+    // A sum has a limb for its carry, so no carry leaves it. A borrow also leaves the result.
     for (i, carry) in carries.into_iter().flatten().enumerate() {
         *carry = if SUB { r[i * width + width - 1] & 1 } else { 0 };
     }
 }
 
-/// How far a stretch has been computed.
+/// The state of a stretch that has been computed in part.
 struct Sums<'a, const SUB: bool, const STREAMED: bool> {
-    /// Limbs of a number of the result; those of the operands have no more.
+    /// The limbs of a number of the result. Operands are at most as wide.
     width: usize,
     widths: [usize; 2],
-    /// What is left of the operands.
+    /// The parts of the operands that are still to be added.
     a: &'a [Limb],
     b: &'a [Limb],
-    /// The limb of its number that comes next.
+    /// The index of the next limb in its number.
     limb: usize,
-    /// The carry into it.
+    /// The carry into the next limb.
     carry: u32,
     /// The carry words of the numbers that have not ended; empty if the caller wants none.
     carries: &'a mut [Limb],
 }
 
-// The functions of one kind of numbers are not inlined into each other: together they
-// have more variables than the machine has registers.
+// The functions for different kinds of numbers are not inlined into a common caller, as together
+// they have more variables than the machine has registers.
 impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
-    /// Numbers of operands as wide, no wider than a line if `NARROW`, else wider. Leaves
-    /// no line.
+    /// Computes lines of numbers that are as wide as both operands: at most as wide as a line if
+    /// `NARROW`, else wider. Leaves no line.
     #[target_feature(enable = "avx512f,avx512dq,bmi2")]
     #[inline(never)]
     fn packed<'r, const NARROW: bool>(&mut self, lines: &'r mut [Line]) -> &'r mut [Line] {
         let width = self.width;
-        // The tops of a vector and 15 lanes more.
+        // The lanes of top limbs, in a vector and 16 lanes more, if a number begins in lane 0.
         let mut tops = 0;
         for lane in (width - 1..2 * LANES).step_by(width) {
             tops |= 1_u32 << lane;
@@ -226,8 +225,8 @@ impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
         &mut []
     }
 
-    /// Lines of numbers no wider than one, of which an operand may be narrower. Leaves
-    /// those that need an operand's last limbs.
+    /// Computes lines of numbers that are at most as wide as a line. Operands may be narrower.
+    /// Leaves the lines for which an operand has less than 16 limbs left.
     #[target_feature(enable = "avx512f,avx512dq,bmi2")]
     #[inline(never)]
     fn spread<'r>(&mut self, mut lines: &'r mut [Line]) -> &'r mut [Line] {
@@ -260,7 +259,7 @@ impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
         lines
     }
 
-    /// Lines of numbers wider than one. Leaves none.
+    /// Computes lines of numbers that are wider than a line. Leaves no line.
     #[target_feature(enable = "avx512f,avx512dq,bmi2")]
     #[inline(never)]
     fn wide<'r>(&mut self, mut lines: &'r mut [Line]) -> &'r mut [Line] {
@@ -298,7 +297,7 @@ impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
         lines
     }
 
-    /// The limbs before or after the lines, or those of a line that is left.
+    /// Computes the limbs before or after the lines, or those of a line that was left.
     #[target_feature(enable = "avx512f,avx512dq,bmi2")]
     #[inline(never)]
     fn rest(&mut self, r: &mut [Limb]) {
@@ -316,7 +315,7 @@ impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
         }
     }
 
-    /// Writes the carries out of the lanes `top`, where they are wanted.
+    /// Writes the carries out of the lanes `top`, if the caller wants carries.
     #[target_feature(enable = "avx512f,avx512dq,bmi2")]
     #[inline]
     fn hand_out(&mut self, halves: &Halves, entering: u32, top: u32) {
@@ -333,20 +332,20 @@ impl<const SUB: bool, const STREAMED: bool> Sums<'_, SUB, STREAMED> {
     }
 }
 
-/// What stands in the lanes of a vector of a result.
+/// The limbs of numbers that stand in the lanes of a result's vector.
 #[derive(Clone, Copy, Default)]
 struct Cut {
-    /// Lanes that take a limb of each operand, and how many they are.
+    /// The lanes that take a limb of an operand, for each operand, and their count.
     lanes: [u32; 2],
     taken: [usize; 2],
-    /// Lanes with the top limb of a number.
+    /// The lanes with the top limb of a number.
     top: u32,
-    /// The limb that the next vector begins with.
+    /// The index in its number of the limb with which the next vector begins.
     next: usize,
 }
 
 impl Cut {
-    /// The first `count` lanes of a vector that begins with limb `limb` of a number.
+    /// The cut of the first `count` lanes of a vector that begins with limb `limb` of a number.
     fn new(width: usize, widths: [usize; 2], limb: usize, count: usize) -> Cut {
         let mut cut = Cut {
             next: limb,
@@ -366,13 +365,13 @@ impl Cut {
         cut
     }
 
-    /// The cut of a whole vector of numbers wider than it, of which at most one ends there: without
-    /// a branch.
+    /// The cut of a whole vector of numbers that are wider than a vector, so that at most one ends
+    /// in it. It is computed without a branch.
     #[inline(always)]
     fn wide(width: usize, widths: [usize; 2], limb: usize) -> Cut {
         let left = width - limb;
         let is_end = left <= LANES;
-        // Limbs of this number and of the next one.
+        // The limbs of this number and of the next one.
         let this = left.min(LANES);
         let next = LANES - this;
         let this_taken = widths.map(
@@ -393,14 +392,15 @@ impl Cut {
     }
 }
 
-/// A [`Cut`] and where its lanes find their limbs of the operands.
+/// A [`Cut`], and which limbs of the operands its lanes take.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     cut: Cut,
     sources: [Sources; 2],
 }
 
-/// The limb of a vector's that each lane takes; if it is none of them, zero.
+/// The index of the limb that each lane takes from a vector's limbs, or 16 for a lane that takes
+/// zero.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Sources([u32; LANES]);
@@ -443,8 +443,7 @@ fn first(count: usize) -> u32 {
     (1 << count) - 1
 }
 
-/// Adds or subtracts the lines of one number that lie inside both operands; returns the carry
-/// out.
+/// Adds or subtracts the lines of one number that lie inside both operands. Returns the carry out.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 #[inline]
 fn run<const SUB: bool, const STREAMED: bool>(
@@ -465,7 +464,7 @@ fn run<const SUB: bool, const STREAMED: bool>(
     carry
 }
 
-/// Adds or subtracts one number of operands of any lengths; returns the carry or borrow out.
+/// Adds or subtracts one number whose operands have any lengths. Returns the carry or borrow out.
 #[target_feature(enable = "avx512f,avx512dq,bmi2")]
 #[inline]
 fn number<const SUB: bool>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
@@ -496,7 +495,7 @@ fn number<const SUB: bool>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     carry
 }
 
-/// Hands a carry through the limbs above both operands; returns the carry out.
+/// Sets the limbs above both operands by the carry that enters them. Returns the carry out.
 #[inline(always)]
 fn beyond<const SUB: bool>(r: &mut [Limb], carry: Limb) -> Limb {
     if SUB {
@@ -523,7 +522,7 @@ fn load(x: &[Limb; LANES]) -> __m512i {
     unsafe { _mm512_loadu_epi32(x.as_ptr().cast()) }
 }
 
-/// The first limbs of `x`, zero beyond its end.
+/// The first 16 limbs of `x`, or zeros beyond its end.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load_first(x: &[Limb]) -> __m512i {
@@ -534,7 +533,7 @@ fn load_first(x: &[Limb]) -> __m512i {
     }
 }
 
-/// The first limbs of `x`, in order, in the lanes `lanes`.
+/// The first limbs of `x`, in order, in the lanes of the mask `lanes`, and zeros in the others.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn expand(lanes: u32, x: &[Limb]) -> __m512i {
@@ -564,12 +563,12 @@ fn write<const STREAMED: bool>(line: &mut Line, x: __m512i) {
     }
 }
 
-/// Sums or differences of limbs to which no carry has been added.
+/// Sums or differences of limbs before carries are added.
 struct Halves {
     limbs: __m512i,
-    /// Lanes that a carry leaves whatever enters them.
+    /// The lanes that a carry leaves whatever enters them.
     generate: u32,
-    /// Lanes that a carry leaves if one enters; none of `generate`.
+    /// The lanes that a carry leaves if one enters them. None of them is in `generate`.
     propagate: u32,
 }
 
@@ -593,9 +592,9 @@ impl Halves {
         }
     }
 
-    /// The lanes that a carry enters, where `carry` enters the first and none leaves a
-    /// lane outside of `inner`; and the carry out of lane `count - 1`, above which
-    /// `inner` has none.
+    /// The lanes that a carry enters, and the carry out of lane `count - 1`. `carry` enters the
+    /// first lane, and no carry leaves a lane outside of `inner`, which has no lane above
+    /// `count - 1`.
     #[inline(always)]
     fn carries(&self, inner: u32, carry: u32, count: usize) -> (u32, u32) {
         let (generate, propagate) = (self.generate & inner, self.propagate & inner);

@@ -1,13 +1,13 @@
-//! The fast engine: SIMD lanes across a batch, and one number at a time.
+//! The fast engine, which uses SIMD lanes across a batch, or computes one number at a time.
 //!
-//! Which code runs is decided once, by what the machine can do: see [`Path`].
+//! The code that runs is decided once, by what the machine can do: see [`Path`].
 
 mod add_signed;
 pub mod chain;
 mod cpu;
 mod div_rem;
 mod euclid;
-// Without a vector for the machine nothing calls the lanes.
+// Without vectors of the machine nothing calls the lanes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;
 mod limbwise;

@@ -1,7 +1,7 @@
 //! Montgomery products and powers modulo numbers, in 64-bit words and in lanes.
 //!
-//! Numbers of a batch have a lane each where there is IFMA ([`lanes::montgomery`]); else
-//! each is computed by itself, with `R` = 2^(64 k) for `k` words.
+//! With IFMA each number of a batch has a lane ([`lanes::montgomery`]). Without it each is computed
+//! by itself, with `R` = 2^(64 k) for `k` words.
 
 use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::{LIMB_BITS, Layout, Limb, Shape};
@@ -17,13 +17,15 @@ use crate::{Error, LIMB_WORK, Numbers, NumbersMut, Results, reference};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// Numbers from which on lanes take products: they take as long for one as for as many as they are.
+/// The numbers from which on lanes take products. They take as long for one number as for all that
+/// they hold.
 const WORTH_LANES: usize = 3;
 
-/// Numbers whose products a thread takes at a time, in whole lines of an interleaved batch.
+/// The numbers whose products a thread takes at a time, which are whole lines of an interleaved
+/// batch.
 const PRODUCTS: usize = 256;
 
-/// `r = a b / 2^(32 n) mod m` for every number, `n` the limbs of `m`.
+/// Computes `r = a b / 2^(32 n) mod m` for every number, where `n` is the number of limbs of `m`.
 pub(super) fn mont_mul(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -45,7 +47,8 @@ pub(super) fn mont_mul(
     }
     numberwise(cpu, r, [a, b, m], |r, [a, b, m]| {
         let odd = Odd::new(m);
-        // Of an odd number of limbs the radix is half a word short: `a` is moved up by it.
+        // If the number of limbs is odd, the radix is half a word short, so `a` is shifted up by
+        // half a word.
         let up = m.len() % 2;
         let mut moved = scratch(up);
         moved.extend_from_slice(&a[..a.len().min(m.len())]);
@@ -53,8 +56,8 @@ pub(super) fn mont_mul(
     })
 }
 
-/// `r = a^e mod m` for every number; where `SCAN`, in constant time for odd `m`. The flag
-/// says that `m` is zero.
+/// Computes `r = a^e mod m` for every number, in constant time for odd `m` if `SCAN`. The flag says
+/// that `m` is zero.
 pub(super) fn pow_mod<const SCAN: bool>(
     cpu: &Cpu,
     results: Results<'_>,
@@ -80,8 +83,8 @@ pub(super) fn pow_mod<const SCAN: bool>(
     })
 }
 
-/// `r = a0^e0 a1^e1 mod m` for every number, of two bases in `a` and two exponents in `e`, modulo odd
-/// `m`: two powers, as lanes or words compute them, and their product.
+/// Computes `r = a0^e0 a1^e1 mod m` for every number, with two bases in `a`, two exponents in `e`
+/// and an odd `m`. The two powers are computed as lanes or words do, and multiplied.
 pub(super) fn pow_pair<const SCAN: bool>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -109,7 +112,7 @@ pub(super) fn pow_pair<const SCAN: bool>(
     })
 }
 
-/// The lower or the upper half of every number, one behind the other.
+/// The lower or the upper half of every number, one after another.
 fn half_of(numbers: Numbers<'_>, half: usize) -> Result<(Vec<Limb>, Shape), Error> {
     let Shape { count, width, .. } = numbers.shape();
     let lower = width.div_ceil(2);
@@ -124,9 +127,9 @@ fn half_of(numbers: Numbers<'_>, half: usize) -> Result<(Vec<Limb>, Shape), Erro
     Ok((limbs, shape))
 }
 
-/// `r = g^e mod m` for every number and odd `m`, from the table of `g`: a product for each window
-/// that the exponents have, in lanes where there is one table, else in words; where `SCAN`, in
-/// constant time.
+/// Computes `r = g^e mod m` for every number and odd `m`, from the table of `g`, with one product
+/// for each window of the exponents. It uses lanes if there is one table, and words if not. It
+/// takes constant time if `SCAN`.
 pub(super) fn pow_fixed<const SCAN: bool>(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -148,7 +151,7 @@ pub(super) fn pow_fixed<const SCAN: bool>(
     }
     numberwise(cpu, r, [t, e, m], |r, [t, e, m]| {
         let odd = Odd::new(m);
-        // As in `mont_mul`.
+        // The shift is that of `mont_mul`.
         let up = m.len() % 2;
         let mut power = odd.one();
         let table = t.chunks_exact(m.len() << TABLE_WINDOW).take(windows);
@@ -163,8 +166,8 @@ pub(super) fn pow_fixed<const SCAN: bool>(
     })
 }
 
-/// The powers of a piece, number by number; `but_odd` says that those modulo odd numbers
-/// are there already.
+/// Computes the powers of a piece, number by number. `but_odd` says that those modulo odd numbers
+/// have been computed.
 fn powers<const SCAN: bool>(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3], but_odd: bool) {
     let mut gathered = [const { Vec::new() }; 3];
     let mut r = scratch(piece.width);
@@ -186,7 +189,7 @@ fn powers<const SCAN: bool>(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3], b
 /// An odd modulus in words.
 struct Odd {
     m: Vec<u64>,
-    /// `-1/m mod 2^64`.
+    /// The word `-1/m mod 2^64`.
     inverse: u64,
 }
 
@@ -197,7 +200,7 @@ impl Odd {
         Odd { m, inverse }
     }
 
-    /// The words of a number, cut or extended to those of the modulus.
+    /// The words of a number, cut or extended to the length of the modulus.
     fn words(&self, limbs: &[Limb]) -> Vec<u64> {
         words(limbs, self.m.len())
     }
@@ -209,7 +212,7 @@ impl Odd {
         unpack(r, &self.product(x, &one));
     }
 
-    /// `a b / R mod m`, where `a b < R m`.
+    /// The product `a b / R mod m`, for `a b < R m`.
     fn product(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let n = self.m.len();
         let mut t = scratch(n + 1);
@@ -230,8 +233,8 @@ impl Odd {
         self.subtracted(t)
     }
 
-    /// `t` less `m` where it is not below `m`, without a branch; a word longer than `m`, and
-    /// less than `2 m`.
+    /// Returns `t`, or `t - m` if `t` is not below `m`, without a branch. `t` is a word longer than
+    /// `m`, and less than `2 m`.
     fn subtracted(&self, mut t: Vec<u64>) -> Vec<u64> {
         let n = self.m.len();
         let mut borrow = false;
@@ -247,7 +250,7 @@ impl Odd {
         t
     }
 
-    /// `2 x mod m`.
+    /// The residue `2 x mod m`.
     fn doubled(&self, x: &[u64]) -> Vec<u64> {
         let mut twice = scratch(x.len() + 1);
         let mut below = 0;
@@ -259,8 +262,8 @@ impl Odd {
         self.subtracted(twice)
     }
 
-    /// `R mod m`, 1 in Montgomery's form (but 1 where `m` is 1): the highest power of two
-    /// below `m`, doubled.
+    /// The residue `R mod m`, the form of 1 (but 1 if `m` is 1). It is the highest power of two
+    /// below `m`, doubled again and again.
     fn one(&self) -> Vec<u64> {
         let n = self.m.len();
         let top = self.m.iter().rposition(|&word| word != 0).unwrap_or(0);
@@ -273,12 +276,13 @@ impl Odd {
         power
     }
 
-    /// `R^2 mod m`, the form of `R`.
+    /// The residue `R^2 mod m`, the form of `R`.
     fn square_of_radix(&self, one: &[u64]) -> Vec<u64> {
         self.power_of_two(one, WORD_BITS * self.m.len())
     }
 
-    /// The form of `2^exponent`: that of 2, squared and doubled by the bits of the exponent.
+    /// The form of `2^exponent`, which is that of 2, squared and doubled as the bits of the
+    /// exponent say.
     fn power_of_two(&self, one: &[u64], exponent: usize) -> Vec<u64> {
         let Some(highest) = exponent.checked_ilog2() else {
             return one.to_vec();
@@ -301,14 +305,15 @@ fn words(limbs: &[Limb], count: usize) -> Vec<u64> {
     words
 }
 
-/// `a^e` modulo an odd number by windows; where `SCAN`, in constant time.
+/// The power `a^e` modulo an odd number by windows, in constant time if `SCAN`.
 fn power<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
     let odd = Odd::new(m);
     let one = odd.one();
     let square_of_radix = odd.square_of_radix(&one);
     let n = odd.m.len();
-    // What has come of `a`, as many words at a time from the top, in Montgomery's form: with
-    // the next ones added it is a number below `2 R`, from which `m` may have to go.
+    // This takes in `a` from the top, as many words at a time as `m` has, in Montgomery's form.
+    // With the next words added it is a number below `2 R`, from which `m` may have to be
+    // subtracted.
     let mut base = scratch(n);
     for chunk in a.chunks(2 * n).rev() {
         let mut sum = odd.words(chunk);

@@ -1,8 +1,8 @@
-//! Multiplication of a batch: which engine takes which piece.
+//! Multiplication of a batch, and the choice of the engine for each piece.
 //!
-//! Lanes share the work where there are enough numbers to fill them, and the numbers
-//! are short enough that their working sets stay in the cache. Other numbers are
-//! multiplied one at a time.
+//! Numbers are multiplied in lanes if there are enough of them to fill the lanes, and they are
+//! short enough that their working sets stay in the cache. Other numbers are multiplied one at
+//! a time.
 
 use bigint_core::{Layout, Limb};
 
@@ -13,21 +13,21 @@ use crate::piece::{Piece, for_each_piece};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
-/// Limbs of operands and result that a thread goes through, at most, before it takes the
-/// next piece: they stay in its L2 cache.
+/// The most limbs of operands and result in a piece. They stay in the L2 cache of the thread
+/// that computes the piece.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// Bytes of operands and results that are likely to be in the L2 cache when they are
-/// needed.
+/// The bytes of operands and results up to which they are likely to be in the L2 cache when
+/// they are needed.
 const CACHED_BYTES: usize = 1 << 20;
 
-/// Words of a product up to which no scratch is allocated.
+/// The words of a product up to which no scratch is allocated.
 const SHORT_WORDS: usize = 64;
 
 /// `r = a b` for every number.
 ///
-/// One number in place goes straight to its product: at 256 bits the way through
-/// [`batch`] takes as long as the product itself.
+/// One contiguous number is multiplied directly, as at 256 bits the work of [`batch`] takes as
+/// long as the product itself.
 #[inline]
 pub(super) fn mul(
     cpu: &Cpu,
@@ -62,7 +62,7 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
     let limbs = shape.width + a.shape().width + b.shape().width;
     let in_lanes = lane_tuning(cpu).filter(|tuning| {
         let shorter = a.shape().width.min(b.shape().width).min(shape.width);
-        // Numbers without limbs have no words to fill lanes with.
+        // Numbers without limbs have no words for the lanes.
         let widths = tuning.narrowest.max(1)..=tuning.widest;
         shape.count >= tuning.fewest && widths.contains(&shorter)
     });
@@ -88,8 +88,9 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
             })
         }
         None => {
-            // Few numbers leave cores idle unless each is shared; asking how many cores
-            // there are takes longer than a short product.
+            // If there are fewer numbers than cores, threads share each product, so that no
+            // core is idle. Short products are not shared, as counting the cores takes longer
+            // than such a product.
             let is_shared = limbs > PIECE_LIMBS / 8 && shape.count < crate::threads();
             let cut = sharing.cut(shape.count, work, most, 1);
             for_each_piece(r, None, cut, |piece| {
@@ -140,7 +141,7 @@ fn in_lanes_piece(
     one_by_one(cpu, false, piece, a, b);
 }
 
-/// The products of a piece, one number at a time.
+/// Computes the products of a piece, one number at a time.
 fn one_by_one(cpu: &Cpu, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: Numbers<'_>) {
     let words = |x: Numbers<'_>| x.shape().width.min(piece.width).div_ceil(2);
     let (n, m) = (words(a), words(b));
@@ -156,8 +157,9 @@ fn one_by_one(cpu: &Cpu, is_shared: bool, piece: Piece<'_>, a: Numbers<'_>, b: N
     }
 }
 
-/// [`one_by_one`] for operands of `n` and `m` words and a product of `w`, or its low
-/// words, by `multiply(r, x, y)` in the first `n + m + w` words of `memory`.
+/// Computes [`one_by_one`] for operands of `n` and `m` words and a product of `w` words, or its
+/// low words. It calls `multiply(r, x, y)`, whose slices are in the first `n + m + w` words of
+/// `memory`.
 fn with_words(
     memory: &mut [u64],
     [n, m, w]: [usize; 3],
@@ -204,7 +206,7 @@ fn with_words(
     }
 }
 
-/// A number as the words it is in memory, where it is whole and aligned ones.
+/// The 64-bit words of a number in memory, if the number is whole aligned words.
 #[inline]
 fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
     if cfg!(target_endian = "big") {

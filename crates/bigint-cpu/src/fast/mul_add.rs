@@ -1,4 +1,4 @@
-//! `a b + c` of a batch: the product, to which `c` is added where it stands.
+//! The values `a b + c` of a batch: the product, to which `c` is added in place.
 
 use bigint_core::Limb;
 
@@ -7,10 +7,10 @@ use crate::piece::{Piece, PieceLimbs, for_each_piece};
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, reference};
 
-/// Limbs that a thread adds before it takes the next piece.
+/// The limbs that a thread adds before it takes the next piece.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// `r = a b + c` for every number.
+/// Computes `r = a b + c` for every number.
 pub(super) fn mul_add(
     cpu: &Cpu,
     r: NumbersMut<'_>,

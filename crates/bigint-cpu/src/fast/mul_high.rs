@@ -1,4 +1,4 @@
-//! High halves of the products of a batch: whole products in scratch, of which the high
+//! High halves of the products of a batch. Whole products are computed in scratch, and their high
 //! limbs are copied.
 
 use bigint_core::{Layout, Limb, Shape};
@@ -8,11 +8,11 @@ use crate::piece::for_each_piece;
 use crate::share::LIMB_WORK;
 use crate::{Error, Numbers, NumbersMut, memory, reference};
 
-/// Limbs that a thread copies before it takes the next piece.
+/// The limbs that a thread copies before it takes the next piece.
 const PIECE_LIMBS: usize = 1 << 15;
 
-/// `r` is `a b` without its lowest limbs, as many as the wider operand has, for every
-/// number. Scratch: the products.
+/// Sets `r` to `a b` without as many of its lowest limbs as the wider operand has, for every
+/// number. **Scratch**: the products.
 pub(super) fn mul_high(
     cpu: &Cpu,
     r: NumbersMut<'_>,
@@ -23,7 +23,7 @@ pub(super) fn mul_high(
     let (n, m) = (a.shape().width, b.shape().width);
     let half = n.max(m);
     let (count, width) = (r.shape().count, r.shape().width);
-    // Limbs of the product that the result has no room for are not computed.
+    // The limbs of the product that do not fit the result are not computed.
     let whole = Shape::new(count, (n + m).min(half + width), Layout::Contiguous);
     let mut products = memory::zeroed(whole.checked_limbs().unwrap_or(usize::MAX))?;
     mul::mul(cpu, NumbersMut::new(&mut products, whole)?, a, b)?;

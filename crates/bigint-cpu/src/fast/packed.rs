@@ -1,14 +1,14 @@
-//! What the leaves of addition and subtraction take: the operation, and numbers that stand one
+//! The arguments of the leaves of addition and subtraction: the operation, and numbers that lie one
 //! after another.
 
 use bigint_core::Limb;
 
-/// Addition or subtraction with the carry or borrow from below.
+/// Addition with a carry from below, or subtraction with a borrow.
 pub(super) trait Linear {
     /// Whether this is subtraction.
     const SUB: bool;
 
-    /// `x + y + carry` or `x - y - carry` of 64-bit words, and the carry out.
+    /// Returns `x + y + carry` or `x - y - carry` of 64-bit words, and the carry out.
     #[inline(always)]
     fn words(x: u64, y: u64, carry: bool) -> (u64, bool) {
         if Self::SUB {
@@ -57,7 +57,7 @@ impl Linear for Sub {
     const SUB: bool = true;
 }
 
-/// Numbers that stand one after another.
+/// Numbers that lie one after another.
 #[derive(Clone, Copy)]
 pub(super) struct Packed<'a> {
     pub limbs: &'a [Limb],
@@ -65,7 +65,7 @@ pub(super) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// `count` numbers from number `first`.
+    /// The `count` numbers from number `first` on.
     #[inline(always)]
     pub fn numbers(&self, first: usize, count: usize) -> Packed<'a> {
         Packed {
@@ -74,15 +74,15 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// Number `i`.
+    /// The number at index `i`.
     #[inline(always)]
     pub fn number(&self, i: usize) -> &'a [Limb] {
         self.numbers(i, 1).limbs
     }
 }
 
-/// Numbers to compute that stand one after another, as their operands do: as many, and
-/// no wider. The width is not 0.
+/// The numbers to compute, which lie one after another, and their operands. Operands have as many
+/// numbers, and no wider ones. The width is not 0.
 pub(super) struct Stretch<'a> {
     pub r: &'a mut [Limb],
     pub width: usize,

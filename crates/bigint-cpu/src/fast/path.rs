@@ -1,6 +1,6 @@
-//! Which instructions the machine has, found when the program runs.
+//! The instructions that the machine has, found when the program runs.
 
-/// A set of instructions that the engine is written for, slowest first.
+/// A set of instructions that the engine is written for, the slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Path {
@@ -14,7 +14,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// Every path, slowest first.
+    /// Every path, the slowest first.
     pub const ALL: [Path; 3] = [Path::Portable, Path::Avx2, Path::Avx512Ifma];
 
     /// The path's name, as `BIGINT_CPU_PATH` takes it.
@@ -30,7 +30,7 @@ impl Path {
         }
     }
 
-    /// The path of this name.
+    /// The path with this name.
     pub fn named(name: &str) -> Option<Path> {
         Path::ALL.into_iter().find(|path| path.name() == name)
     }

@@ -1,28 +1,28 @@
-//! Prefetching: memory is fetched into the caches before it is needed.
+//! Prefetching, by which memory is fetched into the caches before it is needed.
 //!
-//! Lanes read and write eight numbers at a time, a few bytes of each in turn. The
-//! machine's own prefetchers follow one stream well and eight poorly. Sums read two
-//! streams; there the prefetchers stop where a page ends.
+//! Lanes read and write eight numbers at a time, a few bytes of each in turn. The machine's own
+//! prefetchers follow one stream well and eight poorly. Sums read two streams, and there the
+//! prefetchers stop where a page ends.
 
 #![allow(unsafe_code)] // the prefetch instruction
 
 use bigint_core::Limb;
 
-/// Limbs of a 64-byte line.
+/// The limbs of a 64-byte line.
 pub(super) const LINE: usize = 16;
 
-/// Limbs of a page: to the first-level cache any distance from 2 KiB to 8 KiB is as
-/// good. To the second, two pages are better than one by a thirtieth.
+/// The limbs of a page. For the first-level cache all distances from 2 KiB to 8 KiB are equally
+/// good. For the second, two pages are better than one by a thirtieth.
 const PAGE: usize = 1 << 10;
 
-/// Limbs from which a line that is in the second-level cache arrives in time.
+/// The limbs from which on a line that is in the second-level cache arrives in time.
 const NEAR: usize = 1 << 8;
 
-/// Prefetches what follows `limbs` in a stream of operands, whether or not it ends before.
+/// Prefetches what follows `limbs` in a stream of operands, whether or not the stream ends before.
 ///
-/// Where the result passes by the caches, all of the time goes into waiting for memory,
-/// which the second-level cache can do for more lines at once than the first; where it
-/// does not, the operands may be in that cache already.
+/// If the result passes by the caches, all of the time is spent waiting for memory, and the
+/// second-level cache can wait for more lines at once than the first. If it does not, the operands
+/// may be in the second-level cache already.
 #[inline(always)]
 pub(super) fn ahead<const STREAMED: bool>(limbs: &[Limb]) {
     let at = limbs.as_ptr();
@@ -34,7 +34,7 @@ pub(super) fn ahead<const STREAMED: bool>(limbs: &[Limb]) {
     }
 }
 
-/// Prefetches the line that `limbs[0]` is in; nothing for an empty slice.
+/// Prefetches the line that `limbs[0]` is in, and nothing for an empty slice.
 #[inline(always)]
 pub(super) fn line(limbs: &[Limb]) {
     fetch::<1>(limbs.as_ptr());
@@ -44,8 +44,8 @@ pub(super) fn line(limbs: &[Limb]) {
 #[inline(always)]
 fn fetch<const LEVEL: u32>(at: *const Limb) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of every x86-64, and a prefetch reads nothing the program can
-    // see, from any address.
+    // SAFETY: SSE is part of every x86-64, and a prefetch reads nothing that the program can see,
+    // from any address.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         if LEVEL == 1 {
@@ -61,14 +61,14 @@ fn fetch<const LEVEL: u32>(at: *const Limb) {
 /// Prefetches all of `limbs`.
 #[inline(always)]
 pub(super) fn all(limbs: &[Limb]) {
-    // Three instructions for a line; slices would be checked.
+    // This takes three instructions for a line. Slices would be checked.
     for i in (0..limbs.len()).step_by(LINE) {
         fetch::<1>(limbs.as_ptr().wrapping_add(i));
     }
 }
 
-/// Memory that is prefetched a line at a time, between other work: only so many lines can
-/// be on their way at once.
+/// Memory that is prefetched a line at a time, between other work, because only so many lines can
+/// be under way at once.
 pub(super) struct Lines<'a> {
     /// The parts that are still to be prefetched, the last first.
     parts: [&'a [Limb]; 3],
@@ -87,7 +87,7 @@ impl<'a> Lines<'a> {
         Self::new(&[], &[], &[])
     }
 
-    /// The lines that come next; what is not taken of them is to be given [back](Self::rest).
+    /// The lines that come next. Those that are not prefetched are to be given [back](Self::rest).
     #[inline(always)]
     pub fn take(&mut self) -> &'a [Limb] {
         let [third, second, first] = self.parts;
@@ -99,7 +99,7 @@ impl<'a> Lines<'a> {
         self.parts[2]
     }
 
-    /// Gives back those of the lines from [`Self::take`] that are still to be prefetched.
+    /// Takes back those lines of [`Self::take`] that are still to be prefetched.
     #[inline(always)]
     pub fn rest(&mut self, lines: &'a [Limb]) {
         self.parts[2] = lines;

@@ -9,7 +9,7 @@ use super::wordwise::Words;
 use crate::Numbers;
 use crate::share::LIMB_WORK;
 
-/// The square root, rounded down; the second result is the number less its square.
+/// The square root, rounded down. The second result is the number less the square of the root.
 pub(super) fn isqrt(cpu: &Cpu, words: Words<'_>) -> Limb {
     let (root, rest) = root::sqrt(words.operands[0], cpu.path());
     store(words.r, &root);
@@ -17,14 +17,14 @@ pub(super) fn isqrt(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// The root of degree `k`, rounded down; the second result is the number less the root's power.
-/// The flag is 1 where `k` is 0.
+/// The root of degree `k`, rounded down. The second result is the number less the power of the
+/// root. The flag is 1 if `k` is 0.
 pub(super) fn iroot(cpu: &Cpu, words: Words<'_>) -> Limb {
     let [a, k, _] = words.operands;
     let k = match k {
         [] => return 1,
         [k] => *k,
-        // More than any number has bits.
+        // No number has as many bits.
         _ => u64::MAX,
     };
     let (root, rest) = root::root(a, k, cpu.path());
@@ -33,7 +33,7 @@ pub(super) fn iroot(cpu: &Cpu, words: Words<'_>) -> Limb {
     0
 }
 
-/// What a root costs, in the unit of [`Sharing`](crate::Sharing): as much as a few products.
+/// The cost of a root, in the unit of [`Sharing`](crate::Sharing), which is that of a few products.
 pub(super) fn work(operands: &[Numbers<'_>]) -> usize {
     let width = operands[0].shape().width;
     LIMB_WORK

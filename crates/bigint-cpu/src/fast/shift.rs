@@ -7,7 +7,7 @@ use crate::reference::place;
 /// The higher of two limbs that are shifted to the left by fewer than 32 bits.
 #[inline(always)]
 fn left_of(high: Limb, low: Limb, bits: u32) -> Limb {
-    // In two steps, as no step may be 32 bits.
+    // The shift has two steps, as no step may be 32 bits.
     high << bits | low >> 1 >> (LIMB_BITS as u32 - 1 - bits)
 }
 
@@ -17,7 +17,7 @@ fn right_of(high: Limb, low: Limb, bits: u32) -> Limb {
     low >> bits | high << 1 << (LIMB_BITS as u32 - 1 - bits)
 }
 
-/// `r = a 2^k mod 2^(32 w)`, `k` the number `bits`, `w = r.len()`.
+/// Computes `r = a 2^k mod 2^(32 w)`, where `k` is the number `bits` and `w = r.len()`.
 #[inline(always)]
 pub(super) fn left(r: &mut [Limb], a: &[Limb], bits: &[Limb]) {
     let (limbs, bits) = place(bits);
@@ -38,7 +38,7 @@ pub(super) fn left(r: &mut [Limb], a: &[Limb], bits: &[Limb]) {
     }
 }
 
-/// `r = floor(a / 2^k) mod 2^(32 w)`, `k` the number `bits`, `w = r.len()`.
+/// Computes `r = floor(a / 2^k) mod 2^(32 w)`, where `k` is the number `bits` and `w = r.len()`.
 #[inline(always)]
 pub(super) fn right(r: &mut [Limb], a: &[Limb], bits: &[Limb]) {
     let (limbs, bits) = place(bits);

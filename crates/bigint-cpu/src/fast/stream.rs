@@ -1,14 +1,13 @@
 //! Copies that pass by the caches.
 //!
-//! An ordinary store reads its line into the cache before it writes it. Where a
-//! result is larger than the caches anyway, that is a third of an addition's memory
-//! traffic for nothing.
+//! An ordinary store reads its line into the cache before it writes it. For a result that is larger
+//! than the caches, that is a third of an addition's memory traffic, and useless.
 
 #![allow(unsafe_code)] // stores of whole lines, which safe Rust has no word for
 
 use bigint_core::Limb;
 
-/// Limbs of a 64-byte line.
+/// The limbs of a 64-byte line.
 const LINE: usize = 16;
 
 /// A line of the cache.
@@ -16,14 +15,14 @@ const LINE: usize = 16;
 pub(super) struct Line(pub [Limb; LINE]);
 
 impl Line {
-    /// Writes limbs `2 k` and `2 k + 1`; the line goes past the caches if all of it is
-    /// written so, one word after another.
+    /// Writes limbs `2 k` and `2 k + 1`. The line goes past the caches if all of it is written in
+    /// this way, one word after another.
     #[inline(always)]
     pub fn stream(&mut self, k: usize, word: u64) {
         #[cfg(target_arch = "x86_64")]
         {
             let limbs = &mut self.0[2 * k..][..2];
-            // SAFETY: SSE2 is part of every x86-64; two limbs are 8 bytes.
+            // SAFETY: SSE2 is part of every x86-64, and two limbs are 8 bytes.
             unsafe {
                 core::arch::x86_64::_mm_stream_si64(limbs.as_mut_ptr().cast(), word.cast_signed());
             };
@@ -36,10 +35,10 @@ impl Line {
     }
 }
 
-/// The whole lines of `limbs`, and what lies before and after them.
+/// The whole lines of `limbs`, and the limbs before and after them.
 #[inline(always)]
 pub(super) fn lines(limbs: &mut [Limb]) -> (&mut [Limb], &mut [Line], &mut [Limb]) {
-    // SAFETY: a line is 16 limbs without padding, and any limbs make one.
+    // SAFETY: a line is 16 limbs without padding, and any 16 limbs make one.
     unsafe { limbs.align_to_mut() }
 }
 
@@ -54,12 +53,12 @@ pub(super) fn fence() {
     }
 }
 
-/// `to = from`, the whole lines of `to` without reading them. Before another thread
-/// may read them there must be a [`fence`].
+/// Copies `from` to `to`, and writes the whole lines of `to` without reading them. A [`fence`] must
+/// follow before another thread may read them.
 ///
 /// # Panics
 ///
-/// Where the lengths differ.
+/// If the lengths differ.
 #[inline(always)]
 pub(super) fn copy(to: &mut [Limb], from: &[Limb]) {
     assert_eq!(to.len(), from.len());
@@ -81,8 +80,8 @@ fn copy_line(to: &mut Line, from: &[Limb; LINE]) {
         let to = core::ptr::from_mut(to).cast::<__m128i>();
         let from = from.as_ptr().cast::<__m128i>();
         for i in 0..4 {
-            // SAFETY: SSE2 is part of every x86-64; a line and the array have the four
-            // vectors of 16 bytes, and a line is aligned to 64.
+            // SAFETY: SSE2 is part of every x86-64. A line and the array have the four vectors of
+            // 16 bytes, and a line is aligned to 64.
             unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
         }
     }

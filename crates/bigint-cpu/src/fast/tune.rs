@@ -1,8 +1,8 @@
-//! Thresholds measured on the machine at hand.
+//! The measurement of thresholds on the machine at hand.
 //!
-//! Each threshold is found by running both sides of it in turn on the same numbers,
-//! size by size; the shorter of many times stands for a side, which is what the code
-//! takes when nothing else runs.
+//! Each threshold is found by running both sides of it in turn on the same numbers, size by size.
+//! The shortest of many times stands for a side, as it is the time of the code when nothing else
+//! runs.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use super::number::Thresholds;
 use super::{Cpu, LaneTuning, NEVER, Path, Tuning, lanes};
 use crate::{Error, Numbers, NumbersMut};
 
-/// The thresholds of `path` on this machine; those of other paths as they are by
-/// default. Takes a few seconds and 200 MB, on an otherwise idle machine.
+/// The thresholds of `path` on this machine, with the defaults for other paths. The measurement
+/// takes a few seconds and 200 MB, on an otherwise idle machine.
 ///
 /// # Errors
 ///
-/// [`Error::Path`] where the machine cannot run the path.
+/// [`Error::Path`] if the machine cannot run the path.
 ///
 /// ```no_run
 /// use bigint_cpu::{Cpu, Path, tune};
@@ -29,7 +29,8 @@ use crate::{Error, Numbers, NumbersMut};
 pub fn tune(path: Path) -> Result<Tuning, Error> {
     let mut cpu = Cpu::new(path)?;
     let mut tuning = *cpu.tuning();
-    // First, for the lanes' limits are where one number at a time is faster.
+    // This comes first, because the lanes' limits are the lengths at which one number at a time is
+    // faster.
     for is_square in [false, true] {
         *of_number(&mut tuning, path, is_square) = number(&cpu, is_square)?;
     }
@@ -74,7 +75,7 @@ fn of_number(tuning: &mut Tuning, path: Path, is_square: bool) -> &mut Threshold
     }
 }
 
-/// The thresholds for one number, each with those below it as found.
+/// The thresholds for one number. Each is measured with those below it as found.
 fn number(cpu: &Cpu, is_square: bool) -> Result<Thresholds, Error> {
     let mut found = Thresholds {
         karatsuba: NEVER,
@@ -86,7 +87,7 @@ fn number(cpu: &Cpu, is_square: bool) -> Result<Thresholds, Error> {
         karatsuba: limbs,
         ..found
     })?;
-    // Below Karatsuba's threshold nothing is split in more parts either.
+    // Below Karatsuba's threshold nothing is split into more parts either.
     let from = found.karatsuba.max(48);
     found.toom3 = threshold(cpu, is_square, from..1000, |limbs| Thresholds {
         toom3: limbs,
@@ -103,7 +104,7 @@ fn number(cpu: &Cpu, is_square: bool) -> Result<Thresholds, Error> {
     Ok(found)
 }
 
-/// The limbs in `range` from which the algorithm whose threshold `from` sets wins.
+/// The limbs in `range` from which on the algorithm wins whose threshold `from` sets.
 fn threshold(
     cpu: &Cpu,
     is_square: bool,
@@ -120,14 +121,14 @@ fn threshold(
         if limbs == NEVER {
             return Ok(true);
         }
-        // Taken once, for the parts are shorter; or not at all.
+        // The algorithm is taken once, as the parts are shorter, or not at all.
         let (once, not) = (with(from(limbs)), with(from(limbs + 1)));
         let mut sample = Sample::new(Layout::Contiguous, 1, 64 / LIMB_BITS * limbs);
         is_faster(&once, &not, |cpu| sample.mul(cpu, is_square))
     })
 }
 
-/// Even sizes of the range, each a sixteenth above the last.
+/// The even sizes of the range, each a sixteenth above the one before.
 fn geometric(range: Range<usize>) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(range.start), |size| {
         Some((size + size / 16 + 1).next_multiple_of(2))
@@ -142,7 +143,7 @@ fn with_lanes(cpu: &Cpu, change: impl FnOnce(&mut LaneTuning)) -> Cpu {
     cpu.with_tuning(tuning)
 }
 
-/// Every number in lanes, or none.
+/// The engine that puts every number in lanes, or none.
 fn forced(cpu: &Cpu, in_lanes: bool) -> Cpu {
     with_lanes(cpu, |lanes| {
         lanes.fewest = if in_lanes { 1 } else { NEVER };
@@ -186,7 +187,7 @@ impl Sample {
         Ok(begin.elapsed())
     }
 
-    /// A sum and, as what follows reads it, a sum of that.
+    /// Computes a sum and, to include the time of reading it, a sum of that.
     fn add(&mut self, cpu: &Cpu) -> Result<Duration, Error> {
         let shape = self.shape;
         let [a, b] = &self.operands;
@@ -201,10 +202,10 @@ impl Sample {
     }
 }
 
-/// How long two sides take in turn is measured, at least and at most this often.
+/// The least and the greatest number of times that two sides are measured in turn.
 const ROUNDS: (u32, u32) = (5, 200);
 
-/// Time after which a comparison ends.
+/// The time after which a comparison ends.
 const COMPARISON: Duration = Duration::from_millis(10);
 
 /// Whether the first engine takes less time than the second.
@@ -226,8 +227,8 @@ fn is_faster(
     Ok(least[0] < least[1])
 }
 
-/// The first of the sizes at which, and at the next of which, `wins` holds; else the
-/// last.
+/// The first of the sizes at which `wins` holds, and holds at the next size too, or the last size
+/// if there is none.
 fn first_win(
     sizes: &[usize],
     mut wins: impl FnMut(usize) -> Result<bool, Error>,
@@ -249,7 +250,7 @@ fn karatsuba(cpu: &Cpu, is_square: bool) -> Result<usize, Error> {
     let cpu = forced(cpu, true);
     first_win(&sizes, |digits| {
         let mut sample = Sample::new(Layout::Contiguous, 16, digits * digit_bits / LIMB_BITS);
-        // Split once, for the halves are shorter; or not at all.
+        // The number is split once, as the halves are shorter, or not at all.
         let split_from = |digits| {
             with_lanes(&cpu, |lanes| {
                 (lanes.karatsuba, lanes.karatsuba_square) = (digits, digits);

@@ -5,25 +5,24 @@ use serde::{Deserialize, Serialize};
 use super::number::NumberTuning;
 use crate::share::Sharing;
 
-/// A threshold that no size reaches: the largest that a file of thresholds can hold,
-/// whose integers are signed.
+/// A threshold that no size reaches. It is the largest that a file of thresholds can hold, as
+/// integers in files are signed.
 pub(super) const NEVER: usize = isize::MAX as usize;
 
-/// Thresholds of the lanes engine on one path, in digits of 52 bits unless said
-/// otherwise.
+/// The thresholds of the engine in lanes on one path, in digits of 52 bits unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneTuning {
-    /// Digits of the shorter operand from which a product is split by Karatsuba.
+    /// The digits of the shorter operand from which on a product is split by Karatsuba's method.
     pub karatsuba: usize,
-    /// Digits of a number from which its square is split by Karatsuba.
+    /// The digits of a number from which on its square is split by Karatsuba's method.
     pub karatsuba_square: usize,
-    /// Numbers in a batch from which lanes are worth filling.
+    /// The numbers in a batch from which on lanes are worth filling.
     pub fewest: usize,
-    /// Limbs of 32 bits of the shortest shorter operand for which lanes are faster than one number
-    /// at a time.
+    /// The least number of 32-bit limbs of the shorter operand for which lanes are faster than one
+    /// number at a time.
     pub narrowest: usize,
-    /// Limbs of 32 bits of the longest one.
+    /// The greatest such number.
     pub widest: usize,
 }
 
@@ -36,13 +35,14 @@ pub struct Tuning {
     pub avx512ifma: LaneTuning,
     /// The thresholds for lanes of AVX2.
     pub avx2: LaneTuning,
-    /// The thresholds for one number at a time; the defaults where a file has none.
+    /// The thresholds for one number at a time, or the defaults if a file has none.
     #[serde(default)]
     pub number: NumberTuning,
-    /// When a batch is shared out among threads; the default where a file does not say.
+    /// The sizes from which on a batch is shared out among threads, or the default if a file does
+    /// not say.
     #[serde(default)]
     pub sharing: Sharing,
-    /// Bytes of a sum or difference from which it is written past the caches.
+    /// The size in bytes from which on a sum or difference is written past the caches.
     pub stream_bytes: usize,
     /// The size in bytes from which on stores go past the caches without AVX-512, where a batch is
     /// written word by word.
@@ -58,9 +58,9 @@ fn stream_words_bytes() -> usize {
 }
 
 impl Default for Tuning {
-    /// Measured on an Intel Xeon of the Emerald Rapids family (family 6, model 207,
-    /// AVX-512 IFMA at 3.1 to 3.5 GHz), 2026-11-20, one thread, by comparing the two
-    /// sides of each threshold as [`tune`](super::tune()) does.
+    /// The default was measured on an Intel Xeon of the Emerald Rapids family (family 6, model 207,
+    /// AVX-512 IFMA at 3.1 to 3.5 GHz), 2026-11-20, on one thread, by comparing the two sides of
+    /// each threshold as [`tune`](super::tune()) does.
     fn default() -> Self {
         Tuning {
             avx512ifma: LaneTuning {

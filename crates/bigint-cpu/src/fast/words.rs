@@ -1,9 +1,9 @@
 //! Addition and subtraction in 64-bit words, carry by carry.
 //!
-//! What a machine without AVX-512 does, in safe Rust. Numbers of common widths are
-//! added without a loop: their carries are independent, and the machine works at
-//! several at once. Vectors would not help: compiled for AVX2, the carries of a sum
-//! come out of comparisons and it takes three times as long.
+//! This is the path of a machine without AVX-512, in safe Rust. Numbers of common widths are added
+//! without a loop: their carries are independent, and the machine works on several at once. Vectors
+//! would not help: compiled for AVX2, the carries of a sum come out of comparisons, which takes
+//! three times as long.
 
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -11,11 +11,11 @@ use super::packed::{Linear, Stretch};
 use super::prefetch::{self, LINE};
 use super::stream;
 
-/// Limbs of a number from which most of it is whole lines.
+/// The limbs of a number from which on most of it is whole lines.
 const WIDE: usize = 64;
 
-/// `r = a op b` for every number of a stretch, and the carries. Past the caches if
-/// `is_streamed` and the numbers are wide.
+/// Computes `r = a op b` for every number of a stretch, and the carries. It writes past the caches
+/// if `is_streamed` and the numbers are wide.
 pub(super) fn stretch<O: Linear>(stretch: Stretch<'_>, is_streamed: bool) {
     if is_streamed && stretch.width >= WIDE {
         each(stretch, past_caches::<O>);
@@ -74,7 +74,7 @@ fn fixed<O: Linear, const R: usize, const N: usize>(stretch: Stretch<'_>) {
     }
 }
 
-/// One number: `r = a op b`, and the carry out; `r` is no narrower than an operand.
+/// Computes one number, `r = a op b`. Returns the carry out. `r` is no narrower than an operand.
 #[inline(always)]
 pub(super) fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     let (a, a_rest) = a.split_at(a.len().min(b.len()));
@@ -93,7 +93,7 @@ pub(super) fn number<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool 
     limbs::<O>(r_rest, a_rest, b_rest, carry)
 }
 
-/// One number, its whole lines past the caches.
+/// Computes one number and writes its whole lines past the caches.
 #[inline(always)]
 fn past_caches<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     let (head, lines, tail) = stream::lines(r);
@@ -116,7 +116,7 @@ fn past_caches<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> bool {
     limbs::<O>(tail, a, b, carry)
 }
 
-/// Computes as many limbs as `r` has, one at a time; operands may end before.
+/// Computes as many limbs as `r` has, one at a time. Operands may end before.
 #[inline(always)]
 fn limbs<O: Linear>(r: &mut [Limb], a: &[Limb], b: &[Limb], mut carry: bool) -> bool {
     for (i, r) in r.iter_mut().enumerate() {
@@ -132,13 +132,13 @@ fn after(x: &[Limb], at: usize) -> &[Limb] {
     &x[at.min(x.len())..]
 }
 
-/// Limbs `2 k` and `2 k + 1`.
+/// The limbs `2 k` and `2 k + 1` as a word.
 #[inline(always)]
 fn word<const N: usize>(x: &[Limb; N], k: usize) -> u64 {
     u64::from(x[2 * k]) | u64::from(x[2 * k + 1]) << LIMB_BITS
 }
 
-/// Computes the first `N` limbs of `r` from as many of `a` and `b`, two at a time; returns the
+/// Computes the first `N` limbs of `r` from as many of `a` and `b`, two at a time. Returns the
 /// carry out.
 #[inline(always)]
 fn both<O: Linear, const N: usize>(

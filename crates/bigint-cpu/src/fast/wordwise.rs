@@ -1,6 +1,6 @@
-//! Operations on numbers as 64-bit words, one number after another: those that take so long that
-//! copying a number to words does not matter. Lanes, where an operation has them, compute the
-//! numbers that they can, and the words those that are left.
+//! Operations on numbers as 64-bit words, one number after another. They take so long that copying
+//! a number to words does not matter. If an operation has lanes, these compute the numbers that
+//! they can, and words compute the rest.
 
 use bigint_core::{Algorithm, Limb, Operation};
 
@@ -14,24 +14,25 @@ use crate::{Error, Numbers, Results, reference};
 
 /// One number of a batch.
 pub(super) struct Words<'a> {
-    /// The result, zeros at first; a word more than is kept where the number of limbs is
-    /// odd.
+    /// The result, which is zero at first. If the number of limbs is odd, it has a half word more
+    /// than is kept.
     pub r: &'a mut [u64],
-    /// The second result, likewise; empty where the operation has only one.
+    /// The second result in the same form, or nothing if the operation has only one.
     pub s: &'a mut [u64],
-    /// The operands without zeros on top.
+    /// The operands, without zeros at their ends.
     pub operands: [&'a [u64]; 3],
 }
 
-/// What computes a group in lanes: it returns a bit for each number that is right and whose
-/// flag is 0. The others are computed one after another.
+/// A function that computes a group in lanes. It returns a bit for each number that is right and
+/// whose flag is 0. The other numbers are computed one after another.
 pub(super) type InLanes = fn(Group<'_, '_>) -> u8;
 
-/// Numbers that are worth a group.
+/// The least number of numbers that is worth a group.
 const FEWEST: usize = 2;
 
-/// How an operation on words is computed: what a number takes in the unit of
-/// [`Sharing`](crate::Sharing), the lanes for a group, and one number, whose flag it returns.
+/// The way in which an operation on words is computed: the cost of a number in the unit of
+/// [`Sharing`](crate::Sharing), the lanes for a group, and the function for one number, which
+/// returns its flag.
 type Leaf = (
     fn(&[Numbers<'_>]) -> usize,
     Option<InLanes>,
@@ -139,7 +140,7 @@ fn numbers<'p>(
     }
 }
 
-/// Numbers of a group.
+/// The numbers of a group.
 const LANES: usize = 8;
 
 /// The memory of one number.

@@ -1,32 +1,32 @@
-//! Hexadecimal digits to limbs and back.
+//! The conversion of hexadecimal digits to limbs and back.
 //!
-//! Eight digits fill one limb. They are read as one 64-bit word and worked on
-//! all at once: a byte-wise sum that must stay below 256 separates digits from other
-//! bytes, and three shifts gather the eight nibbles. Linear, no scratch.
+//! Eight digits fill one limb. They are read as one 64-bit word, and all of them are processed at
+//! once: a sum of bytes that stays below 256 separates digits from other bytes, and three shifts
+//! gather the eight nibbles. **Cost**: linear. **Scratch**: none.
 
 use bigint_core::Limb;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The limb that eight digits spell, the first one the most significant; the
-/// top bit of each byte of the second value is set where the byte is a digit.
+/// The limb that eight digits spell, the first one being the most significant. In the second value
+/// the top bit of each byte is set if the byte is a digit.
 fn limb(digits: [u8; 8]) -> (Limb, u64) {
     let text = u64::from_be_bytes(digits);
     let ascii = text & (0x7f * ONES);
     let lower = ascii | (0x20 * ONES);
-    // A sum reaches 0x80 exactly where the byte reaches the bound.
+    // A sum reaches 0x80 exactly if the byte reaches the bound.
     let decimal = (ascii + (0x80 - 0x30) * ONES) & !(ascii + (0x80 - 0x3a) * ONES);
     let letter = (lower + (0x80 - 0x61) * ONES) & !(lower + (0x80 - 0x67) * ONES);
     let valid = (decimal | letter) & !text;
-    // '0'..'9' end in their value, letters in their value less 9.
+    // The low nibble of '0'..'9' is their value, and that of a letter its value less 9.
     let nibbles = (text & (0x0f * ONES)) + 9 * ((text >> 6) & ONES);
     let bytes = (nibbles | nibbles >> 4) & 0x00ff_00ff_00ff_00ff;
     let halves = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
     ((halves | halves >> 16) as Limb, valid)
 }
 
-/// Writes the value of `digits` into `limbs`, zeros above it. Returns false,
-/// and leaves `limbs` unspecified, where a byte is no digit.
+/// Writes the value of `digits` into `limbs`, with zeros above it. If a byte is no digit, returns
+/// false and leaves `limbs` unspecified.
 ///
 /// ```
 /// use bigint_cpu::radix::hex;
@@ -36,8 +36,7 @@ fn limb(digits: [u8; 8]) -> (Limb, u64) {
 /// assert!(!hex::parse(b"1g", &mut limbs));
 /// ```
 ///
-/// # Panics
-/// Where `limbs` are fewer than an eighth of the digits, rounded up.
+/// # Panics If there are fewer `limbs` than an eighth of the digits, rounded up.
 pub fn parse(digits: &[u8], limbs: &mut [Limb]) -> bool {
     let (top, body) = digits.as_rchunks::<8>();
     let mut valid = 0x80 * ONES;
@@ -58,19 +57,19 @@ pub fn parse(digits: &[u8], limbs: &mut [Limb]) -> bool {
     valid == 0x80 * ONES
 }
 
-/// The eight digits of a limb, most significant first, lower case.
+/// The eight digits of a limb in lower case, the most significant first.
 fn digits(limb: Limb) -> [u8; 8] {
     let halves = u64::from(limb);
     let bytes = (halves | halves << 16) & 0x0000_ffff_0000_ffff;
     let pairs = (bytes | bytes << 8) & 0x00ff_00ff_00ff_00ff;
     let nibbles = (pairs | pairs << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // Adding 6 carries into bit 4 exactly where the nibble is a letter.
+    // The sum with 6 carries into bit 4 exactly if the nibble is a letter.
     let letters = ((nibbles + 6 * ONES) >> 4) & ONES;
     let text = nibbles + 0x30 * ONES + letters * (b'a' - b'0' - 10) as u64;
     text.to_be_bytes()
 }
 
-/// Appends `0x` and the digits of a number without leading zero limbs.
+/// Appends `0x` and the digits of a number to `text`, without leading zero limbs.
 ///
 /// ```
 /// let mut text = Vec::new();

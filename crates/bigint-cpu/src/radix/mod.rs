@@ -1,20 +1,19 @@
 //! Decimal digits to limbs and back, in less than quadratic time.
 //!
-//! Numbers of any length: ten million digits take well under a second each
-//! way. Both directions work on halves at powers `10^(19 e)` (19 digits fit a 64-bit
-//! word), `e` halved at each level, so that all products are balanced:
+//! Numbers may have any length. Ten million digits take well under a second each way. Both
+//! directions split numbers into halves at powers `10^(19 e)` (19 digits fit a 64-bit word).
+//! `e` is halved at each level, so all products are balanced:
 //!
 //! ```text
 //! parsing   value(digits) = value(high) 10^(19 e) + value(low)
 //! printing  digits(x) = digits(q) digits(r),   x = q 10^(19 e) + r
 //! ```
 //!
-//! Short numbers are read and written by words (`short.rs`), with less to be done before
-//! the first.
+//! Short numbers are read and written word by word (`short.rs`), which needs less preparation.
 //!
-//! **Cost**: with `M(n)` one product of `n` limbs, `M(n/2)` per level, `log2 n` levels,
-//! and the powers once, `O(M(n))`. `print.rs` shows how no level needs a
-//! division. Pieces and products use all threads.
+//! **Cost**: with `M(n)` the cost of one product of `n` limbs, `M(n/2)` for each of `log2 n`
+//! levels, and `O(M(n))` once for the powers. `print.rs` shows why no level needs a division.
+//! Pieces and products use all threads.
 
 pub mod hex;
 mod powers;
@@ -29,16 +28,16 @@ use crate::fast::number::reciprocal::product;
 use crate::memory::{or_out_of_memory, reserve_scratch, scratch, zeroed};
 use crate::threads;
 
-/// Decimal digits in a word: `10^19 < 2^64`.
+/// The decimal digits of a 64-bit word: `10^19 < 2^64`.
 const WORD_DIGITS: usize = 19;
 
 /// `10^19`, at least `2^63`.
 const WORD_BASE: u64 = 10_000_000_000_000_000_000;
 
-/// Words of 19 digits up to which schoolbook is faster.
+/// The number of words of 19 digits up to which the schoolbook method is faster.
 const LEAF_WORDS: usize = 40;
 
-/// Digits from which two halves are worth two threads.
+/// The number of words from which on two halves are worth two threads.
 const PARALLEL_WORDS: usize = 512;
 
 /// A reader and writer of decimal digits, which keeps its scratch memory from one number to the
@@ -61,17 +60,19 @@ pub struct Decimals {
 }
 
 impl Decimals {
-    /// Writes into `limbs`, least significant first, the value of decimal digits, most
-    /// significant first: `b'0'` to `b'9'` and nothing else. No digits are zero.
+    /// Writes the value of decimal digits into `limbs`. Limbs are least significant first, and
+    /// digits most significant first. Digits are `b'0'` to `b'9'` and nothing else. The value
+    /// of no digits is zero.
     ///
     /// # Errors
     ///
-    /// [`Error::NotADigit`] for the first byte that is none; [`Error::OutOfMemory`]. What is
-    /// in `limbs` then is anything.
+    /// [`Error::NotADigit`] for the first byte that is not a digit, and [`Error::OutOfMemory`].
+    /// Then `limbs` may hold anything.
     ///
     /// # Panics
     ///
-    /// Where `limbs` are fewer than [`limbs_of_digits`] says, and the value does not fit them.
+    /// If there are fewer `limbs` than [`limbs_of_digits`] says, and the value does not fit
+    /// them.
     pub fn read(&mut self, digits: &[u8], limbs: &mut [u32]) -> Result<(), Error> {
         let value = &mut self.number;
         if digits.len() < short::LONG_DIGITS {
@@ -94,18 +95,19 @@ impl Decimals {
                 _ => assert_eq!(wide, 0, "the value is wider than its limbs"),
             }
         }
-        // A long number's memory is not kept for short ones.
+        // The memory of a long number is not kept for short ones.
         if value.len() > short::MAX_LIMBS {
             *value = Vec::new();
         }
         Ok(())
     }
 
-    /// Appends the decimal digits of a number, without leading zeros; `0` for zero.
+    /// Appends the decimal digits of a number, without leading zeros. Zero is `0`.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]; what was appended by then is anything.
+    /// [`Error::OutOfMemory`] if scratch or room for the digits cannot be allocated. Then
+    /// anything may have been appended.
     pub fn write(&mut self, limbs: &[u32], text: &mut Vec<u8>) -> Result<(), Error> {
         let limbs = trimmed(limbs);
         if limbs.len() > 2 * short::MAX_LIMBS {
@@ -115,7 +117,7 @@ impl Decimals {
     }
 }
 
-/// The first byte that is no digit.
+/// The error that names the first byte that is not a digit.
 fn not_a_digit(digits: &[u8]) -> Error {
     let position = digits.iter().position(|byte| !byte.is_ascii_digit());
     Error::NotADigit {
@@ -123,7 +125,7 @@ fn not_a_digit(digits: &[u8]) -> Error {
     }
 }
 
-/// Limbs that hold any number of so many decimal digits, at most one too many.
+/// The limbs that hold any number of so many decimal digits. They may be one more than needed.
 pub fn limbs_of_digits(digits: usize) -> usize {
     // log2(10) < 217706 / 2^16
     let bits = ((digits as u64 * 217_706) >> 16) + 1;
@@ -156,7 +158,7 @@ fn parse_digits(digits: &[u8]) -> Vec<u64> {
     parse(digits, 0, &powers)
 }
 
-/// The value of at most `2 powers[level].words` words of digits, trimmed.
+/// The value of at most `2 powers[level].words` words of digits, without zeros at its end.
 fn parse(digits: &[u8], level: usize, powers: &Powers) -> Vec<u64> {
     let words = digits.len().div_ceil(WORD_DIGITS);
     let Some(power) = powers.level(level) else {
@@ -278,7 +280,8 @@ mod tests {
             39, 40, 41, 79, 80, 81, 159, 160, 161, 320, 321, 1000, 1281, 5000,
         ] {
             for digits in [19 * words - 1, 19 * words, 19 * words + 1] {
-                // 10^k - 1, 10^k and 10^k + 1: quotients and remainders at their ends.
+                // 10^k - 1, 10^k and 10^k + 1 have quotients and remainders at the ends of
+                // their ranges.
                 let nines = "9".repeat(digits);
                 let power = format!("1{}", "0".repeat(digits - 1));
                 let next = format!("1{}1", "0".repeat(digits - 2));

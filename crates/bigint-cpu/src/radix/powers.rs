@@ -1,4 +1,4 @@
-//! The powers of ten at which numbers are put together.
+//! The powers of ten by which numbers are split and put together.
 
 use super::short::multiply_add;
 use super::{LEAF_WORDS, WORD_BASE};
@@ -6,14 +6,13 @@ use crate::Path;
 use crate::fast::number::division::div_rem;
 use crate::fast::number::reciprocal::product;
 
-/// `10^(19 words)`.
+/// The power `10^(19 words)`.
 pub(super) struct Power {
     pub(super) words: usize,
     pub(super) value: Vec<u64>,
 }
 
-/// One power per level, largest first, each of half the words of the one
-/// before.
+/// One power for each level, the largest first. Each has half the words of the one before.
 pub(super) struct Powers(Vec<Power>);
 
 impl Powers {
@@ -30,7 +29,7 @@ impl Powers {
             let value = match levels.last() {
                 None => small_power(WORD_BASE, words),
                 Some(half) => {
-                    // 2 half.words is words or one more.
+                    // The words are those of 2 half.words, or one more.
                     let mut value = product(&half.value, &half.value);
                     if 2 * half.words > words {
                         (value, _) = div_rem(&value, &[WORD_BASE], Path::best());
@@ -44,13 +43,13 @@ impl Powers {
         Powers(levels)
     }
 
-    /// The power of a level; `None` where leaves begin.
+    /// The power of a level, or `None` at the level of leaves.
     pub(super) fn level(&self, level: usize) -> Option<&Power> {
         self.0.get(level)
     }
 }
 
-/// `base^words`, word by word.
+/// The power `base^words`, computed word by word.
 pub(super) fn small_power(base: u64, words: usize) -> Vec<u64> {
     let mut value = vec![1];
     for _ in 0..words {

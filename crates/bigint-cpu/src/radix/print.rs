@@ -1,43 +1,41 @@
-//! Limbs to decimal digits: one division, then products only.
+//! The conversion of limbs to decimal digits, by one division and then products only.
 //!
-//! Let `B = 2^64` and `P_k = 10^(19 k)`. A number `x < P_k`, of `k` words of 19 digits,
+//! Let `B = 2^64` and `P_k = 10^(19 k)`. A number `x < P_k`, which has `k` words of 19 digits,
 //! is printed from a fraction of `k` limbs
 //!
 //! ```text
 //! f / B^k = (x + e) / P_k,     0 < e < 1.                                       (1)
 //! ```
 //!
-//! **Halving.** With `h = k / 2` and `x = q P_h + r`, multiplying by `P_h` brings `q`
-//! above the point and leaves `(r + e) / P_h` behind it: the fraction of `r`, cut off
-//! at `h` limbs. The upper `h` limbs of `f` are the fraction of `q`, but with
-//! `e = (r + e) / P_h`, which may be too near 0 or 1 for what is cut off. The fraction
-//! of `r` has just shown what it is, so the difference to 1/2 is added, `1 / P_h` for
-//! each unit ([`Power::center`]). Both fractions take the place of `f`, and so on to
-//! leaves of a few dozen words, each multiplied by `10^19` again and again: what
-//! passes the point is the next word.
+//! **Halving.** Let `h = k / 2` and `x = q P_h + r`. The product of the fraction by `P_h` has
+//! `q` above the point and `(r + e) / P_h` behind it, which is the fraction of `r`, cut off at
+//! `h` limbs. The upper `h` limbs of `f` are the fraction of `q`, but with `(r + e) / P_h` as
+//! its `e`, which may be too near 0 or 1 for the part that is cut off. This `e` is the fraction
+//! of `r`, which is known, so its difference to 1/2 is added, `1 / P_h` for each unit
+//! ([`Power::center`]). Both fractions take the place of `f`, and are halved in turn, down to
+//! leaves of a few dozen words. A leaf is multiplied by `10^19` again and again, and each time
+//! the next word passes the point.
 //!
-//! With `B = 1000`, `P_k = 100^k`, `k = 2` and `x = 1234`: from `f = 123450`, which
-//! is `1234.5 / 100^2`, one multiplies by 100 and gets `12.345`. So `r`'s fraction
-//! is `345`, `34.5 / 100`. `q`'s is `123`, `12.3 / 100`, and to it `0.5 - 0.345`
-//! hundredths are added: `124`, `12.4 / 100`.
+//! An example with `B = 1000`, `P_k = 100^k`, `k = 2` and `x = 1234`: `f = 123450` stands for
+//! `1234.5 / 100^2`. Multiplied by 100 it is `12.345`. So the fraction of `r` is `345`, which
+//! is `34.5 / 100`. The fraction of `q` is `123`, which is `12.3 / 100`, and `0.5 - 0.345`
+//! hundredths are added to it: `124`, which is `12.4 / 100`.
 //!
-//! **Exactness.** `P_k < B^k 2^(-0.88 k)`, so a unit of the last place of `f` is less
-//! than `2^(-0.88 k)` of `e`. Leaves have at least [`LEAST_LEAF`] words, where that is
-//! `2^-21`. Each halving is right to two units (one is cut off, and
-//! [`number::Factor::middle`] is right to one), [`Power::center`] to a few units and
-//! `2^-28`, the fractions of the first two halves to some ten units, and the leaf cuts
-//! off limbs that count for less than a unit; `e`, which starts at 1/2, stays between
-//! 1/4 and 3/4 on the way through at most 26 halvings.
+//! **Exactness.** `P_k < B^k 2^(-0.88 k)`, so a unit of the last place of `f` adds less than
+//! `2^(-0.88 k)` to `e`. Leaves have at least [`LEAST_LEAF`] words, for which that is `2^-21`.
+//! The error of a halving is at most two units (one is cut off, and [`number::Factor::middle`]
+//! has an error of one). That of [`Power::center`] is a few units and `2^-28`, and that of the
+//! fractions of the first two halves some ten units. A leaf cuts off limbs that count for less
+//! than a unit. So `e`, which starts at 1/2, stays between 1/4 and 3/4 in at most 26 halvings.
 //!
-//! **Powers of five.** `P_h = 5^(19 h) 2^(19 h)`, and a power of two is a shift: as
-//! many limbs at the upper end of `f` go above the point whatever they are and need
-//! not be multiplied, and the factor is of `0.69 h` limbs. Of its product with the
-//! other `0.85 k` limbs of `f` the middle `h` are wanted; all nodes of a level have the
-//! same factor, which is kept as its transform.
+//! **Powers of five.** `P_h = 5^(19 h) 2^(19 h)`, and the power of two is a shift. It moves
+//! limbs at the upper end of `f` above the point, and these need not be multiplied. The factor
+//! `5^(19 h)` has `0.69 h` limbs. Of its product with the other `0.85 k` limbs of `f` only the
+//! middle `h` are needed. All nodes of a level have the same factor, whose transform is kept.
 //!
-//! **Cost**: `log2 k` times two transforms of `0.85 k` limbs (each level: all nodes
-//! together), and for the first division a reciprocal and five products of `k/2`
-//! by `k/2`. **Scratch**: 7 times the number, and what one product of its length takes.
+//! **Cost**: two transforms of `0.85 k` limbs for each of `log2 k` levels (for all nodes of a
+//! level together), and for the first division a reciprocal and five products of `k/2` by `k/2`
+//! limbs. **Scratch**: 7 times the number, and the scratch of one product of its length.
 
 use super::powers::small_power;
 use super::{WORD_BASE, WORD_DIGITS};
@@ -47,31 +45,31 @@ use crate::fast::number::reciprocal::{Reciprocal, product};
 use crate::memory::{empty, reserve_scratch, scratch};
 use crate::{Path, share, threads};
 
-/// Words of a leaf, at most. Leaves have more than half as many, or the least.
+/// The most words of a leaf. Leaves have more than half as many, or [`LEAST_LEAF`].
 const MOST_LEAF: usize = 80;
 
-/// Words of a leaf, at least.
+/// The least words of a leaf.
 const LEAST_LEAF: usize = 24;
 
-/// `10^(19 words)`, as `value B^zeros`.
+/// The power `10^(19 words)`, as `value B^zeros`.
 struct Power {
     words: usize,
     value: Vec<u64>,
     zeros: usize,
-    /// `value`, where halving a number by its transform is worth it.
+    /// The transform of `value`, if halving a number by it is worth its time.
     factor: Option<number::Factor>,
-    /// `B^words / 10^(19 words)` is `gap 2^gap_shift`, nearly.
+    /// `gap 2^gap_shift` is nearly `B^words / 10^(19 words)`.
     gap: i64,
     gap_shift: i64,
 }
 
 impl Power {
-    /// The power `10^(19 words)` from `5^(19 words)`.
+    /// The power `10^(19 words)`, computed from `five = 5^(19 words)`.
     fn new(words: usize, five: &[u64]) -> Self {
         let bits = WORD_DIGITS * words;
         let mut value = scratch(five.len() + 1);
         shift_left(&mut value, five, (bits % 64) as u32);
-        // 5^(19 words) is top 2^(length - 64), nearly.
+        // 5^(19 words) is nearly top 2^(length - 64).
         let length = 64 * five.len() - five.last().map_or(0, |top| top.leading_zeros() as usize);
         let top = five
             .iter()
@@ -90,9 +88,9 @@ impl Power {
         }
     }
 
-    /// Makes `e` a half in the fraction `f` of `words` limbs, where it is `e / B`.
+    /// Changes `e` to 1/2 in the fraction `f` of `words` limbs, in which it is `e / B`.
     fn center(&self, f: &mut [u64], e: u64) {
-        // (1/2 - e) 2^32, below 2^31 in absolute value, and the gap below 2^31.
+        // (1/2 - e) 2^32 is at most 2^31 in absolute value, and the gap is below 2^31.
         let difference = (1 << 31) - (e >> 32) as i64;
         let (mut units, mut shift) = (i128::from(difference * self.gap), self.gap_shift - 32);
         if shift < 0 {
@@ -109,16 +107,17 @@ impl Power {
     }
 }
 
-/// How a number is cut.
+/// The way in which numbers are split.
 struct Cut {
-    /// The power of a leaf's words, and its squares: the last one halves the number.
+    /// The power for a leaf's words, and its repeated squares. The last one halves the number.
     powers: Vec<Power>,
-    /// Words up to which nodes are shared out and not the products of each.
+    /// The number of words up to which threads share nodes. Longer nodes are computed one after
+    /// another, and threads share the work of each.
     task_words: usize,
 }
 
 impl Cut {
-    /// How numbers of at most so many words are cut.
+    /// The way to split numbers of at most `words` words.
     fn new(words: usize) -> Self {
         let half = words.div_ceil(2).max(LEAST_LEAF);
         let depth = half.div_ceil(MOST_LEAF).next_power_of_two().ilog2();
@@ -145,7 +144,8 @@ impl Cut {
         }
     }
 
-    /// Prints the number of fraction `f`, of the words of power `level`; `f` is used up.
+    /// Prints the number with the fraction `f`, which has as many words as power `level`. `f`
+    /// is overwritten.
     fn print(&self, f: &mut [u64], text: &mut [u8], level: usize) {
         let Some(below) = level.checked_sub(1) else {
             return print_leaf(f, text);
@@ -159,8 +159,8 @@ impl Cut {
     }
 }
 
-/// Puts the fractions of both halves in the place of a number's; `half` is the power
-/// of half as many words.
+/// Replaces the fraction of a number by the fractions of its two halves. `half` is the power
+/// for half as many words.
 fn halve(f: &mut [u64], half: &Power, is_shared: bool) {
     let (k, h) = (f.len(), half.words);
     let behind = k - half.zeros;
@@ -179,8 +179,8 @@ fn halve(f: &mut [u64], half: &Power, is_shared: bool) {
     half.center(high, low[h - 1]);
 }
 
-/// Writes the digits of `x`, trimmed, with zeros in front, behind `text`; returns how
-/// many.
+/// Appends the digits of `x` to `text`, with zeros in front. `x` has no zeros at its end.
+/// Returns the count of digits.
 pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
     // log10(2^64) < 19.2660.
     let words = (x.len() * 19_266).div_ceil(1000 * WORD_DIGITS);
@@ -194,7 +194,7 @@ pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
     let start = text.len();
     reserve_scratch(text, digits);
     text.resize(start + digits, b'0');
-    // The longest have all threads for each product; the others one thread each.
+    // The longest nodes use all threads for each product. The others have one thread each.
     let (mut k, mut level) = (k, level);
     while level > 0 && k > cut.task_words {
         level -= 1;
@@ -208,8 +208,8 @@ pub(super) fn print(x: Vec<u64>, text: &mut Vec<u8>) -> usize {
     digits
 }
 
-/// The fractions of the lower and of the upper half of `x`, of as many limbs as the
-/// power has words.
+/// The fractions of the lower and of the upper half of `x`. Each has as many limbs as the power
+/// has words.
 fn halves(x: Vec<u64>, power: &Power) -> Vec<u64> {
     let k = power.words;
     let inverse = Reciprocal::new(&power.value, k);
@@ -233,11 +233,12 @@ fn halves(x: Vec<u64>, power: &Power) -> Vec<u64> {
     fractions
 }
 
-/// Prints the number of fraction `f`; `f` is used up.
+/// Prints the number with the fraction `f`. `f` is overwritten.
 fn print_leaf(f: &mut [u64], text: &mut [u8]) {
     let k = f.len();
     for (printed, word) in text.chunks_exact_mut(WORD_DIGITS).enumerate() {
-        // A limb less for each word less, as long as that counts for nothing.
+        // For each word that is printed the fraction loses a limb, as long as these count for
+        // less than a unit.
         let limbs = (k - printed).max(LEAST_LEAF).min(k);
         let mut carry = 0;
         for limb in &mut f[k - limbs..] {
@@ -265,8 +266,8 @@ pub fn word_digits(word: u64) -> [u8; WORD_DIGITS] {
 
 /// The digits of a value below `10^8`.
 fn eight_digits(value: u64) -> [u8; 8] {
-    // Split into fours, pairs and digits; each field is divided by a multiply
-    // and a shift that are exact below its bound.
+    // The value is split into fours, pairs and digits. Each field is divided by a
+    // multiplication and a shift, which are exact below the field's bound.
     let fours = (value / 10_000) | ((value % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - 100 * hundreds) << 16;

@@ -1,29 +1,29 @@
-//! Numbers of up to a few thousand digits: by words, in quadratic time.
+//! Numbers of up to a few thousand digits, read and written word by word in quadratic time.
 //!
-//! Reading: `x <- x * 10^16 + (the next sixteen digits)`. Half the square of the
+//! Reading: `x <- x * 10^16 + (the next sixteen digits)`. The cost is half the square of the
 //! length in 64-bit limbs, in multiplications of words.
 //!
-//! Writing: with `W = 2^64` and `P = 10^(19 k)` above `x < W^n`, the fraction
-//! `x / P` is multiplied by `10^19` over and over; what passes the point is the
-//! next nineteen digits. No word is ever divided. The fraction is kept as `F` of
-//! `m = n + 2` limbs, and all digits are right as long as
+//! Writing: let `W = 2^64`, `x < W^n` and `P = 10^(19 k) > x`. The fraction `x / P` is
+//! multiplied by `10^19` again and again, and each time the next nineteen digits pass the
+//! point. No word is ever divided. The fraction is kept as `F` of `m = n + 2` limbs, and all
+//! digits are right as long as
 //!
 //! ```text
 //! x / P <= F / W^m < (x + 1) / P.                                         (1)
 //! ```
 //!
-//! With the constant `R = floor(W^(m+n) / P) + 1` of `m` limbs, `x R / W^n` is
-//! above `x W^m / P` by less than 1. Leaving out the products of limbs whose
-//! weight is below `W^(n-1)` takes off less than `2 n`, cutting the fraction off
-//! less than 1; adding `2 n + 1` makes up for both. So `F` is too large by less
-//! than `2 n + 2`, and (1) holds as long as `P < W^(n+1)`, so that `W^m / P > W`.
+//! With the constant `R = floor(W^(m+n) / P) + 1` of `m` limbs, `x R / W^n` is above
+//! `x W^m / P` by less than 1. Products of limbs whose weight is below `W^(n-1)` are left out,
+//! which loses less than `2 n`, and the fraction is cut off, which loses less than 1. `2 n + 1`
+//! is added to make up for both. So `F` is too large by less than `2 n + 2`, and (1) holds as
+//! long as `P < W^(n+1)`, so that `W^m / P > W`.
 //!
-//! Each step leaves 19 digits less to be right, so the last limb is cut off now
-//! and then, and the rest rounded up: never below the limbs that keep
-//! `W^limbs` above `W` times the power of ten that is left. Each cut adds less
-//! than `1 / W` to the error, in units of what (1) allows.
+//! After each step 19 digits less must be right. So now and then the last limb is cut off, and
+//! the rest is rounded up. There always remain enough limbs that `W^limbs` is above `W` times
+//! the power of ten that is left. Each cut adds less than `1 / W` of what (1) allows to the
+//! error.
 //!
-//! Half the square of the length for `F`, the same again for the digits.
+//! The cost is half the square of the length for `F`, and the same again for the digits.
 
 use std::sync::OnceLock;
 
@@ -41,8 +41,7 @@ pub(super) const LONG_DIGITS: usize = 3000;
 /// The widest number that [`write()`] takes, in 64-bit limbs.
 pub(super) const MAX_LIMBS: usize = 400;
 
-/// The value of eight digits, the first one the most significant, or `None`
-/// where a byte is no digit.
+/// The value of eight digits, most significant first, or `None` if a byte is not a digit.
 fn eight(digits: [u8; 8]) -> Option<u64> {
     let text = u64::from_le_bytes(digits);
     let above_nine = text.wrapping_add(0x0606_0606_0606_0606);
@@ -50,18 +49,18 @@ fn eight(digits: [u8; 8]) -> Option<u64> {
     if (text & high) | ((above_nine & high) >> 4) != 0x3333_3333_3333_3333 {
         return None;
     }
-    // Neighbouring digits, then pairs, then fours are joined.
+    // Neighbouring digits are joined, then pairs, then fours.
     let ones = text & 0x0f0f_0f0f_0f0f_0f0f;
     let pairs = (ones.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_ffff_0000_ffff;
     Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
-/// The value of `digits`, whose top limbs may be zero, in place of `value`. Returns false,
-/// and leaves anything there, where a byte is no digit.
+/// Sets `value` to the value of `digits`. Its top limbs may be zero. Returns false if a byte is
+/// not a digit, and then leaves anything in `value`.
 pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
     value.clear();
-    // Sixteen digits are less than a limb, and the first are seven at most.
+    // Sixteen digits are less than a limb, and the first step takes at most seven digits.
     reserve(value, digits.len() / 16 + 2)?;
     let (top, body) = digits.as_rchunks::<8>();
     let mut padded = [b'0'; 8];
@@ -97,19 +96,20 @@ pub(super) fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
     }
 }
 
-/// Words of 19 digits that hold any number of so many limbs: `64 / log2(10^19)` is below
-/// `1 + 459 / 2^15`, and by little.
+/// The words of 19 digits that hold any number of so many limbs. `64 / log2(10^19)` is a little
+/// below `1 + 459 / 2^15`.
 const fn words(limbs: usize) -> usize {
     limbs + ((limbs * 459) >> 15) + 1
 }
 
-/// Limbs that the fraction needs while so many words are to come: one and a bit more than
-/// those of `10^(19 words)`; `log2(10^19) / 64 < 1010 / 2^10`.
+/// The limbs that the fraction needs while so many words are still to be written: a little more
+/// than one more than the limbs of `10^(19 words)`. `log2(10^19) / 64 < 1010 / 2^10`.
 const fn fraction_limbs(words: usize) -> usize {
     ((words * 1010) >> 10) + 2
 }
 
-/// `R` of numbers of `n` limbs, `n + 2` of them, computed when they are first needed.
+/// The constant `R` for numbers of `n` limbs. It has `n + 2` limbs, and is computed when it is
+/// first needed.
 fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
     static RECIPROCALS: [OnceLock<Vec<u64>>; MAX_LIMBS + 1] =
         [const { OnceLock::new() }; MAX_LIMBS + 1];
@@ -127,8 +127,8 @@ fn reciprocal(n: usize) -> Result<&'static [u64], Error> {
     Ok(RECIPROCALS[n].get_or_init(|| made))
 }
 
-/// Appends the digits of a number of at most twice [`MAX_LIMBS`] limbs, the top one not zero;
-/// `0` for no limbs. `number` and `fraction` are scratch.
+/// Appends the digits of a number of at most twice [`MAX_LIMBS`] 32-bit limbs, whose top one is
+/// not zero. A number of no limbs is `0`. `number` and `fraction` are scratch.
 pub(super) fn write(
     limbs: &[Limb],
     [number, fraction]: [&mut Vec<u64>; 2],
@@ -158,12 +158,12 @@ pub(super) fn write(
     fraction.clear();
     reserve(number, n + 1)?;
     reserve(fraction, n + 3)?;
-    // Rows of the product go in pairs, so that two chains of carries run side by
-    // side: an odd number gets a row of zeros.
+    // Rows of the product are computed in pairs, so that two chains of carries run side by
+    // side. An odd number of rows gets a row of zeros.
     number.resize(n % 2, 0);
     number.extend(limbs.chunks(2).map(wide));
 
-    // Columns n - 1 and above of x R; F stands above the first of them.
+    // These are columns n - 1 and above of x R. F is all but the first of them.
     let reciprocal = reciprocal(n)?;
     fraction.resize(n + 3, 0);
     for (pair, &rows) in number.as_chunks::<2>().0.iter().enumerate() {
@@ -214,7 +214,7 @@ fn add_products(sum: &mut [u64], factor: &[u64], [low, high]: [u64; 2]) {
     (sum[top], sum[top + 1]) = last.carrying_mul_add(high, low_carry, high_carry);
 }
 
-/// `x <- x * 10^19`; returns the limb above.
+/// `x <- x * 10^19`. Returns the limb above.
 fn multiply(x: &mut [u64]) -> u64 {
     let mut carry = 0;
     for limb in x {
@@ -223,7 +223,8 @@ fn multiply(x: &mut [u64]) -> u64 {
     carry
 }
 
-/// [`multiply`] twice, the second time in the wake of the first.
+/// Does the work of two calls of [`multiply`] in one pass, the second one limb behind the
+/// first.
 fn multiply_twice(x: &mut [u64]) -> [u64; 2] {
     let mut carries = [0; 2];
     for limb in x {

@@ -1,13 +1,13 @@
 //! The absolute difference of two numbers, modulo `2^(32 w)`, `w = r.len()`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::compare::order;
 use super::sub;
 
-/// A [comparison](super::compare) and a subtraction of the less from the greater.
+/// Makes a [comparison](super::compare) and subtracts the lesser number from the greater.
 ///
 /// ```
 /// let mut r = [0];

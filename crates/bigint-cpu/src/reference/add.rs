@@ -1,13 +1,13 @@
 //! Addition: `r = (a + b) mod 2^(32 w)`, `w = r.len()`, and the carry out.
 //!
-//! With `c[0] = 0`: `r[i] = (a[i] + b[i] + c[i]) mod 2^32`, and `c[i + 1] = 1`
-//! where that sum reaches `2^32`. Operands of any widths; no scratch.
+//! With `c[0] = 0`, `r[i] = (a[i] + b[i] + c[i]) mod 2^32`, and `c[i + 1] = 1` if that sum reaches
+//! `2^32`. Operands have any widths. **Scratch**: none.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// Limb after limb, the carry handed on. Cost: `w` dependent steps.
+/// Adds limb after limb, and hands the carry on. **Cost**: `w` dependent steps.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -22,14 +22,13 @@ pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     Limb::from(carry)
 }
 
-/// 32 limbs at once, as a warp does it [Langer 2015], [Bringgaard 2024].
+/// Adds 32 limbs at once, as a warp does [Langer 2015], [Bringgaard 2024].
 ///
-/// Limb `i` *generates* a carry where `a[i] + b[i] >= 2^32`, and *propagates* the
-/// one it receives where `a[i] + b[i] = 2^32 - 1`; never both. Take the limbs'
-/// answers as bits of the words `g` and `p`. Adding `p` to the carries that enter
-/// from below, `(g << 1) + c`, lets each of them run through its unbroken run of
-/// propagating limbs as an ordinary binary carry; `xor p` then leaves a one
-/// exactly where a carry enters a limb.
+/// Limb `i` *generates* a carry if `a[i] + b[i] >= 2^32`, and *propagates* the one it receives if
+/// `a[i] + b[i] = 2^32 - 1`. It never does both. Bit `i` of the words `g` and `p` says whether limb
+/// `i` generates and whether it propagates. If `p` is added to the carries that enter from below,
+/// `(g << 1) + c`, each carry runs through its unbroken run of propagating limbs as a binary carry
+/// does. `xor p` then leaves a one exactly where a carry enters a limb.
 pub fn carry_lookahead(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     let mut carry = 0;
     for (chunk, r) in r.chunks_mut(LIMB_BITS).enumerate() {

@@ -1,15 +1,15 @@
 //! Sums and differences of segments of `a` and `b`, modulo `2^(32 w)`, `w = r.len()`.
 //!
-//! Operands of any widths, above which they are zeros; no scratch.
+//! Operands have any widths, and are zero above them. **Scratch**: none.
 
 use bigint_core::kernel::MARKS;
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// Limb after limb: where `marks` says that a segment begins, the carry begins anew, as 1 where
-/// it says that `b` is subtracted, whose complement is added there: `x - y = x + y' + 1`. Where it
-/// says that `b` has ended, its limb is 0.
+/// Adds limb after limb. If `marks` says that a segment begins, the carry begins anew. It begins as
+/// 1 if `marks` says that `b` is subtracted, and the complement of `b` is added there:
+/// `x - y = x + y' + 1`. If `marks` says that `b` has ended, its limb is 0.
 ///
 /// ```
 /// // 7 + 9 in one limb, and 5 - 2 + 2^32 (1 - 0) in two.

@@ -1,7 +1,7 @@
-//! The sum of two signed numbers, as absolute value modulo `2^(32 w)`, `w = r.len()`, and
+//! The sum of two signed numbers, as its absolute value modulo `2^(32 w)`, `w = r.len()`, and its
 //! sign.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ use bigint_core::Limb;
 use super::compare::order;
 use super::{add, limb, set, sub};
 
-/// An addition where signs agree; else a [comparison](super::compare) and a subtraction of
-/// the less from the greater, whose sign it is.
+/// Adds the absolute values if the signs agree. If not, it makes a [comparison](super::compare) and
+/// subtracts the lesser absolute value from the greater, whose sign the sum has.
 ///
 /// ```
 /// // 7 - 9

@@ -1,12 +1,12 @@
 //! Conjunction, bit by bit: `r[i] = a[i] & b[i]`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::limb;
 
-/// Limb after limb.
+/// Computes limb after limb.
 ///
 /// ```
 /// let mut r = [0; 2];

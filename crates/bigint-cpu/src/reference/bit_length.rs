@@ -1,12 +1,12 @@
-//! Length in bits: the least `k` with `a < 2^k`.
+//! The length in bits: the least `k` with `a < 2^k`.
 //!
-//! An operand of any width; no scratch.
+//! The operand has any width. **Scratch**: none.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::set_count;
 
-/// From the highest limb on.
+/// Looks for the highest limb that is not zero, from the top.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,6 +1,6 @@
-//! Comparison: `r` is 0, 1 or 2 where `a` is less than, equal to or greater than `b`.
+//! Comparison: `r` is 0, 1 or 2 if `a` is less than, equal to or greater than `b`.
 //!
-//! The highest limbs that differ decide. Operands of any widths; no scratch.
+//! The highest limbs that differ decide. Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use super::{limb, set};
 
-/// From the highest limb on.
+/// Compares limb after limb, from the top.
 ///
 /// ```
 /// let mut r = [0];
@@ -26,7 +26,7 @@ pub fn scan(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     );
 }
 
-/// How `a` compares with `b`.
+/// The order of `a` and `b`.
 pub fn order(a: &[Limb], b: &[Limb]) -> Ordering {
     let limbs = (0..a.len().max(b.len())).rev();
     limbs

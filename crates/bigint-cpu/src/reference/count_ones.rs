@@ -1,12 +1,12 @@
-//! Ones among the bits: the population count of `a`.
+//! The number of ones among the bits of `a`, its population count.
 //!
-//! An operand of any width; no scratch.
+//! The operand has any width. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::set;
 
-/// Limb after limb.
+/// Counts limb after limb.
 ///
 /// ```
 /// let mut r = [0];

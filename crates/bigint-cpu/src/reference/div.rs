@@ -1,10 +1,10 @@
-//! Quotients, rounded down: what [division](super::div_rem) gives first.
+//! Quotients, rounded down: the first result of a [division](super::div_rem).
 
 use bigint_core::Limb;
 
 use super::div_rem;
 
-/// By rows ([Knuth 1997]); returns 1, and zero, where `b` is zero.
+/// Divides by rows ([Knuth 1997]). If `b` is zero, returns 1 and sets `q` to zero.
 ///
 /// ```
 /// let mut q = [0];

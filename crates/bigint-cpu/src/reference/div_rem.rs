@@ -1,7 +1,7 @@
-//! Division: quotient and remainder, `a = q b + r` with `0 <= r < b`, both cut or extended
-//! to their lengths.
+//! Division with quotient and remainder: `a = q b + r` with `0 <= r < b`, both cut or extended to
+//! the lengths of their results.
 //!
-//! Operands of any widths. Scratch: copies of both.
+//! Operands have any widths. **Scratch**: copies of both.
 
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -9,8 +9,8 @@ use super::{copy, word};
 use crate::fast::number::limbs::trimmed;
 use crate::memory::scratch;
 
-/// By rows ([Knuth 1997], algorithm D); returns 1, and
-/// zeros, where `b` is zero.
+/// Divides by rows ([Knuth 1997], algorithm D). If `b` is zero, returns 1 and sets both results to
+/// zero.
 ///
 /// ```
 /// let (mut q, mut r) = ([0], [0]);
@@ -28,16 +28,16 @@ pub fn school(q: &mut [Limb], r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     flag
 }
 
-/// Quotient and remainder; `None` by zero.
+/// The quotient and the remainder, or `None` if `b` is zero.
 ///
-/// `v` is the divisor, shifted so that its top bit is set, and `u` the dividend. With the
-/// two top limbs of what is left of `u` and the top one of `v`,
+/// `v` is the divisor, shifted so that its top bit is set, and `u` the remainder so far, which
+/// begins as the dividend. With the two top limbs of `u` and the top limb of `v`,
 ///
 /// ```text
 /// q' = min(floor((u[j+m] B + u[j+m-1]) / v[m-1]), B - 1)
 /// ```
 ///
-/// is the quotient's limb or up to 2 more; what is left is negative as long as it is more.
+/// is the limb of the quotient, or up to 2 more. As long as it is more, the remainder is negative.
 pub fn divide(a: &[Limb], b: &[Limb]) -> Option<(Vec<Limb>, Vec<Limb>)> {
     let b = trimmed(b);
     let (&top, m) = (b.last()?, b.len());
@@ -76,7 +76,7 @@ pub fn divide(a: &[Limb], b: &[Limb]) -> Option<(Vec<Limb>, Vec<Limb>)> {
     Some((quotient, u))
 }
 
-/// `r = x 2^bits`, a limb longer, for fewer bits than a limb has.
+/// Computes `r = x 2^bits`, which is a limb longer, for fewer bits than a limb has.
 fn shift_left(r: &mut [Limb], x: &[Limb], bits: u32) {
     let mut below = 0;
     for (r, &limb) in r.iter_mut().zip(x.iter().chain(&[0])) {

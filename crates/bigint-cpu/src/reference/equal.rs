@@ -1,12 +1,12 @@
-//! Equality: `r` is 1 where `a = b`, else 0.
+//! Equality: `r` is 1 if `a = b`, and 0 if not.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::set;
 
-/// Limb after limb.
+/// Compares limb after limb.
 ///
 /// ```
 /// let mut r = [0];

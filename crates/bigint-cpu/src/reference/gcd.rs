@@ -1,6 +1,6 @@
-//! Greatest common divisors; 0 of two zeros.
+//! Greatest common divisors. That of two zeros is 0.
 //!
-//! Operands of any widths. Scratch: what [division](super::div_rem) takes.
+//! Operands have any widths. **Scratch**: that of a [division](super::div_rem).
 
 use bigint_core::Limb;
 
@@ -8,7 +8,8 @@ use super::copy;
 use super::div_rem::divide;
 use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm, a division for each quotient: what Lehmer's steps amount to.
+/// Computes the divisor by Euclid's algorithm, with a division for each quotient. Lehmer's steps
+/// give the same result.
 ///
 /// ```
 /// let mut r = [0];
@@ -19,7 +20,7 @@ pub fn lehmer(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     copy(r, &divisor(a, b));
 }
 
-/// The greatest common divisor, without zeros on top.
+/// The greatest common divisor, without zeros at its end.
 pub fn divisor(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
     let (mut a, mut b) = (a.to_vec(), b.to_vec());
     while let Some((_, remainder)) = divide(&a, &b) {

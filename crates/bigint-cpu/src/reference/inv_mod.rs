@@ -1,6 +1,6 @@
 //! Modular inverses: `r a = 1` modulo `m`, `0 <= r < m`.
 //!
-//! Operands of any widths. Scratch: what [division](super::div_rem) takes.
+//! Operands have any widths. **Scratch**: that of a [division](super::div_rem).
 
 use bigint_core::Limb;
 
@@ -8,11 +8,11 @@ use super::div_rem::divide;
 use super::{add, copy, mul, sub};
 use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm with the cofactor of `a`, a division for each quotient; returns 1,
-/// and zero, where there is no inverse.
+/// Computes the inverse by Euclid's algorithm with the cofactor of `a`, and a division for each
+/// quotient. If there is no inverse, returns 1 and sets `r` to zero.
 ///
-/// With `x = u a` and `y = v a` modulo `m`, the remainder of `x` by `y` is `u - q v` times
-/// `a`; signs of cofactors alternate, so that their magnitudes are added.
+/// If `x = u a` and `y = v a` modulo `m`, the remainder of `x` by `y` with the quotient `q` is
+/// `(u - q v) a`. The signs of cofactors alternate, so their magnitudes are added.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,9 +1,10 @@
-//! Inverses modulo an odd `m` in constant time, by division steps
-//! ([Bernstein and Yang 2019]): `r a = 1` modulo `m`, `0 <= r < m`.
+//! Inverses modulo an odd `m` in constant time, by division steps ([Bernstein and Yang 2019]):
+//! `r a = 1` modulo `m`, `0 <= r < m`.
 //!
-//! Operands of any widths. With `f = m`, `g = a` and cofactors `d = 0`, `e = 1`, which are
-//! `d a = f` and `e a = g` modulo `m`, each round of 30 steps is a matrix over `(f, g)` and over
-//! `(d, e)`, divided by 2^30; multiples of `m` make the latter divisible. Scratch: five numbers.
+//! The algorithm begins with `f = m`, `g = a` and the cofactors `d = 0`, `e = 1`. These satisfy
+//! `d a = f` and `e a = g` modulo `m`. A round of 30 steps multiplies `(f, g)` and `(d, e)` by a
+//! matrix and divides them by 2^30. Multiples of `m` are added to `d` and `e`, which make them
+//! divisible. Operands have any widths. **Scratch**: five numbers.
 
 use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps as steps};
 use bigint_core::{LIMB_BITS, Limb};
@@ -14,10 +15,10 @@ use crate::{mask, memory};
 /// All bits of a digit.
 const MASK: i64 = (1 << DIGIT_BITS) - 1;
 
-/// By as many rounds as the widths need, without a branch on numbers; returns 1, and zero,
-/// where there is no inverse, or `m` is even.
+/// Computes the inverse by as many rounds as the widths need, without a branch that depends on the
+/// numbers. If there is no inverse, or `m` is even, returns 1 and sets `r` to zero.
 ///
-/// Cost: ten products of digits of 30 bits a round, `2.9 n / 30` rounds for `n` bits.
+/// **Cost**: ten products of digits of 30 bits a round, and `2.9 n / 30` rounds for `n` bits.
 ///
 /// ```
 /// let mut r = [0];
@@ -31,7 +32,7 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     let count = divstep_digits(width);
     let modulus = digits(m, count);
     let mut numbers = [modulus.clone(), digits(a, count)];
-    // 0, and 1 modulo `m`.
+    // These are 0, and 1 modulo `m`.
     let beside = modulus[1..]
         .iter()
         .fold(modulus[0] ^ 1, |x, digit| x | digit);
@@ -45,7 +46,7 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
         apply(&mut numbers, matrix, None);
         apply(&mut cofactors, matrix, Some((&modulus, inverse)));
     }
-    // 1, or -1, whose digits are all ones.
+    // The number is 1, or -1, whose digits are all ones.
     let sign = sign_of(numbers[0][count - 1]);
     let mut other = i64::from(!limb(m, 0) & 1);
     for (i, digit) in numbers[0].iter().enumerate() {
@@ -66,17 +67,17 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     has_none
 }
 
-/// 1 for any word but 0.
+/// Returns 1 for any word but 0.
 fn is_not_zero(word: i64) -> Limb {
     ((word | word.wrapping_neg()) as u64 >> 63) as Limb
 }
 
-/// -1 for a negative word, else 0.
+/// Returns -1 for a negative word, and 0 for any other.
 fn sign_of(word: i64) -> i64 {
     mask::of_bit(word as u64 >> 63) as i64
 }
 
-/// A number in digits of 30 bits.
+/// The digits of a number, of 30 bits each.
 fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     let mut digits = memory::scratch(count);
     for (i, digit) in digits.iter_mut().enumerate() {
@@ -86,8 +87,9 @@ fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     digits
 }
 
-/// A round's matrix times a pair of numbers, divided by `2^30`. Where a modulus and its inverse
-/// modulo `2^32` are given, the result is modulo it: cofactors stay above `-2 m` and below `m`.
+/// Multiplies a pair of numbers by the matrix of a round, and divides the products by `2^30`. If a
+/// modulus and its inverse modulo `2^32` are given, the results are modulo it: cofactors stay above
+/// `-2 m` and below `m`.
 fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64], Limb)>) {
     let count = pair[0].len();
     let rows = matrix.map(|row| row.map(i64::from));
@@ -119,7 +121,7 @@ fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64
     }
 }
 
-/// Adds the modulus to a negative number, and then negates it where `sign` is -1.
+/// Adds the modulus to a negative number, and then negates the number if `sign` is -1.
 fn settle(x: &mut [i64], modulus: &[i64], sign: i64) {
     let top = x.len() - 1;
     let is_negative = sign_of(x[top]);

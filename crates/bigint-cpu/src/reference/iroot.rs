@@ -1,14 +1,15 @@
-//! Roots of any degree, rounded down, and what they leave: `a = root^k + remainder`, less
-//! than `(root + 1)^k`.
+//! Roots of any degree, rounded down, and their remainders: `a = root^k + remainder`, below
+//! `(root + 1)^k`.
 //!
-//! Operands of any widths. Scratch: some powers as long as `a`.
+//! Operands have any widths. **Scratch**: some powers as long as `a`.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{compare, copy, mul, sub};
 use crate::fast::number::limbs::trimmed;
 
-/// Bit by bit from the top; returns 1, and zeros, where `k` is zero.
+/// Computes the root bit by bit from the top. If `k` is zero, returns 1 and sets both results to
+/// zero.
 ///
 /// ```
 /// let (mut root, mut rest) = ([0], [0]);
@@ -25,7 +26,7 @@ pub fn bitwise(root: &mut [Limb], remainder: &mut [Limb], a: &[Limb], k: &[Limb]
     let bits = LIMB_BITS * a.len() - top.leading_zeros() as usize;
     let degree = match k {
         [] => return 1,
-        // From the number's length on all degrees are alike.
+        // All degrees from the length of the number on give the same root.
         [k] => (*k as usize).min(bits),
         _ => bits,
     };
@@ -47,7 +48,7 @@ pub fn bitwise(root: &mut [Limb], remainder: &mut [Limb], a: &[Limb], k: &[Limb]
     0
 }
 
-/// `x^degree`, unless it is greater than `most`.
+/// The power `x^degree`, or `None` if it is greater than `most`.
 fn power(x: &[Limb], degree: usize, most: &[Limb]) -> Option<Vec<Limb>> {
     let mut power = vec![1];
     for _ in 0..degree {

@@ -1,7 +1,7 @@
-//! Square roots, rounded down, and what they leave: `a = root^2 + remainder`,
+//! Square roots, rounded down, and their remainders: `a = root^2 + remainder`,
 //! `remainder <= 2 root`.
 //!
-//! Operands of any width. Scratch: what [division](super::div_rem) takes.
+//! The operand has any width. **Scratch**: that of a [division](super::div_rem).
 
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -9,8 +9,8 @@ use super::div_rem::divide;
 use super::{add, compare, copy, square, sub};
 use crate::fast::number::limbs::trimmed;
 
-/// Newton's step `x <- floor((x + floor(a / x)) / 2)`, from above until it goes down no
-/// more: what the limbs of the root by rows amount to.
+/// Computes the root by Newton's step `x <- floor((x + floor(a / x)) / 2)`, from above until `x` no
+/// longer decreases. The computation of the root's limbs by rows gives the same result.
 ///
 /// ```
 /// let (mut root, mut rest) = ([0], [0]);
@@ -19,7 +19,7 @@ use crate::fast::number::limbs::trimmed;
 /// ```
 pub fn school(root: &mut [Limb], remainder: &mut [Limb], a: &[Limb]) {
     let a = trimmed(a);
-    // A power of two above the root.
+    // This is a power of two above the root.
     let mut x = vec![0; a.len() / 2 + 1];
     x[a.len() / 2] = match a.len() % 2 {
         0 => 1,

@@ -1,6 +1,6 @@
-//! Jacobi symbols: 0, 1 or 2 for a symbol of -1, 0 or 1.
+//! Jacobi symbols: the result is 0, 1 or 2 for a symbol of -1, 0 or 1.
 //!
-//! Operands of any widths. Scratch: what [division](super::div_rem) takes.
+//! Operands have any widths. **Scratch**: that of a [division](super::div_rem).
 
 use bigint_core::Limb;
 
@@ -8,7 +8,8 @@ use super::div_rem::divide;
 use super::{set, shr};
 use crate::fast::number::limbs::trimmed;
 
-/// Euclid's algorithm and the law of reciprocity; returns 1, and sets `r` to 0, where `n` is even.
+/// Computes the symbol by Euclid's algorithm and the law of reciprocity. If `n` is even, returns 1
+/// and sets `r` to 0.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,13 +1,13 @@
-//! Least common multiples; 0 where an operand is 0.
+//! Least common multiples. They are 0 if an operand is 0.
 //!
-//! Operands of any widths. Scratch: what [divisors](super::gcd) take.
+//! Operands have any widths. **Scratch**: that of [common divisors](super::gcd).
 
 use bigint_core::Limb;
 
 use super::div_rem::divide;
 use super::{gcd, mul};
 
-/// `a / g * b`, `g` the greatest common divisor.
+/// Computes `a / g * b`, where `g` is the greatest common divisor.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,13 +1,13 @@
 //! The greater of two numbers, modulo `2^(32 w)`, `w = r.len()`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::compare::order;
 use super::copy;
 
-/// A [comparison](super::compare) and a copy.
+/// Makes a [comparison](super::compare) and copies the greater number.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,14 +1,14 @@
-//! Two numbers in order: `r` the lesser, `s` the greater, modulo `2^(32 w)`, `w` their own
-//! lengths.
+//! Two numbers in order: `r` is the lesser and `s` the greater, each modulo `2^(32 w)` with its own
+//! length `w`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::compare::order;
 use super::copy;
 
-/// A [comparison](super::compare) and two copies.
+/// Makes a [comparison](super::compare) and copies both numbers.
 ///
 /// ```
 /// let (mut r, mut s) = ([0], [0]);

@@ -1,9 +1,8 @@
-//! The papers' algorithms, plain to read, under the names of the GPU kernels.
+//! The algorithms of the papers, plain to read, under the names of the GPU's kernels.
 //!
-//! Every function in the files here takes one number, as a slice of limbs, least
-//! significant first; [`compute()`] applies them to a batch. They are what the kernels
-//! and the fast engine are checked against, so they trade speed for being easy to
-//! believe.
+//! Every function in the files here takes one number, as a slice of limbs, the least significant
+//! first. [`compute()`] applies them to a batch. The kernels and the fast engine are checked
+//! against these functions, which are slower, so that they are easy to believe.
 
 pub mod abs_diff;
 pub mod add;
@@ -39,6 +38,7 @@ pub mod pow_fixed;
 pub mod pow_mod;
 pub mod pow_pair;
 pub mod rem;
+mod residue_systems;
 pub mod select;
 pub mod set_bit;
 pub mod shl;
@@ -54,7 +54,7 @@ use bigint_core::{Algorithm, LIMB_BITS, Limb, Operation};
 use crate::piece::Piece;
 use crate::{Error, Numbers, NumbersMut, Results, memory, share, threads};
 
-/// Limbs a worker writes before it takes the next piece: an L2 cache's worth.
+/// The limbs that a worker writes before it takes the next piece. They fit an L2 cache.
 const PIECE_LIMBS: usize = 1 << 15;
 
 /// One number of a batch: its results, its operands, scratch, and the flag.
@@ -70,12 +70,12 @@ struct Work<'a> {
 
 type Leaf = fn(&mut Work<'_>);
 
-/// The leaf of every algorithm; `Auto` is the plainest. A row of a declaration without
-/// one is found by a test.
+/// The leaf of every algorithm. That of `Auto` is the plainest. A test finds a row of a declaration
+/// without a leaf.
 fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
     use Algorithm::{
         Auto, CarryLookahead, Cios, Comba, Divsteps, Fft, Karatsuba, Lehmer, LehmerWords, Limbwise,
-        Ntt, Ripple, Scan, School, Toeplitz, Window, WindowVartime,
+        Ntt, Ripple, Rns, RnsVartime, Scan, School, Toeplitz, Window, WindowVartime,
     };
     Some(match (operation, algorithm) {
         (Operation::Add, Auto | Ripple) => |w| w.flag = add::ripple(w.r, w.a, w.b),
@@ -137,6 +137,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::PowMod, WindowVartime) => {
             |w| w.flag = pow_mod::window_vartime(w.r, w.a, w.b, w.c)
         }
+        (Operation::PowMod, Rns | RnsVartime) => |w| w.flag = pow_mod::rns(w.r, w.a, w.b, w.c),
         (Operation::PowPair, Auto | Window) => |w| pow_pair::window(w.r, w.a, w.b, w.c),
         (Operation::PowPair, WindowVartime) => |w| pow_pair::window_vartime(w.r, w.a, w.b, w.c),
         (Operation::PowFixed, Auto | Window) => |w| pow_fixed::window(w.r, w.a, w.b, w.c),
@@ -149,7 +150,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
 ///
 /// # Errors
 ///
-/// As [`crate::compute`].
+/// As for [`crate::compute`].
 pub fn compute(
     operation: Operation,
     results: Results<'_>,
@@ -220,7 +221,7 @@ pub(crate) fn refused(operation: Operation, algorithm: Algorithm) -> Error {
     }
 }
 
-/// Refuses operands and flag words that do not fit the result.
+/// Refuses operands and words of flags that do not fit the result.
 pub(crate) fn check(
     r: &NumbersMut<'_>,
     operands: &[Numbers<'_>],
@@ -239,30 +240,30 @@ pub(crate) fn check(
     }
 }
 
-/// Limb `i` of a number that zeros extend.
+/// Limb `i` of a number, which is extended by zeros.
 fn limb(number: &[Limb], i: usize) -> Limb {
     number.get(i).copied().unwrap_or(0)
 }
 
-/// `r = a`, cut or extended to the length of `r`.
+/// Sets `r` to `a`, cut or extended to the length of `r`.
 fn copy(r: &mut [Limb], a: &[Limb]) {
     let (below, above) = r.split_at_mut(a.len().min(r.len()));
     below.copy_from_slice(&a[..below.len()]);
     above.fill(0);
 }
 
-/// `r = value`.
+/// Sets `r` to `value`.
 pub(crate) fn set(r: &mut [Limb], value: Limb) {
     copy(r, &[value]);
 }
 
-/// `r = count` of bits, which may need two limbs.
+/// Sets `r` to a `count` of bits, which may need two limbs.
 fn set_count(r: &mut [Limb], count: usize) {
     copy(r, &[count as Limb, (count as u64 >> LIMB_BITS) as Limb]);
 }
 
-/// A number of bits as whole limbs, and bits beyond them; of 2^64 bits and more, as many
-/// limbs as no number has.
+/// Splits a number of bits into whole limbs and the bits beyond them. For 2^64 bits and more the
+/// number of limbs is greater than that of any number.
 pub(crate) fn place(count: &[Limb]) -> (usize, u32) {
     if count.iter().skip(2).any(|&limb| limb != 0) {
         return (usize::MAX, 0);
@@ -272,7 +273,7 @@ pub(crate) fn place(count: &[Limb]) -> (usize, u32) {
     (limbs, (bits % LIMB_BITS as u64) as u32)
 }
 
-/// Two neighbouring limbs as one word.
+/// Joins two neighbouring limbs into one word.
 fn word(high: Limb, low: Limb) -> u64 {
     u64::from(high) << LIMB_BITS | u64::from(low)
 }

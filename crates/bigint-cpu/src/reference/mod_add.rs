@@ -5,8 +5,8 @@ use bigint_core::Limb;
 use super::limb;
 use crate::mask;
 
-/// The sum, less `m` where it is not below `m`; no branch depends on limbs. Both operands
-/// are below `m`.
+/// Computes the sum, and subtracts `m` if it is not below `m`. No branch depends on limbs. Both
+/// operands are below `m`.
 ///
 /// ```
 /// let mut r = [0];

@@ -5,7 +5,7 @@ use bigint_core::Limb;
 use super::limb;
 use crate::mask;
 
-/// The difference, and `m` where that is negative; no branch depends on limbs. Both
+/// Computes the difference, and adds `m` if it is negative. No branch depends on limbs. Both
 /// operands are below `m`.
 ///
 /// ```

@@ -6,7 +6,7 @@ use bigint_core::Limb;
 use super::copy;
 use super::montgomery::Odd;
 
-/// By rows: [`Odd::product`] has the maths. `m` is odd, and both operands are below it.
+/// Multiplies by rows, as [`Odd::product`] describes. `m` is odd, and both operands are below it.
 ///
 /// ```
 /// let mut r = [0];

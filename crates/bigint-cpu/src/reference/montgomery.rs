@@ -1,8 +1,9 @@
-//! Montgomery's form, a number at a time: what products and powers modulo odd numbers share.
+//! Montgomery's form of one number at a time, which products and powers modulo odd numbers share.
 //!
-//! With `B` = 2^32, `m` odd of `n` limbs and `R` = `B^n`, a residue `x` stands as `x R mod m`;
-//! the product of two such is `a b / R mod m`. By hand, with `B` = 10, `m` = 7 and `m'` = 7
-//! (7 * 7 = 49, -1 mod 10): for 5 times 6 is 30, `q` = 0, so 30 / 10 = 3.
+//! With `B` = 2^32, an odd `m` of `n` limbs and `R` = `B^n`, a residue `x` is stored as
+//! `x R mod m`, and the product of two stored numbers is `a b / R mod m`. An example with `B` = 10,
+//! `m` = 7 and `m'` = 7 (7 * 7 = 49, which is -1 mod 10): the product of 5 and 6 is 30, so `q` = 0,
+//! and 30 / 10 = 3.
 
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -13,21 +14,21 @@ use crate::{mask, memory};
 /// An odd modulus of `n` limbs.
 pub struct Odd<'a> {
     m: &'a [Limb],
-    /// `-1/m mod B`.
+    /// The word `-1/m mod B`.
     inverse: Limb,
 }
 
 impl<'a> Odd<'a> {
-    /// The modulus `m`.
+    /// The modulus `m`, with its inverse.
     pub fn new(m: &'a [Limb]) -> Self {
         let inverse = inverse(limb(m, 0)).wrapping_neg();
         Odd { m, inverse }
     }
 
-    /// `a b / R mod m`, by rows (coarsely integrated operand scanning, [Koç 1996]).
+    /// The product `a b / R mod m`, by rows (coarsely integrated operand scanning, [Koç 1996]).
     ///
-    /// `a b < R m`; `a` is cut to `n` limbs. Then what is summed stays below `2 m`, and one
-    /// subtraction ends it, without a branch. Cost: `2 n^2 + n` products.
+    /// `a b < R m`, and `a` is cut to `n` limbs. Under these conditions the sum stays below `2 m`,
+    /// and one subtraction ends it, without a branch. **Cost**: `2 n^2 + n` products.
     pub fn product(&self, a: &[Limb], b: &[Limb]) -> Vec<Limb> {
         let n = self.m.len();
         let b = &b[..n.min(b.len())];
@@ -49,20 +50,20 @@ impl<'a> Odd<'a> {
         t
     }
 
-    /// `R mod m`, the form of 1.
+    /// The residue `R mod m`, the form of 1.
     pub fn one(&self) -> Vec<Limb> {
-        // 1 modulo `m`, which may be 1.
+        // This is 1 modulo `m`, which may itself be 1.
         let mut one = memory::scratch(self.m.len());
         mod_add::scan(&mut one, &self.plain_one(), &[], self.m);
         self.doubled(&one, LIMB_BITS * self.m.len())
     }
 
-    /// `R^2 mod m`, the form of `R`, from that of 1.
+    /// The residue `R^2 mod m`, the form of `R`, computed from the form of 1.
     pub fn square_of_radix(&self, one: &[Limb]) -> Vec<Limb> {
         self.doubled(one, LIMB_BITS * self.m.len())
     }
 
-    /// What stands as `x`.
+    /// The number whose form is `x`.
     pub fn retrieve(&self, x: &[Limb]) -> Vec<Limb> {
         self.product(x, &self.plain_one())
     }
@@ -73,7 +74,7 @@ impl<'a> Odd<'a> {
         one
     }
 
-    /// `x 2^bits mod m`, for `x` below `m`, by doubling.
+    /// The residue `x 2^bits mod m`, computed by doubling, for `x` below `m`.
     pub fn doubled(&self, x: &[Limb], bits: usize) -> Vec<Limb> {
         let mut x = x.to_vec();
         for _ in 0..bits {
@@ -85,7 +86,7 @@ impl<'a> Odd<'a> {
     }
 }
 
-/// `t += x b`; there is room for it.
+/// Computes `t += x b`, for which `t` has room.
 fn add_row(t: &mut [Limb], x: Limb, b: &[Limb]) {
     let mut carry = 0;
     let (lower, upper) = t.split_at_mut(b.len());
@@ -101,7 +102,7 @@ fn add_row(t: &mut [Limb], x: Limb, b: &[Limb]) {
     }
 }
 
-/// `1/m mod B` of an odd `m`.
+/// The inverse `1/m mod B` of an odd `m`.
 pub fn inverse(m: Limb) -> Limb {
     limbs::inverse(m.into()) as Limb
 }

@@ -4,9 +4,9 @@ use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// By columns [Honda 2015]: a limb of `c` is one more term of its column.
+/// Computes by columns [Honda 2015]. A limb of `c` is one more term of its column.
 ///
-/// Bounds and cost as of the [product](super::mul::comba).
+/// **Bounds** and **cost**: those of the [product](super::mul::comba).
 ///
 /// ```
 /// let mut r = [0; 2];

@@ -1,12 +1,12 @@
-//! High halves of products: `r = floor(a b / 2^(32 h)) mod 2^(32 w)`, `w = r.len()`, `h`
-//! the limbs of the longer operand.
+//! High halves of products: `r = floor(a b / 2^(32 h)) mod 2^(32 w)`, where `w = r.len()` and `h`
+//! is the number of limbs of the longer operand.
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// By columns [Honda 2015]: those below the half are summed for what they send up, and not
-/// stored.
+/// Computes by columns [Honda 2015]. The columns below the half are summed for their carries, and
+/// not stored.
 ///
-/// Bounds and cost as of the [whole product](super::mul::comba).
+/// **Bounds** and **cost**: those of the [whole product](super::mul::comba).
 ///
 /// ```
 /// let mut r = [0];

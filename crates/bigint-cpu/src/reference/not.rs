@@ -1,12 +1,12 @@
-//! Complement: `r[i] = !a[i]`, that is `-1 - a` modulo `2^(32 w)`, `w = r.len()`.
+//! Complement: `r[i] = !a[i]`, which is `-1 - a` modulo `2^(32 w)`, `w = r.len()`.
 //!
-//! An operand of any width; no scratch.
+//! The operand has any width. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::limb;
 
-/// Limb after limb.
+/// Computes limb after limb.
 ///
 /// ```
 /// let mut r = [0; 2];

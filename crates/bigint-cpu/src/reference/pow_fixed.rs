@@ -1,9 +1,9 @@
-//! Powers of a base whose table is there: `r = g^e mod m` for odd `m` of `n` limbs, cut or extended to
-//! the length of `r`. Entry `64 i + d` of the table `t` is `g^(d 64^i)` in Montgomery's form, of `n`
-//! limbs.
+//! Powers of a fixed base with a table: `r = g^e mod m` for an odd `m` of `n` limbs, cut or
+//! extended to the length of `r`. Entry `64 i + d` of the table `t` is `g^(d 64^i)` in Montgomery's
+//! form, of `n` limbs.
 //!
-//! By hand, with windows of one bit, `g` = 3 and `e` = 5 = 101: of the table 1, 3; 1, 9; 1, 81 the
-//! entries 3, 1 and 81, whose product is 243.
+//! An example with windows of one bit, `g` = 3 and `e` = 5 = 101 in binary: the table is 1, 3; 1,
+//! 9; 1, 81. Its entries 3, 1 and 81 are taken, and their product is 243.
 
 use bigint_core::Limb;
 use bigint_core::kernel::TABLE_WINDOW;
@@ -12,12 +12,13 @@ use super::copy;
 use super::montgomery::Odd;
 use super::pow_mod::{digit, entry};
 
-/// By a product for each window of the table, in constant time: of each all entries are read.
+/// Multiplies one entry for each window of the table, in constant time: all entries of a window are
+/// read.
 pub fn window(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
     of::<true>(r, t, e, m);
 }
 
-/// By a product for each window of the table, of which one entry is read.
+/// Multiplies one entry for each window of the table, and reads no other.
 pub fn window_vartime(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
     of::<false>(r, t, e, m);
 }

@@ -1,29 +1,30 @@
-//! Powers modulo `m`: `r = a^e mod m`, cut or extended to the length of `r`; `0^0` is 1.
+//! Powers modulo `m`: `r = a^e mod m`, cut or extended to the length of `r`. `0^0` is 1.
 //!
-//! Modulo odd numbers by windows in Montgomery's form. An even `m` is `2^k m'` with `m'`
-//! odd: with `x` the power modulo `m'` and `y` the power modulo `2^k`,
+//! Powers modulo odd numbers are computed by windows in Montgomery's form. An even `m` is `2^k m'`
+//! with an odd `m'`. If `x` is the power modulo `m'` and `y` the power modulo `2^k`,
 //!
 //! ```text
 //! x + m' ((y - x) / m' mod 2^k)
 //! ```
 //!
-//! is `x` modulo `m'`, `y` modulo `2^k`, and below `m`. By hand, 3^3 modulo 12 = 4 * 3: `x` =
+//! is `x` modulo `m'`, `y` modulo `2^k`, and below `m`. An example is 3^3 modulo 12 = 4 * 3: `x` =
 //! 0, `y` = 27 mod 4 = 3, 1/3 mod 4 = 3, and 0 + 3 (3 * 3 mod 4) = 3.
 
 use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::montgomery::{self, Odd};
+use super::residue_systems::ResidueSystems;
 use super::{copy, limb, mod_add, mul, mul_add, shr, sub, word};
 use crate::mask::{self, Masked};
 use crate::memory;
 
-/// By windows of the exponent, in constant time where `m` is odd: every window takes as many
-/// squares and a product with an entry of a table, which is read whole. The answer is 1
-/// where `m` is zero and there is no power, else 0.
+/// Computes the power by windows of the exponent, in constant time if `m` is odd: every window
+/// takes the same number of squares, and a product by an entry of a table, which is read whole.
+/// Returns 1 if `m` is zero, for which there is no power, and 0 if not.
 ///
-/// Cost: `32 n (1 + 1 / w)` Montgomery products for an exponent of `n` limbs and windows of
-/// `w` bits.
+/// **Cost**: `32 n (1 + 1 / w)` Montgomery products for an exponent of `n` limbs and windows of `w`
+/// bits.
 ///
 /// ```
 /// let mut r = [0];
@@ -34,14 +35,32 @@ pub fn window(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) -> Limb {
     of_any(r, a, e, m, |odd| of_odd::<true>(a, e, odd))
 }
 
-/// By windows of the exponent, in time that depends on it: zeros at its top cost nothing, and
-/// windows that are zero no product.
+/// Computes the power by windows of the exponent, in time that depends on it: zeros at its top cost
+/// nothing, and windows that are zero take no product.
 pub fn window_vartime(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) -> Limb {
     of_any(r, a, e, m, |odd| of_odd::<false>(a, e, odd))
 }
 
-/// The power modulo any `m`, from `power`, the power modulo the odd part of `m`, which has as
-/// many limbs.
+/// Computes the power in residue number systems, which take constant time on a device. If these do
+/// not take `m`, or `a` is wider, it is computed by windows alone.
+pub fn rns(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) -> Limb {
+    let systems = match a.len() <= m.len() {
+        true => ResidueSystems::new(m),
+        false => None,
+    };
+    let Some(systems) = systems else {
+        return window(r, a, e, m);
+    };
+    let radix = systems.radix();
+    let form = |x: &[Limb]| systems.product(&systems.residues(x), &radix);
+    let product = |x: &[u64], y: &[u64]| systems.product(x, y);
+    let power = by_windows::<true, _>(e, form(&[1]), &form(a), product);
+    systems.retrieve(r, &product(&power, &systems.residues(&[1])));
+    0
+}
+
+/// The power modulo any `m`, computed from `power`, the power modulo the odd part of `m`. That has
+/// as many limbs as `m`.
 pub(crate) fn of_any(
     r: &mut [Limb],
     a: &[Limb],
@@ -68,7 +87,7 @@ pub(crate) fn of_any(
     0
 }
 
-/// `a^e mod B^n`, bit after bit.
+/// The power `a^e mod B^n`, computed bit after bit.
 fn low_power(a: &[Limb], e: &[Limb], n: usize) -> Vec<Limb> {
     let mut power = memory::scratch(n);
     power[0] = 1;
@@ -81,7 +100,7 @@ fn low_power(a: &[Limb], e: &[Limb], n: usize) -> Vec<Limb> {
     power
 }
 
-/// `1 / m mod B^n` of an odd `m`, by Newton's `x (2 - m x)`.
+/// The inverse `1 / m mod B^n` of an odd `m`, by Newton's step `x (2 - m x)`.
 fn low_inverse(m: &[Limb], n: usize) -> Vec<Limb> {
     let mut inverse = memory::scratch(n);
     inverse[0] = montgomery::inverse(m[0]);
@@ -95,31 +114,31 @@ fn low_inverse(m: &[Limb], n: usize) -> Vec<Limb> {
     inverse
 }
 
-/// `a b`, cut to the length of `a`.
+/// The product `a b`, cut to the length of `a`.
 fn low_product(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
     let mut product = memory::scratch(a.len());
     mul::comba(&mut product, a, b);
     product
 }
 
-/// `a - b`, cut to the length of `a`.
+/// The difference `a - b`, cut to the length of `a`.
 fn difference(a: &[Limb], b: &[Limb]) -> Vec<Limb> {
     let mut difference = memory::scratch(a.len());
     sub::ripple(&mut difference, a, b);
     difference
 }
 
-/// The widest windows that are worth their table.
+/// The bits of the widest windows that are worth their table.
 pub(crate) const WIDEST_WINDOW: usize = 5;
 
-/// `a^e` modulo an odd number; where `SCAN`, in constant time.
+/// The power `a^e` modulo an odd number, in constant time if `SCAN`.
 fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
     let odd = Odd::new(m);
     let n = m.len();
     let one = odd.one();
     let square_of_radix = odd.square_of_radix(&one);
 
-    // What has come of `a`, `n` limbs at a time from the top, in Montgomery's form.
+    // This takes in `a` from the top, `n` limbs at a time, in Montgomery's form.
     let mut base = memory::scratch(n);
     for chunk in a.chunks(n).rev() {
         let above = odd.product(&base, &square_of_radix);
@@ -132,8 +151,8 @@ fn of_odd<const SCAN: bool>(a: &[Limb], e: &[Limb], m: &[Limb]) -> Vec<Limb> {
     }))
 }
 
-/// `base^e` by windows, from the forms of 1 and of the base and the product of forms; where
-/// `SCAN`, in constant time.
+/// The power `base^e` by windows, computed from the forms of 1 and of the base and from the product
+/// of forms, in constant time if `SCAN`.
 pub(crate) fn by_windows<const SCAN: bool, W: Masked>(
     e: &[Limb],
     one: Vec<W>,
@@ -170,7 +189,7 @@ pub(crate) fn digit(e: &[Limb], at: usize, window: usize) -> usize {
     (word(limb(e, i + 1), limb(e, i)) >> bit) as usize & ((1 << window) - 1)
 }
 
-/// Entry `i` of a table of numbers of `n` words; where `SCAN`, by reading them all.
+/// Entry `i` of a table of numbers of `n` words. If `SCAN`, all entries are read.
 pub(crate) fn entry<'a, const SCAN: bool, W: Masked + 'a>(
     mut table: impl Iterator<Item = &'a [W]>,
     n: usize,

@@ -1,8 +1,8 @@
 //! Products of two powers modulo an odd `m`: `r = a0^e0 a1^e1 mod m`, cut or extended to the length
-//! of `r`; the bases are the lower and the upper half of `a`, the exponents those of `e`. Of an odd
-//! number of limbs the lower half has one more.
+//! of `r`. The bases are the lower and the upper half of `a`, and the exponents those of `e`. If
+//! the number of limbs is odd, the lower half has one more.
 //!
-//! By hand, 2^3 3^2 modulo 7: 8 * 9 = 72, which is 2.
+//! An example is 2^3 3^2 modulo 7: 8 * 9 = 72, which is 2.
 
 use bigint_core::Limb;
 
@@ -10,9 +10,9 @@ use super::montgomery::Odd;
 use super::{copy, pow_mod};
 use crate::memory;
 
-/// By two powers by windows, in constant time.
+/// Computes two powers by windows, in constant time.
 ///
-/// Cost: that of two powers.
+/// **Cost**: that of two powers.
 ///
 /// ```
 /// let mut r = [0];
@@ -23,7 +23,7 @@ pub fn window(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) {
     product(r, a, e, m, pow_mod::window);
 }
 
-/// By two powers by windows, in time that depends on the exponents.
+/// Computes two powers by windows, in time that depends on the exponents.
 pub fn window_vartime(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) {
     product(r, a, e, m, pow_mod::window_vartime);
 }

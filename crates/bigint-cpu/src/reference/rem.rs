@@ -1,11 +1,11 @@
-//! Remainders, at least 0 and less than the divisor: what [division](super::div_rem) gives
-//! beside the quotient.
+//! Remainders, at least 0 and less than the divisor: the second result of a
+//! [division](super::div_rem).
 
 use bigint_core::Limb;
 
 use super::div_rem;
 
-/// By rows ([Knuth 1997]); returns 1, and zero, where `b` is zero.
+/// Divides by rows ([Knuth 1997]). If `b` is zero, returns 1 and sets `r` to zero.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,13 +1,13 @@
-//! Selection: `r = a` where `mask` is not zero, else `r = b`, modulo `2^(32 w)`,
+//! Selection: `r = a` if `mask` is not zero, and `r = b` if it is, modulo `2^(32 w)`,
 //! `w = r.len()`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::copy;
 
-/// A copy.
+/// Copies one of the numbers.
 ///
 /// ```
 /// let mut r = [0];

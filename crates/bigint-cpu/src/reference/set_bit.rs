@@ -1,12 +1,13 @@
-//! One bit set: `r = (a | 2^k) mod 2^(32 w)`, `k` the number `place`, `w = r.len()`.
+//! Setting one bit: `r = (a | 2^k) mod 2^(32 w)`, where `k` is the number `place` and
+//! `w = r.len()`.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::copy;
 
-/// A copy, and one limb of it changed.
+/// Copies the number and changes one limb.
 ///
 /// ```
 /// let mut r = [0; 2];

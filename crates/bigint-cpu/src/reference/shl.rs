@@ -1,13 +1,13 @@
-//! Shift to the left: `r = a 2^k mod 2^(32 w)`, `k` the number `bits`, `w = r.len()`.
+//! Shift to the left: `r = a 2^k mod 2^(32 w)`, where `k` is the number `bits` and `w = r.len()`.
 //!
-//! With `k = 32 q + s`, `0 <= s < 32`: `r[i]` is the higher half of the two limbs
-//! `a[i - q], a[i - q - 1]` shifted by `s`. Operands of any widths; no scratch.
+//! With `k = 32 q + s`, `0 <= s < 32`, `r[i]` is the higher half of the two limbs
+//! `a[i - q], a[i - q - 1]` shifted by `s`. Operands have any widths. **Scratch**: none.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::{limb, place, word};
 
-/// Limb after limb.
+/// Shifts limb after limb.
 ///
 /// ```
 /// let mut r = [0; 3];

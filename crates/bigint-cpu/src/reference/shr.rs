@@ -1,14 +1,14 @@
-//! Shift to the right: `r = floor(a / 2^k) mod 2^(32 w)`, `k` the number `bits`,
+//! Shift to the right: `r = floor(a / 2^k) mod 2^(32 w)`, where `k` is the number `bits` and
 //! `w = r.len()`.
 //!
-//! With `k = 32 q + s`, `0 <= s < 32`: `r[i]` is the lower half of the two limbs
-//! `a[i + q + 1], a[i + q]` shifted by `s`. Operands of any widths; no scratch.
+//! With `k = 32 q + s`, `0 <= s < 32`, `r[i]` is the lower half of the two limbs
+//! `a[i + q + 1], a[i + q]` shifted by `s`. Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::{limb, place, word};
 
-/// Limb after limb.
+/// Shifts limb after limb.
 ///
 /// ```
 /// let mut r = [0; 2];

@@ -1,14 +1,14 @@
-//! Squares: `r = a^2 mod 2^(32 w)`, `w = r.len()`, each two limbs multiplied once.
+//! Squares: `r = a^2 mod 2^(32 w)`, `w = r.len()`, where every two limbs are multiplied once.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// By rows, of which the products of two different limbs are doubled.
+/// Squares by rows, in which the products of two different limbs are doubled.
 ///
-/// With `X` the sum of `a[i] a[j] B^(i+j)` over `i < j`, `B` = 2^32, `a^2` is `2 X` and the
-/// squares of the limbs, two limbs each, which lie side by side. Cost: `n (n + 1) / 2`
-/// multiply-adds; no scratch.
+/// If `X` is the sum of `a[i] a[j] B^(i+j)` over `i < j`, `B` = 2^32, then `a^2` is the sum of
+/// `2 X` and the squares of the limbs, which are two limbs each and lie side by side. **Cost**:
+/// `n (n + 1) / 2` multiply-adds. **Scratch**: none.
 ///
 /// ```
 /// let mut r = [0; 2];

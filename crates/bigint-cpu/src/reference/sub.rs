@@ -1,13 +1,13 @@
 //! Subtraction: `r = (a - b) mod 2^(32 w)`, `w = r.len()`, and the borrow out.
 //!
-//! With `c[0] = 0`: `r[i] = (a[i] - b[i] - c[i]) mod 2^32`, and `c[i + 1] = 1`
-//! where that difference is negative. Operands of any widths; no scratch.
+//! With `c[0] = 0`, `r[i] = (a[i] - b[i] - c[i]) mod 2^32`, and `c[i + 1] = 1` if that difference
+//! is negative. Operands have any widths. **Scratch**: none.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::limb;
 
-/// Limb after limb, the borrow handed on. Cost: `w` dependent steps.
+/// Subtracts limb after limb, and hands the borrow on. **Cost**: `w` dependent steps.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -22,10 +22,10 @@ pub fn ripple(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     Limb::from(borrow)
 }
 
-/// 32 limbs at once, as a warp does it [Langer 2015].
+/// Subtracts 32 limbs at once, as a warp does [Langer 2015].
 ///
-/// As in [addition](super::add::carry_lookahead): limb `i` generates a borrow
-/// where `a[i] < b[i]`, and propagates the one it receives where `a[i] = b[i]`.
+/// It works as [addition](super::add::carry_lookahead) does: limb `i` generates a borrow if
+/// `a[i] < b[i]`, and propagates the one it receives if `a[i] = b[i]`.
 pub fn carry_lookahead(r: &mut [Limb], a: &[Limb], b: &[Limb]) -> Limb {
     let mut borrow = 0;
     for (chunk, r) in r.chunks_mut(LIMB_BITS).enumerate() {

@@ -1,12 +1,13 @@
-//! One bit: `r` is bit `k` of `a`, `k` the number `place`; 0 above the width of `a`.
+//! Testing one bit: `r` is bit `k` of `a`, where `k` is the number `place`. Bits above the width of
+//! `a` are 0.
 //!
-//! Operands of any widths; no scratch.
+//! Operands have any widths. **Scratch**: none.
 
 use bigint_core::Limb;
 
 use super::{limb, set};
 
-/// One limb looked at.
+/// Looks at one limb.
 ///
 /// ```
 /// let mut r = [0];

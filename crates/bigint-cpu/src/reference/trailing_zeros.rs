@@ -1,13 +1,13 @@
-//! Zeros below the lowest 1: the greatest `k` for which `2^k` divides `a`; for 0 as many as
-//! `a` is wide, in bits.
+//! The number of zeros below the lowest 1: the greatest `k` for which `2^k` divides `a`. For 0 it
+//! is the width of `a` in bits.
 //!
-//! An operand of any width; no scratch.
+//! The operand has any width. **Scratch**: none.
 
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::set_count;
 
-/// From the lowest limb on.
+/// Looks for the lowest limb that is not zero, from below.
 ///
 /// ```
 /// let mut r = [0];

@@ -1,10 +1,10 @@
-//! What every test file shares: numbers worth trying, batches of them in any
-//! layout, and num-bigint's answers.
+//! What all files of tests share: numbers worth testing, batches of them in any layout, and
+//! num-bigint's results.
 
 use bigint_core::{Layout, Limb, Operation, Shape};
 use num_bigint::BigUint;
 
-/// splitmix64: small, and the same on every machine.
+/// The generator splitmix64, which is small and the same on every machine.
 pub struct Random(pub u64);
 
 impl Random {
@@ -63,13 +63,13 @@ pub fn batch(random: &mut Random, shape: Shape) -> Vec<Limb> {
     limbs
 }
 
-/// Number `i` of a batch; of a batch of one, that one.
+/// Number `i` of a batch, or the only number of a batch of one.
 pub fn number(limbs: &[Limb], shape: Shape, i: usize) -> BigUint {
     let i = if shape.count == 1 { 0 } else { i };
     BigUint::new((0..shape.width).map(|j| limbs[shape.index(i, j)]).collect())
 }
 
-/// `(a op b) mod 2^(32 w)` and its carry or borrow out.
+/// The value `(a op b) mod 2^(32 w)`, and its carry or borrow out.
 pub fn expected(operation: Operation, a: &BigUint, b: &BigUint, w: usize) -> (BigUint, Limb) {
     let modulus = BigUint::from(1_u32) << (32 * w);
     let (a_low, b_low) = (a % &modulus, b % &modulus);
@@ -88,7 +88,7 @@ pub fn expected(operation: Operation, a: &BigUint, b: &BigUint, w: usize) -> (Bi
     }
 }
 
-/// The shapes of one case: result, operands.
+/// The shapes of one case: its result and its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub r: Shape,
@@ -97,7 +97,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// `count` numbers, or one where `broadcast` says so, in layouts drawn at random.
+    /// A case of `count` numbers, or of one for an operand that is `broadcast`, in layouts drawn at
+    /// random.
     pub fn new(
         random: &mut Random,
         count: usize,
@@ -115,8 +116,8 @@ impl Case {
         }
     }
 
-    /// Computes the case on random numbers by `compute(r, a, b, carry)` and
-    /// compares every number, carry and padding limb. `same` passes `a` twice.
+    /// Computes the case on random numbers by `compute(r, a, b, carry)`, and compares every number,
+    /// carry and limb of padding. `same` passes `a` twice.
     pub fn check(
         self,
         random: &mut Random,
@@ -160,5 +161,5 @@ fn number_of_result(limbs: &[Limb], shape: Shape, i: usize) -> BigUint {
     BigUint::new((0..shape.width).map(|j| limbs[shape.index(i, j)]).collect())
 }
 
-/// Batch sizes around those of vectors, rows and pieces.
+/// The sizes of batches around those of vectors, rows and pieces.
 pub const COUNTS: [usize; 9] = [0, 1, 7, 8, 9, 31, 32, 33, 100];

@@ -1,9 +1,9 @@
-//! Numbers that division and arithmetic modulo numbers meet, and their limbs.
+//! Numbers for divisions and for arithmetic modulo numbers, and their limbs.
 
 use bigint_core::{Limb, Shape};
 use num_bigint::BigUint;
 
-/// Numbers that are equal in every run.
+/// A generator that gives the same numbers in every run.
 pub struct Random(pub u64);
 
 impl Random {
@@ -17,13 +17,13 @@ impl Random {
         self.next() as usize % n
     }
 
-    /// Any number of `bits` bits at most.
+    /// A random number of at most `bits` bits.
     pub fn bits(&mut self, bits: usize) -> BigUint {
         let limbs = (0..bits.div_ceil(32)).map(|_| (self.next() << 16 ^ self.next()) as Limb);
         BigUint::new(limbs.collect()) & (power(bits) - 1u8)
     }
 
-    /// Numbers of `width` limbs at most of every kind.
+    /// A number of at most `width` limbs, of any kind.
     pub fn number(&mut self, width: usize) -> BigUint {
         let bits = 32 * width;
         let at = self.below(bits);
@@ -34,13 +34,13 @@ impl Random {
             3 => power(at),
             4 => power(at) - 1u8,
             5 => (power(at) + 1u8) % power(bits),
-            // The top limb 1, the top limb all ones, and the top bit alone.
+            // These have a top limb of 1, a top limb of all ones, and the top bit alone.
             6 => power(bits - 32) + self.bits(bits - 32),
             7 => power(bits) - 1u8 - self.bits(bits - 32),
             8 => power(bits - 1) + self.bits(bits / 2),
-            // Zeros on top.
+            // This has zeros at its end.
             9 => self.bits(at),
-            // Long runs of ones and zeros.
+            // This has long runs of ones and zeros.
             10 => (power(bits) - power(at)) ^ self.bits(at / 2),
             _ => self.bits(bits),
         }

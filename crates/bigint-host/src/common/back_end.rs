@@ -63,7 +63,7 @@ impl From<usize> for DeviceSet {
     /// The set of one device.
     ///
     /// # Panics
-    /// Where the number is not below [`DeviceSet::MOST`].
+    /// If the number is not below [`DeviceSet::MOST`].
     fn from(ordinal: usize) -> Self {
         DeviceSet::new([ordinal]).expect("a driver counts fewer devices")
     }
@@ -97,6 +97,8 @@ pub struct DeviceDescription {
     pub compute_capability: (u32, u32),
     /// The size of the device's memory, in bytes.
     pub memory_bytes: usize,
+    /// The device's place on the PCI bus, as other libraries of NVIDIA know it: `0000:65:00.0`.
+    pub pci_bus_id: String,
 }
 
 impl DeviceDescription {

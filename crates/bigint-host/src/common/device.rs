@@ -9,6 +9,7 @@ use crate::common::error::DeviceError;
 use crate::common::facts::Facts;
 use crate::common::reach::Parameter;
 use bigint_core::kernel::EntryPoint;
+use bigint_core::rns::RnsPlan;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{Arguments, Launch, Limb, Shape};
@@ -53,6 +54,15 @@ pub(crate) trait Device: DeviceMemory + Kernels {
         Abilities {
             shared_bytes: self.shared_bytes(),
             has_tensor_cores: self.has_tensor_cores(),
+            multiprocessors: self.facts().map(|facts| facts.multiprocessors),
+        }
+    }
+
+    /// What kernels are chosen by.
+    fn kind(&self) -> Kind {
+        Kind {
+            abilities: self.abilities(),
+            facts: self.facts(),
         }
     }
 
@@ -64,12 +74,33 @@ pub(crate) trait Device: DeviceMemory + Kernels {
 }
 
 /// What a device can do, as far as choices depend on it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Abilities {
     /// [`Device::shared_bytes`].
     pub shared_bytes: u32,
     /// [`Device::has_tensor_cores`].
     pub has_tensor_cores: bool,
+    /// How many it has, where the driver tells.
+    pub multiprocessors: Option<u32>,
+}
+
+/// What kernels are chosen by on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub abilities: Abilities,
+    pub facts: Option<Facts>,
+}
+
+impl Kind {
+    /// A device of which nothing is known: like one that was measured.
+    pub const UNKNOWN: Kind = Kind {
+        abilities: Abilities {
+            shared_bytes: 227 << 10,
+            has_tensor_cores: true,
+            multiprocessors: Some(132),
+        },
+        facts: None,
+    };
 }
 
 /// The memory of a device.
@@ -87,7 +118,7 @@ pub(crate) trait DeviceMemory: Send + Sync {
     /// in a queue of their own, so that what other threads upload meanwhile does not wait.
     ///
     /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
+    /// If the lengths differ; that is a defect of the caller.
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError>;
 
     /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
@@ -99,14 +130,14 @@ pub(crate) trait DeviceMemory: Send + Sync {
     /// Queues a copy of one buffer to another of equal length behind all earlier work.
     ///
     /// # Panics
-    /// Where the lengths differ; that is a defect of the caller.
+    /// If the lengths differ; that is a defect of the caller.
     fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError>;
 
     /// Queues a copy of some limbs of one buffer to another, from an index in it on, behind all
     /// earlier work.
     ///
     /// # Panics
-    /// Where a buffer does not reach that far; that is a defect of the caller.
+    /// If a buffer does not reach that far; that is a defect of the caller.
     fn copy_part(
         &self,
         to: (&mut Buffer, usize),
@@ -141,7 +172,7 @@ pub(crate) trait Kernels: Send + Sync {
     /// tables of roots, and touches nothing else.
     ///
     /// # Panics
-    /// Where the arguments reach out of the buffers; that is a defect of the caller.
+    /// If the arguments reach out of the buffers; that is a defect of the caller.
     fn launch(
         &self,
         entry: EntryPoint,
@@ -158,7 +189,7 @@ pub(crate) trait Kernels: Send + Sync {
     /// there are any.
     ///
     /// # Panics
-    /// As [`Kernels::launch`].
+    /// As for [`Kernels::launch`].
     fn launch_own(
         &self,
         module: &OwnModule,
@@ -193,6 +224,8 @@ pub(crate) enum Roots {
     Grid(GridPlan),
     /// The table of transforms modulo primes on the whole device, for any plan.
     Ntt,
+    /// What residue number systems for moduli of a width know of their primes.
+    Rns(RnsPlan),
 }
 
 /// Copies of so many limbs or more go through pinned memory.

@@ -336,18 +336,42 @@ impl Error {
     /// error calls `index`. For callers that compute parts of a list.
     #[must_use]
     pub fn renumbered(mut self, number: impl FnOnce(usize) -> usize) -> Self {
-        if let Error::Negative { index, .. }
-        | Error::NotReduced { index, .. }
-        | Error::NegativeExponent { index }
-        | Error::ZeroDivisor { index }
-        | Error::NotInvertible { index }
-        | Error::NotDivisible { index }
-        | Error::NoPrimeBelow { index }
-        | Error::EvenModulus { index } = &mut self
-        {
+        if let Some(index) = self.index() {
             *index = number(*index);
         }
         self
+    }
+
+    /// The index of the number that has no value.
+    fn index(&mut self) -> Option<&mut usize> {
+        match self {
+            Error::Negative { index, .. }
+            | Error::NotReduced { index, .. }
+            | Error::NegativeExponent { index }
+            | Error::ZeroDivisor { index }
+            | Error::NotInvertible { index }
+            | Error::NotDivisible { index }
+            | Error::NoPrimeBelow { index }
+            | Error::EvenModulus { index } => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Makes an error name the first row without a value, where `made` may name any of them because
+    /// rows are computed in another order than theirs. `compute` computes that many rows, the first
+    /// ones.
+    pub(crate) fn of_first_row<R>(
+        mut made: Result<R, Error>,
+        mut compute: impl FnMut(usize) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        while let Err(error) = &mut made
+            && let Some(&mut rows @ 1..) = error.index()
+            && let Err(mut earlier) = compute(rows)
+            && earlier.index().is_some()
+        {
+            made = Err(earlier);
+        }
+        made
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod error;
 pub(crate) mod facts;
 pub(crate) mod job;
 pub(crate) mod limbs;
+pub(crate) mod notes;
 pub(crate) mod options;
 pub(crate) mod pool;
 pub(crate) mod program;

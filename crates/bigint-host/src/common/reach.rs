@@ -6,6 +6,7 @@ use crate::common::device::Buffer;
 use bigint_core::fused::FusedArguments;
 use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
+use bigint_core::rns::RnsArguments;
 use bigint_core::transform::ROOTS;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
@@ -122,6 +123,27 @@ impl Parameter for LongArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))
+    }
+}
+
+impl Parameter for RnsArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let has = |(address, limbs): (u64, u64)| contains(buffers, address, limbs);
+        let matrices = [
+            (self.r, self.count),
+            (self.a, self.count),
+            (self.e, self.count),
+            (self.m, self.moduli),
+        ];
+        self.stretches().all(has)
+            && matrices.into_iter().all(|(matrix, numbers)| {
+                let limbs = extent(matrix, u64::from(numbers));
+                limbs.is_some_and(|limbs| limbs == 0 || has((matrix.limbs, limbs)))
+            })
+    }
+
+    fn roots(&self) -> [(u64, u64); 3] {
+        [(self.table, self.plan.words() as u64), (0, 0), (0, 0)]
     }
 }
 

@@ -3,23 +3,28 @@
 
 use super::modules::Modules;
 use super::staging::Staging;
-use super::{count, describe, early, failure, raw_device};
+use super::{STARTED, count, describe, early, failure, raw_device};
 use crate::common::device::{Device, Memory, Roots, STAGED};
 use crate::common::facts::Facts;
+use crate::common::notes::{Notes, Start};
+use crate::common::threads::lock;
 use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::Limb;
-use bigint_core::kernel::TENSOR_CAPABILITY;
+use bigint_core::kernel::{EntryPoint, TENSOR_CAPABILITY};
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
 use bigint_core::transform::{ROOTS, fill_roots};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::memory::DeviceBuffer;
+use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// The oldest compute capability that the kernels' PTX is for.
 const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
@@ -70,6 +75,8 @@ pub(super) struct CudaDevice {
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
+    /// What is not noted yet of the start.
+    start: Mutex<Option<Start>>,
     /// The number of threads in [`Kernels::load`](crate::common::device::Kernels::load).
     pub(super) loading: AtomicUsize,
 }
@@ -102,6 +109,14 @@ pub(super) fn words(of: Roots) -> Vec<u64> {
             let mut words = vec![0; FACTORS];
             fill_tables(&mut words);
             return words;
+        }
+        Roots::Rns(plan) => {
+            let mut words = vec![0; plan.words()];
+            plan.fill(&mut words);
+            let pairs = words.as_chunks::<2>().0.iter();
+            return pairs
+                .map(|&[low, high]| u64::from(high) << 32 | u64::from(low))
+                .collect();
         }
     };
     table.iter().flatten().map(|x| x.to_bits()).collect()
@@ -145,8 +160,12 @@ impl CudaDevice {
                 described.name
             ))));
         }
+        let begun = Instant::now();
         let device = CudaDevice::in_new_stream(ordinal, capability, memory)
             .map_err(|error| failed(failure::kind_at_opening(error)))?;
+        if ordinal == 0 && memory == Memory::Plain {
+            device.has_started(found, begun.elapsed());
+        }
         // Several devices are opened at one time; who was first with this one has it.
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = usable(&mut open, ordinal, memory) {
@@ -195,6 +214,7 @@ impl CudaDevice {
             memory,
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
+            start: Mutex::default(),
             loading: AtomicUsize::new(0),
         }))
     }
@@ -202,6 +222,37 @@ impl CudaDevice {
     /// The device itself, for objects that keep it open.
     pub(super) fn this(&self) -> Arc<Self> {
         self.this.upgrade().expect("whoever calls has it open")
+    }
+
+    /// Keeps for [`Notes`] what it took to start the driver and this device, unless the process had
+    /// it open before.
+    fn has_started(&self, devices: usize, took: Duration) {
+        static FIRST: Once = Once::new();
+        FIRST.call_once(|| {
+            let took = took + STARTED.get().copied().unwrap_or_default();
+            *lock(&self.start) = Some(Start {
+                ms: took.as_millis().try_into().unwrap_or(u64::MAX),
+                devices,
+                kind: self.kind(),
+            });
+        });
+    }
+
+    /// The module of a kernel. What loading it took is noted, and what the start took: the driver's
+    /// folder may be there only now.
+    pub(super) fn module(
+        &self,
+        entry: EntryPoint,
+        specialization: Specialization,
+    ) -> Result<Arc<Module>, DeviceErrorKind> {
+        self.modules.of(entry, specialization, |took| {
+            if let Some(notes) = Notes::read() {
+                notes.note_load((entry.name, specialization), self.facts, took);
+                if let Some(start) = lock(&self.start).take() {
+                    notes.note_start(&start);
+                }
+            }
+        })
     }
 
     pub(super) fn tables(&self) -> MutexGuard<'_, HashMap<Roots, DeviceBuffer<u64>>> {

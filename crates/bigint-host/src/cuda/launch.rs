@@ -25,7 +25,7 @@ impl Kernels for CudaDevice {
     fn load(&self, entry: EntryPoint, specialization: Specialization) {
         self.loading.fetch_add(1, Ordering::Relaxed);
         if self.enter().is_ok() {
-            let _ = self.modules.of(entry, specialization);
+            let _ = self.module(entry, specialization);
         }
         self.loading.fetch_sub(1, Ordering::Relaxed);
     }
@@ -82,7 +82,7 @@ impl Kernels for CudaDevice {
             "the arguments of {} reach out of their buffers",
             entry.name
         );
-        let module = self.modules.of(entry, specialization).map_err(failed)?;
+        let module = self.module(entry, specialization).map_err(failed)?;
         let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
         let launched = module.get_function(entry.name).and_then(|function| {

@@ -24,7 +24,8 @@ use cuda_loader::DriverError;
 use cust::device::DeviceAttribute;
 use cust::error::{CudaError, CudaResult};
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// The driver of CUDA devices.
 pub(crate) struct Cuda;
@@ -52,8 +53,12 @@ impl Driver for Cuda {
     }
 }
 
+/// How long the driver took to start.
+static STARTED: OnceLock<Duration> = OnceLock::new();
+
 /// Starts the driver, and counts its devices.
 fn count() -> Result<usize, DeviceErrorKind> {
+    let begun = Instant::now();
     let driver = cuda_loader::driver().map_err(|error| match error {
         DriverError::NotInstalled { .. } => DeviceErrorKind::NoDriver(error.to_string()),
         DriverError::Forked => DeviceErrorKind::Forked,
@@ -65,6 +70,7 @@ fn count() -> Result<usize, DeviceErrorKind> {
             CudaError::NoDevice => Ok(0),
             error => Err(error),
         });
+    STARTED.get_or_init(|| begun.elapsed());
     found.map(|found| found as usize).map_err(|error| {
         let (library, said) = (driver.library.display(), failure::name(error));
         DeviceErrorKind::DriverUnusable(format!(
@@ -91,5 +97,11 @@ fn describe(ordinal: usize) -> CudaResult<DeviceDescription> {
             number(DeviceAttribute::ComputeCapabilityMinor)?,
         ),
         memory_bytes: device.total_memory()?,
+        pci_bus_id: format!(
+            "{:04X}:{:02X}:{:02X}.0",
+            number(DeviceAttribute::PciDomainId)?,
+            number(DeviceAttribute::PciBusId)?,
+            number(DeviceAttribute::PciDeviceId)?
+        ),
     })
 }

@@ -14,6 +14,7 @@ use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// The kernels loaded into one context so far, each a module of its own; one for every
 /// choice of its cases.
@@ -38,11 +39,12 @@ impl Modules {
     /// else. A kernel's first launch waits for the driver to compile it; the driver keeps
     /// the result in a cache on disk.
     ///
-    /// The context that the modules are for must be current.
+    /// The context that the modules are for must be current. `note` hears what loading took.
     pub fn of(
         &self,
         entry: EntryPoint,
         specialization: Specialization,
+        note: impl FnOnce(Duration),
     ) -> Result<Arc<Module>, DeviceErrorKind> {
         let slot = self.slot(entry, specialization);
         let mut module = lock(&slot.module);
@@ -50,8 +52,12 @@ impl Modules {
             return Ok(Arc::clone(module));
         }
         let ptx = ptx(entry.module).unwrap_or_default();
+        let begun = Instant::now();
         let loaded = load(entry.name, &specialize(ptx, entry, &specialization)).map(Arc::new);
         slot.is_done.store(true, Ordering::Release);
+        if loaded.is_ok() {
+            note(begun.elapsed());
+        }
         Ok(Arc::clone(module.insert(loaded?)))
     }
 

@@ -66,7 +66,7 @@ struct Piece {
     first: usize,
     /// The number of numbers in the buffer.
     of: usize,
-    /// Where these numbers go in the result.
+    /// The places of these numbers in the result.
     to: Range<usize>,
 }
 

@@ -3,6 +3,7 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::Job;
+use crate::device::sums;
 use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
@@ -172,11 +173,5 @@ pub(crate) fn add(
         ..arguments
     };
     let specialization = kernel.specialization(&arguments);
-    Ok(device.launch(
-        kernel.entry_point(),
-        specialization,
-        launch,
-        &arguments,
-        buffers,
-    )?)
+    sums::launch(device, kernel, specialization, launch, &arguments, buffers)
 }

@@ -3,13 +3,15 @@
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::{Job, Wanted};
 use crate::device::launches::{By, Launches};
+use crate::device::ntt::Limbs;
 use crate::device::transform::{Pieces, Transform};
-use crate::device::{grid, ntt, pieces};
+use crate::device::{grid, ntt, pieces, rns, sums};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::operation::Property;
+use bigint_core::rns::{LIMBS, POWERS, RADIX, RESIDUES};
 use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Kernel, Launch, Shape};
 use std::borrow::Cow;
@@ -28,22 +30,26 @@ pub(crate) fn compute(
 ) -> Result<Option<Made>, Error> {
     let job = job.of(launches.operation).with_count(numbers.len());
     let operands = &*taken(launches, operands);
+    let by = |kernel, launch| {
+        let by = (kernel, launch, launches.is_for_widths);
+        by_kernel(device, job, operands, numbers.clone(), by)
+    };
     let plan = match launches.by {
-        By::Kernel(kernel, launch) => {
-            let is_for_widths = launches.is_for_widths;
-            return by_kernel(
-                device,
-                job,
-                operands,
-                numbers,
-                (kernel, launch, is_for_widths),
-            );
+        By::Kernel(kernel, launch) => return by(kernel, launch),
+        By::Residues(by_residues, kernel, launch) => {
+            return match rns::compute(device, job, operands, numbers.clone(), by_residues)? {
+                Some(made) => Ok(Some(made)),
+                None => by(kernel, launch),
+            };
         }
         By::Transform(plan) => plan,
     };
     Ok(Some(match plan {
         Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
-        Transform::Ntt(plan) => ntt::compute(device, job, operands, numbers, plan)?,
+        Transform::Ntt(plan) => {
+            let shape = job.shapes()[0];
+            ntt::compute(device, shape, operands, numbers, plan, Limbs::Lowest)?
+        }
         Transform::Pieces(Pieces { longest, .. }) => {
             pieces::compute(device, job, operands, numbers, longest)?
         }
@@ -124,8 +130,7 @@ fn by_kernel(
         .chain(&first_flag)
         .collect();
     let specialization = specialization(kernel, &arguments, is_for_widths);
-    let entry = kernel.entry_point();
-    device.launch(entry, specialization, launch, &arguments, &buffers)?;
+    sums::launch(device, kernel, specialization, launch, &arguments, &buffers)?;
     let first = first_flag.map(|first| first_number(device, &first));
     let first = first.transpose()?.flatten();
     if first.is_some() && job.operation.is(Property::FlagsMore) {
@@ -184,16 +189,22 @@ fn specialization(kernel: &Kernel, arguments: &Arguments, is_for_widths: bool) -
     }
 }
 
-/// The module of the kernel that [`compute`] would launch for so many numbers of a job; none where
-/// it launches several.
-pub(crate) fn module(
+/// The modules of the kernels that [`compute`] would launch for so many numbers of a job; none where
+/// they are those of a transform.
+pub(crate) fn modules(
     job: Job,
     operands: Operands<'_>,
     count: usize,
     launches: &Launches,
-) -> Option<(EntryPoint, Specialization)> {
-    let By::Kernel(kernel, launch) = launches.by else {
-        return None;
+) -> Vec<(EntryPoint, Specialization)> {
+    let (kernel, launch) = match launches.by {
+        By::Kernel(kernel, launch) => (kernel, launch),
+        By::Residues(residues, ..) => {
+            let powers = POWERS[residues.plan.form()];
+            let entries = [RADIX, RESIDUES, powers, LIMBS];
+            return entries.map(|entry| (entry, Specialization::None)).into();
+        }
+        By::Transform(_) => return Vec::new(),
     };
     let job = job.of(launches.operation).with_count(count);
     let operands = &*taken(launches, operands);
@@ -216,7 +227,7 @@ pub(crate) fn module(
     };
     let arguments = arguments(kernel, launch, &results, &matrices, scratch, count);
     let known = specialization(kernel, &arguments, launches.is_for_widths);
-    Some((kernel.entry_point(), known))
+    vec![(kernel.entry_point(), known)]
 }
 
 /// The most matrices of a launch: more than operands and results together.

@@ -1,6 +1,7 @@
 //! The launches by which a device computes a job, as `plan` chose them.
 
 use crate::device::transform::Transform;
+use bigint_core::rns::RnsPlan;
 use bigint_core::{Kernel, Launch, Operation};
 
 /// The launches of a job.
@@ -21,4 +22,17 @@ pub(crate) struct Launches {
 pub(crate) enum By {
     Kernel(&'static Kernel, Launch),
     Transform(Transform),
+    /// Powers in residue number systems. The kernel computes what they refuse.
+    Residues(Residues, &'static Kernel, Launch),
+}
+
+/// Powers in residue number systems.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Residues {
+    /// For moduli of their width.
+    pub plan: RnsPlan,
+    /// Whether tables are read whole.
+    pub scans: bool,
+    /// The numbers that fill the device, of which there is a block for each multiprocessor.
+    pub wave: Option<usize>,
 }

@@ -2,17 +2,20 @@
 //!
 //! [`job`] carries out the [`launches`] that were chosen for an operation: a single kernel, or,
 //! for products that all of the device takes, [`grid`] (complex numbers), [`ntt`] (residues modulo primes) or [`pieces`] (several of those);
-//! [`gather`] moves numbers, [`module`] launches users' kernels, [`trial`] and [`weighted`] serve Mersenne numbers. Buffers are allocated
+//! [`middle`] is what of a product is wanted where a transform wraps, [`gather`] moves numbers, [`module`] launches users' kernels, [`trial`] and [`weighted`] serve Mersenne numbers. Buffers are allocated
 //! and kernels launched here; nothing here looks at another device or at the CPU.
 
 pub(crate) mod gather;
 pub(crate) mod grid;
 pub(crate) mod job;
 pub(crate) mod launches;
+pub(crate) mod middle;
 pub(crate) mod module;
 pub(crate) mod ntt;
 pub(crate) mod pieces;
 mod program;
+pub(crate) mod rns;
+mod sums;
 pub(crate) mod transform;
 pub(crate) mod trial;
 pub(crate) mod weighted;

@@ -2,7 +2,6 @@
 //! [`bigint_core::transform::ntt`] has the kernels.
 
 use crate::common::device::{Buffer, Device, Roots};
-use crate::common::job::Job;
 use crate::device::grid::{add, operand};
 use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
@@ -18,18 +17,31 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Computes numbers `numbers` of a job's products or squares, by a plan that holds the product of
-/// the operands' relevant limbs.
+/// The limbs of a product that are wanted.
+#[derive(Clone, Copy)]
+pub(crate) enum Limbs {
+    /// The lowest limbs, for a plan that holds the product of the operands' relevant limbs.
+    Lowest,
+    /// The limbs from a limb on, for a plan that wraps ([`middle`](crate::device::middle)).
+    Middle { from: usize },
+}
+
+/// Computes numbers `numbers` of products or squares, of which the result has these limbs.
 pub(crate) fn compute(
     device: &Arc<dyn Device>,
-    job: Job,
+    shape: Shape,
     operands: Operands<'_>,
     numbers: Range<usize>,
     plan: NttPlan,
+    limbs: Limbs,
 ) -> Result<Made, Error> {
     let started = Instant::now();
-    let (count, shape) = (job.count(), job.shapes()[0]);
-    let kept = kept(device, operands, &numbers, shape.width, plan)?;
+    let count = shape.count;
+    let (from, most, wraps) = match limbs {
+        Limbs::Lowest => (0, shape.width, 0),
+        Limbs::Middle { from } => (from, plan.length() as usize, 1),
+    };
+    let kept = kept(device, operands, &numbers, most, plan)?;
     // A kept factor is the second.
     let turned;
     let (operands, transformed, second) = match operands {
@@ -60,8 +72,7 @@ pub(crate) fn compute(
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
-        let operand =
-            |index: usize| operand(&operands[index], &given[index], count, first, shape.width);
+        let operand = |index: usize| operand(&operands[index], &given[index], count, first, most);
         let arguments = NttArguments {
             a: operand(0),
             b: match transformed {
@@ -71,6 +82,7 @@ pub(crate) fn compute(
             count: here as u32,
             operands: transformed,
             second: second as u32,
+            wraps,
             ..match (&kept, operands) {
                 (Some((_, kept)), [_, b]) => {
                     let numbers = b.shape.count.min(here);
@@ -87,7 +99,7 @@ pub(crate) fn compute(
         let strides = shape.strides();
         let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
         let result = MatrixArgument::new(address, shape.width, strides);
-        space.run(device, arguments, result, &buffers)?;
+        space.run(device, arguments, (result, from), &buffers)?;
         first += here;
     }
     tracing::debug!(
@@ -135,7 +147,7 @@ pub(crate) fn multiply(
         count: 1,
         ..arguments
     };
-    space.run(device, arguments, result, &buffers)
+    space.run(device, arguments, (result, 0), &buffers)
 }
 
 /// The memory of a round of products, beside operands and results.
@@ -166,12 +178,13 @@ impl Space {
         [&self.points, &self.sums, &self.carries].into_iter()
     }
 
-    /// Runs a round of launches; `arguments` lack what is the same for all rounds.
+    /// Runs a round of launches, whose result is what the transform makes from limb `from` on;
+    /// `arguments` lack what is the same for all rounds.
     fn run(
         &self,
         device: &Arc<dyn Device>,
         arguments: NttArguments,
-        result: MatrixArgument,
+        (result, from): (MatrixArgument, usize),
         buffers: &[&Buffer],
     ) -> Result<(), Error> {
         let NttArguments {
@@ -200,7 +213,12 @@ impl Space {
         ] {
             launch(device, entry, blocks * count, arguments, buffers)?;
         }
-        let arguments = Arguments::of(&[result], &[sums, carries]);
+        let above = |matrix: MatrixArgument| MatrixArgument {
+            limbs: matrix.limbs + (size_of::<Limb>() * from) as u64,
+            width: matrix.width - from as u64,
+            ..matrix
+        };
+        let arguments = Arguments::of(&[result], &[above(sums), above(carries)]);
         add(device, Operation::Add, count as usize, arguments, buffers)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::common::back_end::Found;
 use crate::common::device::Memory;
+use crate::common::facts::Facts;
 use crate::engine::driver;
 use crate::engine::inner::{Inner, Resort};
 use crate::engine::members::Members;
@@ -49,7 +50,8 @@ impl Engine {
     /// and [`Engine::warnings`] tells of it.
     ///
     /// Devices are not opened before they pay, by what [`Tuning::start`] says that this takes:
-    /// little work is never worth the driver's start. They are opened in the background, as kernels
+    /// little work is never worth the driver's start. They are waited for where earlier processes noted
+    /// that they are ready before the CPU would be done; else they are opened in the background, as kernels
     /// are compiled, while the CPU computes; then devices take over. Who wants them at once, asks
     /// for the engine's [`back_end`](Engine::back_end), or takes [`Engine::all`].
     pub fn auto() -> Self {
@@ -199,18 +201,24 @@ impl Engine {
         })
     }
 
+    /// What decides the speed of the first device, as its driver tells it; `None` without a device.
+    pub fn facts(&self) -> Option<Facts> {
+        self.inner.open_now();
+        self.inner.device()?.facts()
+    }
+
     /// Where the thresholds on the first device come from, in words; `None` without a device.
     pub fn origin(&self) -> Option<String> {
         self.inner.open_now();
         let device = self.inner.device()?;
-        Some(self.inner.tuning_on(device).origin())
+        Some(self.inner.tuning_on(device.facts()).origin())
     }
 
     /// Whether the times on the first device are those of a model, not measured on one like it.
     pub fn is_modelled(&self) -> bool {
         self.inner.open_now();
         let device = self.inner.device();
-        device.is_some_and(|device| self.inner.tuning_on(device).is_modelled)
+        device.is_some_and(|device| self.inner.tuning_on(device.facts()).is_modelled)
     }
 
     /// Whether the engine overwrites numbers ([`Engine::for_secrets`]).
@@ -251,13 +259,18 @@ impl Engine {
                 level: Some(kernel.level),
                 lanes: Some(kernel.lanes),
             }));
-            if matches!(operation, Operation::Mul | Operation::Square) {
-                choices.extend([Algorithm::Fft, Algorithm::Ntt].map(|algorithm| Options {
-                    algorithm,
-                    level: Some(bigint_core::Level::Grid),
-                    lanes: None,
-                }));
-            }
+            let of_all: &[Algorithm] = match operation {
+                Operation::Mul | Operation::Square => &[Algorithm::Fft, Algorithm::Ntt],
+                _ if operation.has(Algorithm::Rns) && has_tensor_cores => {
+                    &[Algorithm::Rns, Algorithm::RnsVartime]
+                }
+                _ => &[],
+            };
+            choices.extend(of_all.iter().map(|&algorithm| Options {
+                algorithm,
+                level: Some(bigint_core::Level::Grid),
+                lanes: None,
+            }));
         } else {
             let has_it = |algorithm: &Algorithm| operation.has(*algorithm);
             let algorithms = Algorithm::NAMED.into_iter().filter(has_it);
@@ -270,6 +283,12 @@ impl Engine {
     pub fn back_end(&self) -> BackEnd {
         self.inner.open_now();
         self.inner.back_end()
+    }
+
+    /// Whether devices are open that operations use. Those of [`Engine::auto`] are not opened to answer
+    /// this.
+    pub fn has_open_devices(&self) -> bool {
+        self.inner.device().is_some()
     }
 
     /// Waits until the devices have done all their work. Where a device fails, an engine with

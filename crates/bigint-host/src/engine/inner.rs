@@ -10,6 +10,7 @@ use crate::engine::members::{self, Members};
 use crate::engine::start::Devices;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning};
 use bigint_core::{Limb, Shape};
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,6 +44,11 @@ pub(crate) struct Inner {
 /// wants no more.
 const MOST_NOTED: usize = 50;
 
+thread_local! {
+    /// Whether this thread does [steps](Choices::as_steps).
+    static IS_STEP: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A record, in words, of how operations were computed, each way once.
 #[derive(Default)]
 pub(crate) struct Choices {
@@ -56,8 +62,17 @@ impl Choices {
         self.is_wanted.store(true, Ordering::Relaxed);
     }
 
+    /// Whether what this thread computes is noted.
     pub fn is_wanted(&self) -> bool {
-        self.is_wanted.load(Ordering::Relaxed)
+        self.is_wanted.load(Ordering::Relaxed) && !IS_STEP.get()
+    }
+
+    /// Does the steps of what has been noted as a whole, which are not noted.
+    pub fn as_steps<R>(&self, steps: impl FnOnce() -> R) -> R {
+        let was = IS_STEP.replace(true);
+        let done = steps();
+        IS_STEP.set(was);
+        done
     }
 
     pub fn note(&self, choice: String) {
@@ -224,9 +239,8 @@ impl Inner {
         &self.tuning
     }
 
-    /// The thresholds on a device: as they are, or what a model makes of them ([`Tuning::on`]).
-    pub fn tuning_on(&self, device: &Arc<dyn Device>) -> Arc<Tuning> {
-        let facts = device.facts();
+    /// The thresholds on a device of which its driver tells this: as they are, or what a model makes of them ([`Tuning::on`]).
+    pub fn tuning_on(&self, facts: Option<Facts>) -> Arc<Tuning> {
         let mut tunings = lock(&self.tunings);
         if let Some((_, tuning)) = tunings.iter().find(|(of, _)| *of == facts) {
             return Arc::clone(tuning);

@@ -1,5 +1,5 @@
 //! Opening an engine's devices: all at one time, or, for the engine `auto`, by a thread in the
-//! background once they pay, while the CPU computes ([`crate::plan::readiness`]).
+//! background once they pay, while the caller waits or the CPU computes ([`crate::plan::readiness`]).
 
 use crate::common::back_end::Found;
 use crate::common::device::{Device, Memory};
@@ -211,12 +211,22 @@ pub(crate) fn open(found: Vec<Found>) -> (Members, Vec<Error>) {
 /// The number of background threads that are in the driver.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
+/// The number of background threads that have left the driver.
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of background threads that have left the driver so far: while it stays, nothing that is
+/// in the background is ready.
+pub(crate) fn ended() -> usize {
+    ENDED.load(Ordering::Acquire)
+}
+
 /// A count of one in [`BUSY`], until it is dropped.
 struct Busy;
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        BUSY.fetch_sub(1, Ordering::Relaxed);
+        BUSY.fetch_sub(1, Ordering::Release);
+        ENDED.fetch_add(1, Ordering::Release);
     }
 }
 
@@ -232,14 +242,19 @@ pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) {
     });
 }
 
-/// Ends the process at once where the engine `auto` is still starting a device or having a kernel
-/// compiled in the background, and else does nothing.
+/// Whether an engine `auto` is still starting a device or having a kernel compiled in the
+/// background. What is in the background keeps devices open.
+pub fn is_busy() -> bool {
+    BUSY.load(Ordering::Acquire) > 0
+}
+
+/// Ends the process at once where [`is_busy`], and else does nothing.
 ///
 /// A driver need not survive that a program ends in the middle of it; a program of which all is
 /// written says so by this, as the last it does, and need not wait. Nothing that the C library
 /// would do at the end of a process is done.
 pub fn exit_if_busy(code: u8) {
-    if BUSY.load(Ordering::Relaxed) > 0 {
+    if is_busy() {
         driver::exit(code);
     }
 }

@@ -41,7 +41,7 @@ impl Formula {
     /// The memory that a row takes. Cost: one pass over the formula.
     ///
     /// # Panics
-    /// Where an input is not in `inputs`.
+    /// If an input is not in `inputs`.
     pub(crate) fn cost(&self, inputs: &[Extent]) -> Cost {
         let columns = inputs.iter().filter(|input| input.is_column);
         let columns: usize = columns.map(|input| limbs(input.bits)).sum();

@@ -146,7 +146,7 @@ impl<'a> Evaluator<'a> {
     /// columns are not used.
     ///
     /// # Errors
-    /// As [`Evaluator::rows`].
+    /// As for [`Evaluator::rows`].
     pub fn finish(&mut self, inputs: &[&SignedBatch]) -> Result<Option<SignedBatch>, Error> {
         self.result(inputs, Phase::End)
     }

@@ -50,7 +50,7 @@ impl Terms {
     /// Applies a function to parts.
     ///
     /// # Panics
-    /// Where there are not as many parts as the function has operands.
+    /// If there are not as many parts as the function has operands.
     pub fn apply(&mut self, function: Function, operands: &[Part]) -> Part {
         assert_eq!(operands.len(), function.operands().len(), "{function}");
         let mut operands: Vec<usize> = operands.iter().map(|part| part.0).collect();
@@ -91,7 +91,7 @@ impl Terms {
     /// [`Misplaced`] where a column stands beside a reduction, or in two.
     ///
     /// # Panics
-    /// Where an input is not in `are_rows`.
+    /// If an input is not in `are_rows`.
     pub fn formula(&self, root: Part, are_rows: &[bool]) -> Result<Formula, Misplaced> {
         let mut terms = self.terms[..=root.0].to_vec();
         let mut uses = vec![0_usize; terms.len()];
@@ -232,7 +232,7 @@ impl Formulas {
     /// Formula number `index` alone.
     ///
     /// # Panics
-    /// Where there is no such formula.
+    /// If there is no such formula.
     pub fn only(&self, index: usize) -> Self {
         let formula = self.formulas[index].clone();
         Formulas::new(vec![formula], self.constants.clone())

@@ -141,7 +141,7 @@ impl<V> Expression<V> {
     /// Applies an operation to expressions.
     ///
     /// # Panics
-    /// Where there are not as many operands as the operation has.
+    /// If there are not as many operands as the operation has.
     pub fn apply<const N: usize>(operation: Operation, operands: [Expression<V>; N]) -> Self {
         let operands = operands.map(|operand| Arc::clone(&operand.node));
         Expression::function(Function::Operation(operation), operands.into())
@@ -150,7 +150,7 @@ impl<V> Expression<V> {
     /// Applies a function to expressions; of several results it takes the first.
     ///
     /// # Panics
-    /// Where there are not as many operands as the function has.
+    /// If there are not as many operands as the function has.
     pub fn call(function: Function, operands: impl IntoIterator<Item = Expression<V>>) -> Self {
         let operands = operands.into_iter();
         let nodes = operands.map(|operand| Arc::clone(&operand.node));
@@ -306,7 +306,7 @@ impl Engine {
     /// limbs are computed.
     ///
     /// # Errors
-    /// As [`Engine::eval`], but for underflow.
+    /// As for [`Engine::eval`], except for underflow.
     pub fn eval_wrapping<V: OneWidth>(
         &self,
         expression: &Expression<V>,

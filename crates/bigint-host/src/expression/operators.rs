@@ -55,7 +55,7 @@ macro_rules! operators {
         /// Computed at once, by [`Engine::eval`].
         ///
         /// # Panics
-        /// Where it answers an error.
+        /// If it answers an error.
         impl<R: Into<Expression<$value>>> $assign<R> for $value {
             fn $assigned(&mut self, other: R) {
                 *self = in_place(self.own_engine(), $trait::$method(&*self, other));

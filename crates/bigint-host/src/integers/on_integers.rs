@@ -7,6 +7,7 @@ use crate::expression::{Expression, Function};
 use crate::integers::short::Rounding;
 use crate::integers::{narrow, orders, passing, total};
 use crate::operations::column::Methods;
+use crate::operations::decimals;
 use crate::operations::forms::{both, only};
 use crate::values::integers::Integers;
 use crate::{BigUint, Engine, Error, SignedBatch};
@@ -146,6 +147,32 @@ impl Methods for Integers {
             engine.signed_div_exact(x[0], x[1])
         })
     }
+
+    fn decimals(engine: &Engine, a: &Self) -> Result<Vec<String>, Error> {
+        // Long numbers of about one length are a batch.
+        let height = |&i: &usize| decimals::height(a.length(i));
+        let mut order: Vec<usize> = (0..a.len()).collect();
+        order.sort_by_key(height);
+        let (mut long, mut texts) = (vec![false; a.len()], vec![String::new(); a.len()]);
+        for class in order.chunk_by(|i, j| height(i) == height(j)) {
+            let width = class.iter().map(|&i| a.length(i)).max().unwrap_or(1);
+            if !engine.takes_decimals(width, class.len()) {
+                continue;
+            }
+            let batch = engine.magnitudes_of(a, class.len(), width, |at| class[at])?;
+            let is_negative = |at: usize| a.is_negative(class[at]);
+            let found = engine.decimals_by_products(&batch, is_negative)?;
+            for (&i, text) in class.iter().zip(found) {
+                (long[i], texts[i]) = (true, text);
+            }
+        }
+        let short: Vec<usize> = (0..a.len()).filter(|&i| !long[i]).collect();
+        let number = |at: usize| (a.is_negative(short[at]), a.magnitude(short[at]));
+        for (&i, text) in short.iter().zip(decimals::written(short.len(), number)?) {
+            texts[i] = text;
+        }
+        Ok(texts)
+    }
 }
 
 /// Whether each number is not zero.
@@ -162,8 +189,7 @@ fn signed_by(a: &Integers, is_negative: impl Fn(usize, bool) -> bool) -> Result<
 }
 
 impl OnIntegers<'_> {
-    /// [`Engine::apply`], row by row. Numbers are counted in rows; where rows of several lengths
-    /// have no value, one of the first of them is named.
+    /// [`Engine::apply`], row by row. Numbers are counted in rows.
     fn compute(
         &self,
         operation: Operation,

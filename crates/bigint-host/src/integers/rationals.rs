@@ -110,7 +110,7 @@ impl Engine {
     /// `a + b`, not reduced. Cost: three products and a sum.
     ///
     /// # Errors
-    /// As [`Engine::eval`].
+    /// As for [`Engine::eval`].
     pub fn rational_add(&self, a: &Rationals, b: &Rationals) -> Result<Rationals, Error> {
         let sum = &a.numerators * &b.denominators + &b.numerators * &a.denominators;
         self.quotient(sum, &a.denominators * &b.denominators)
@@ -119,7 +119,7 @@ impl Engine {
     /// `a - b`, not reduced. Cost: as [`Engine::rational_add`].
     ///
     /// # Errors
-    /// As [`Engine::eval`].
+    /// As for [`Engine::eval`].
     pub fn rational_sub(&self, a: &Rationals, b: &Rationals) -> Result<Rationals, Error> {
         let difference = &a.numerators * &b.denominators - &b.numerators * &a.denominators;
         self.quotient(difference, &a.denominators * &b.denominators)
@@ -128,7 +128,7 @@ impl Engine {
     /// `a b`, not reduced. Cost: two products.
     ///
     /// # Errors
-    /// As [`Engine::eval`].
+    /// As for [`Engine::eval`].
     pub fn rational_mul(&self, a: &Rationals, b: &Rationals) -> Result<Rationals, Error> {
         let numerators = &a.numerators * &b.numerators;
         self.quotient(numerators, &a.denominators * &b.denominators)
@@ -151,7 +151,7 @@ impl Engine {
     /// The order of each number of `a` and that of `b`. Cost: two products.
     ///
     /// # Errors
-    /// As [`Engine::eval`].
+    /// As for [`Engine::eval`].
     pub fn rational_order(&self, a: &Rationals, b: &Rationals) -> Result<Vec<Ordering>, Error> {
         let x = self.eval(&(&a.numerators * &b.denominators))?;
         let y = self.eval(&(&b.numerators * &a.denominators))?;
@@ -162,7 +162,7 @@ impl Engine {
     /// a greatest common divisor and two divisions.
     ///
     /// # Errors
-    /// As [`Engine::eval`].
+    /// As for [`Engine::eval`].
     pub fn rational_reduced(&self, a: &Rationals) -> Result<Rationals, Error> {
         let divisor = self.gcd(&a.numerators, &a.denominators)?;
         let over = |dividend: &Integers| self.div(dividend, &divisor);

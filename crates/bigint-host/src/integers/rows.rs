@@ -53,7 +53,7 @@ impl<'a> Evaluation<'a> {
     /// Begins an evaluation.
     ///
     /// # Errors
-    /// As [`Engine::batch_from_limbs`].
+    /// As for [`Engine::batch_from_limbs`].
     pub fn new(engine: &'a Engine, formulas: &'a Formulas) -> Result<Self, Error> {
         let evaluators = formulas.formulas.iter();
         Ok(Evaluation {
@@ -76,7 +76,7 @@ impl<'a> Evaluation<'a> {
     /// value one is named, which need not be the first.
     ///
     /// # Panics
-    /// Where there are no such formulas, or fewer columns than inputs that are no constants.
+    /// If there are no such formulas, or fewer columns than inputs that are no constants.
     pub fn rows(
         &mut self,
         which: Range<usize>,
@@ -89,10 +89,10 @@ impl<'a> Evaluation<'a> {
     /// or of no rows.
     ///
     /// # Errors
-    /// As [`Evaluation::rows`].
+    /// As for [`Evaluation::rows`].
     ///
     /// # Panics
-    /// As [`Evaluation::rows`].
+    /// As for [`Evaluation::rows`].
     pub fn rows_of_each(
         &mut self,
         columns: &[Option<Vec<Integers>>],
@@ -211,10 +211,10 @@ impl<'a> Evaluation<'a> {
     /// The one result of a formula that is a total of all rows so far; nothing for another formula.
     ///
     /// # Errors
-    /// As [`Evaluation::rows`].
+    /// As for [`Evaluation::rows`].
     ///
     /// # Panics
-    /// Where there is no such formula.
+    /// If there is no such formula.
     pub fn finish(&mut self, index: usize) -> Result<Option<Integers>, Error> {
         self.failed = None;
         self.alone(index, Evaluator::finish)
@@ -244,12 +244,18 @@ impl Engine {
         inputs: &[Integers],
     ) -> Result<Integers, Error> {
         formula.functions().try_for_each(needs_no_width)?;
+        let made = self.evaluated(&formula, inputs);
+        Error::of_first_row(made, |rows| self.evaluated(&formula, &heads(inputs, rows)?))
+    }
+
+    /// The same, with an error that may name any row that has no value.
+    fn evaluated(&self, formula: &Formula, inputs: &[Integers]) -> Result<Integers, Error> {
         if self.passes()
-            && let Some(passed) = passing::evaluated(self, &formula, inputs, &mut |_, _, _| ())
+            && let Some(passed) = passing::evaluated(self, formula, inputs, &mut |_, _, _| ())
         {
             return passed.map_err(|(_, error)| error);
         }
-        let (formulas, columns) = Formulas::of(formula, &inputs.iter().collect::<Vec<_>>());
+        let (formulas, columns) = Formulas::of(formula.clone(), &inputs.iter().collect::<Vec<_>>());
         let mut evaluation = Evaluation::new(self, &formulas)?;
         let made = match evaluation.rows(0..1, &columns)?.swap_remove(0) {
             Some(rows) => Some(rows),
@@ -266,7 +272,8 @@ impl Engine {
     }
 
     /// Applies `compute` to the rows of columns of integers, in batches of rows of alike lengths;
-    /// each row has `results` results. Memory is planned as for `function`.
+    /// each row has `results` results. Memory is planned as for `function`. An error names the first
+    /// row that has no value.
     pub(crate) fn by_rows(
         &self,
         function: Function,
@@ -282,7 +289,11 @@ impl Engine {
         let formula = terms.formula(root, &are_rows)?;
         let (formulas, columns) = Formulas::of(formula, inputs);
         let constants = self.constants(&formulas)?;
-        self.by_bins(&formulas, &constants, &columns, results, &mut compute)
+        let mut by_bins = |columns: &[Integers]| {
+            self.by_bins(&formulas, &constants, columns, results, &mut compute)
+        };
+        let made = by_bins(&columns);
+        Error::of_first_row(made, |rows| by_bins(&heads(&columns, rows)?))
     }
 
     /// Applies `compute` to bins of rows of alike lengths, which are grouped by the cost of all
@@ -332,6 +343,12 @@ impl Engine {
         };
         formulas.constants.iter().map(batch).collect()
     }
+}
+
+/// The first rows of columns, of which those of one number stand for all rows.
+fn heads(columns: &[Integers], rows: usize) -> Result<Vec<Integers>, Error> {
+    let head = |column: &Integers| column.slice(0..column.len().min(rows));
+    columns.iter().map(head).collect()
 }
 
 /// Refuses a function whose value depends on the operands' widths, and not on the numbers alone.

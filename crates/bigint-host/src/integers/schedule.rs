@@ -72,13 +72,18 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NoSuchNumber`] and [`Error::NotInLists`] before anything is computed;
-    /// [`Error::ZeroDivisor`] and the like name the first computation of some bin that has
-    /// no value; [`Error::OutOfMemory`]; [`Error::Device`] on a device.
+    /// [`Error::ZeroDivisor`] and the like name the first computation that has no value; [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub fn run(
         &self,
         integers: &Integers,
         computations: &[Computation],
     ) -> Result<Integers, Error> {
+        let made = self.ran(integers, computations);
+        Error::of_first_row(made, |count| self.ran(integers, &computations[..count]))
+    }
+
+    /// The same, with an error that may name any computation that has no value.
+    fn ran(&self, integers: &Integers, computations: &[Computation]) -> Result<Integers, Error> {
         // Who forces an algorithm wants it to compute.
         let is_free = self.options.algorithm == Algorithm::Auto;
         self.inner.wake_for_list();
@@ -88,7 +93,7 @@ impl Engine {
                 inner: Arc::new(self.inner.on_cpu()),
                 options: self.options,
             };
-            return self.inner.timed(|| cpu.run(integers, computations));
+            return self.inner.timed(|| cpu.ran(integers, computations));
         }
         let (list, made) = match self.inner.back_end() {
             BackEnd::Cpu => {
@@ -172,7 +177,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::run`].
+    /// As for [`Engine::run`].
     pub fn prepare(
         &self,
         integers: &Integers,
@@ -315,7 +320,8 @@ impl Engine {
         SignedBatch::new(magnitudes, &negative)
     }
 
-    fn magnitudes_of(
+    /// [`Engine::batch_of_integers`], of magnitudes alone.
+    pub(crate) fn magnitudes_of(
         &self,
         integers: &Integers,
         count: usize,
@@ -359,7 +365,7 @@ impl Prepared {
     /// sums, differences and products are magnitudes.
     ///
     /// # Errors
-    /// As [`Engine::run`], but that numbers are counted in their bin.
+    /// As for [`Engine::run`], but that numbers are counted in their bin.
     pub fn compute(&self) -> Result<Vec<SignedBatch>, Error> {
         let staged = self.staged.iter();
         staged.map(|staged| self.engine.computed(staged)).collect()
@@ -376,7 +382,7 @@ impl Prepared {
     /// [segments](Operation::AddSegments) in the order that they lie in.
     ///
     /// # Panics
-    /// Where there is no such bin.
+    /// If there is no such bin.
     pub fn computations(&self, bin: usize) -> &[usize] {
         let Bin { start, count, .. } = self.bins[bin];
         &self.order[start..][..count]

@@ -1,9 +1,8 @@
 //! The sum of a column of integers, on the CPU.
 
-use crate::integers::passing::{Number, mean, put};
+use crate::integers::passing::{Number, mean};
 use crate::values::column::{Column, trimmed};
 use crate::{Error, Integers};
-use bigint_core::operation::Signs;
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::{Cpu, LIMB_WORK, map};
 
@@ -13,80 +12,109 @@ const MOST_OF_PART: usize = 1 << 13;
 /// Magnitudes that are added to a total together.
 const TOGETHER: usize = 8;
 
-/// The sum of magnitudes word by word, which carries at the end: 128 bits hold the sum of any 2^64
-/// words.
+/// The sum of numbers word by word, which carries at the end: 128 bits hold the sum of any 2^63
+/// words of either sign.
 #[derive(Default)]
 struct Total<'a> {
-    sums: Vec<u128>,
-    /// Magnitudes that are not yet added.
-    waiting: [&'a [Limb]; TOGETHER],
-    /// How many magnitudes wait.
+    sums: Vec<i128>,
+    /// Numbers that are not yet added: those that are not negative, and the others.
+    waiting: [Waiting<'a>; 2],
+}
+
+/// Magnitudes of one sign.
+#[derive(Default)]
+struct Waiting<'a> {
+    magnitudes: [&'a [Limb]; TOGETHER],
     count: usize,
 }
 
 /// Two limbs.
 #[inline(always)]
-fn word([low, high]: [Limb; 2]) -> u64 {
-    u64::from(high) << LIMB_BITS | u64::from(low)
+fn word([low, high]: [Limb; 2]) -> i128 {
+    i128::from(u64::from(high) << LIMB_BITS | u64::from(low))
 }
 
 impl<'a> Total<'a> {
     #[inline]
-    fn add(&mut self, magnitude: &'a [Limb]) -> Result<(), Error> {
+    fn add(&mut self, (magnitude, negative): Number<'a>) -> Result<(), Error> {
         let words = magnitude.len().div_ceil(2);
         if let Some(more @ 1..) = words.checked_sub(self.sums.len()) {
             bigint_cpu::reserve(&mut self.sums, more)?;
             self.sums.resize(words, 0);
         }
-        self.waiting[self.count] = magnitude;
-        self.count += 1;
-        if self.count == TOGETHER {
-            self.add_waiting();
+        let waiting = &mut self.waiting[usize::from(negative)];
+        waiting.magnitudes[waiting.count] = magnitude;
+        waiting.count += 1;
+        if waiting.count == TOGETHER {
+            self.add_waiting(negative);
         }
         Ok(())
     }
 
-    /// Adds all that wait.
-    fn add_waiting(&mut self) {
-        let mut waiting = &self.waiting[..self.count];
-        add_all::<TOGETHER>(&mut self.sums, &mut waiting);
-        add_all::<{ TOGETHER / 2 }>(&mut self.sums, &mut waiting);
-        add_all::<{ TOGETHER / 4 }>(&mut self.sums, &mut waiting);
-        add_all::<1>(&mut self.sums, &mut waiting);
-        self.count = 0;
+    /// Adds all of one sign that wait.
+    fn add_waiting(&mut self, negative: bool) {
+        let waiting = &mut self.waiting[usize::from(negative)];
+        let magnitudes = &waiting.magnitudes[..waiting.count];
+        match negative {
+            false => add_all::<false>(&mut self.sums, magnitudes),
+            true => add_all::<true>(&mut self.sums, magnitudes),
+        }
+        waiting.count = 0;
     }
 
-    fn carried(mut self) -> Result<Vec<Limb>, Error> {
-        self.add_waiting();
+    /// The magnitude of the sum, with zeros on top, and its sign.
+    fn carried(mut self) -> Result<(Vec<Limb>, bool), Error> {
+        self.add_waiting(false);
+        self.add_waiting(true);
         let mut limbs = bigint_cpu::zeroed(2 * self.sums.len() + 4)?;
-        let mut carry = 0_u128;
-        let (pairs, _) = limbs.as_chunks_mut::<2>();
-        let (pairs, above) = pairs.split_at_mut(self.sums.len());
-        let put = |pair: &mut [Limb; 2], carry: u128| {
-            *pair = [carry as Limb, (carry >> LIMB_BITS) as Limb];
-            carry >> (2 * LIMB_BITS)
-        };
-        for (pair, &sum) in pairs.iter_mut().zip(&self.sums) {
-            carry = put(pair, carry + sum);
+        let negative = carry(&self.sums, &mut limbs, |sum| sum) < 0;
+        if negative {
+            carry(&self.sums, &mut limbs, |sum| -sum);
         }
-        for pair in above {
-            carry = put(pair, carry);
-        }
-        Ok(limbs)
+        Ok((limbs, negative))
     }
 }
 
-/// Adds magnitudes to sums, so many together as long as there are as many.
-fn add_all<const N: usize>(sums: &mut [u128], magnitudes: &mut &[&[Limb]]) {
+/// Writes the sum of words of 128 bits, or of their negatives, which has two words more; returns
+/// what is carried out of it.
+#[inline(always)]
+fn carry(sums: &[i128], limbs: &mut [Limb], term: impl Fn(i128) -> i128) -> i128 {
+    let (pairs, _) = limbs.as_chunks_mut::<2>();
+    let (pairs, above) = pairs.split_at_mut(sums.len());
+    let put = |pair: &mut [Limb; 2], carry: i128| {
+        *pair = [carry as Limb, (carry >> LIMB_BITS) as Limb];
+        carry >> (2 * LIMB_BITS)
+    };
+    let mut carry = 0;
+    for (pair, &sum) in pairs.iter_mut().zip(sums) {
+        carry = put(pair, carry + term(sum));
+    }
+    for pair in above {
+        carry = put(pair, carry);
+    }
+    carry
+}
+
+/// Adds magnitudes to sums, or subtracts them.
+fn add_all<const MINUS: bool>(sums: &mut [i128], mut magnitudes: &[&[Limb]]) {
+    add_some::<MINUS, TOGETHER>(sums, &mut magnitudes);
+    add_some::<MINUS, { TOGETHER / 2 }>(sums, &mut magnitudes);
+    add_some::<MINUS, { TOGETHER / 4 }>(sums, &mut magnitudes);
+    add_some::<MINUS, 1>(sums, &mut magnitudes);
+}
+
+/// The same, so many together as long as there are as many.
+fn add_some<const MINUS: bool, const N: usize>(sums: &mut [i128], magnitudes: &mut &[&[Limb]]) {
     while let Some((&together, others)) = magnitudes.split_first_chunk() {
-        add_together::<N>(sums, together);
+        add_together::<MINUS, N>(sums, together);
         *magnitudes = others;
     }
 }
 
 /// Adds magnitudes to sums, two words at a time as far as all of them go, and then each alone.
 #[inline(always)]
-fn add_together<const N: usize>(sums: &mut [u128], magnitudes: [&[Limb]; N]) {
+fn add_together<const MINUS: bool, const N: usize>(sums: &mut [i128], magnitudes: [&[Limb]; N]) {
+    let add = |sum: i128, word: i128| if MINUS { sum - word } else { sum + word };
     let (pairs, _) = sums.as_chunks_mut::<2>();
     let mut least = pairs.len();
     let mut words = [&[][..]; N];
@@ -101,8 +129,8 @@ fn add_together<const N: usize>(sums: &mut [u128], magnitudes: [&[Limb]; N]) {
         let [mut first, mut second] = *pair;
         for words in &words {
             let [a, b, c, d] = words[i];
-            first += u128::from(word([a, b]));
-            second += u128::from(word([c, d]));
+            first = add(first, word([a, b]));
+            second = add(second, word([c, d]));
         }
         *pair = [first, second];
     }
@@ -110,22 +138,21 @@ fn add_together<const N: usize>(sums: &mut [u128], magnitudes: [&[Limb]; N]) {
     for magnitude in magnitudes {
         let (words, odd) = magnitude[4 * least..].as_chunks::<2>();
         for (sum, &pair) in high.iter_mut().zip(words) {
-            *sum += u128::from(word(pair));
+            *sum = add(*sum, word(pair));
         }
         if let (Some(sum), &[limb]) = (high.get_mut(words.len()), odd) {
-            *sum += u128::from(limb);
+            *sum = add(*sum, limb.into());
         }
     }
 }
 
-/// The sums of magnitudes, of numbers that are not negative and of the others.
-fn totals<'a>(numbers: impl Iterator<Item = Number<'a>>) -> Result<[Vec<Limb>; 2], Error> {
-    let mut totals = [Total::default(), Total::default()];
-    for (magnitude, negative) in numbers {
-        totals[usize::from(negative)].add(magnitude)?;
+/// The sum of numbers: its magnitude, with zeros on top, and its sign.
+fn total<'a>(numbers: impl Iterator<Item = Number<'a>>) -> Result<(Vec<Limb>, bool), Error> {
+    let mut total = Total::default();
+    for number in numbers {
+        total.add(number)?;
     }
-    let [positive, negative] = totals;
-    Ok([positive.carried()?, negative.carried()?])
+    total.carried()
 }
 
 /// The sum of all numbers, a column of one.
@@ -138,27 +165,20 @@ pub(crate) fn sum(a: &Integers) -> Result<Integers, Error> {
     let starts = (0..a.len().max(1)).step_by(cut.size.max(1));
     let mut parts = map(starts, cut.threads, |start| {
         let rows = start..a.len().min(start + cut.size.max(1));
-        totals(rows.map(|row| column.number(row)))
+        total(rows.map(|row| column.number(row)))
     })
     .into_iter()
     .collect::<Result<Vec<_>, _>>()?;
-    let [positive, negative] = match parts.len() {
+    let (limbs, negative) = match parts.len() {
         1 => parts.swap_remove(0),
-        _ => totals(
+        _ => total(
             parts
                 .iter()
-                .flatten()
-                .zip([false, true].into_iter().cycle())
-                .map(|(limbs, negative)| (trimmed(limbs), negative)),
+                .map(|(limbs, negative)| (trimmed(limbs), *negative)),
         )?,
     };
-    let mut sum = Column::with_capacity(1, positive.len().max(negative.len()) + 1)?;
-    put(
-        &mut sum,
-        Signs::Sum,
-        (trimmed(&positive), false),
-        (trimmed(&negative), true),
-    );
+    let mut sum = Column::default();
+    sum.push(negative, &limbs)?;
     Ok(sum.into())
 }
 

@@ -5,6 +5,7 @@ use bigint_core::fused::FUSED_MODULE;
 use bigint_core::gather::GATHER_MODULE;
 use bigint_core::kernel::TENSOR_MODULE;
 use bigint_core::modules::CEILING;
+use bigint_core::rns::RNS_MODULE;
 use bigint_core::transform::{grid, ntt};
 use bigint_core::trial::TRIAL_MODULE;
 use bigint_core::weighted::{self, long};
@@ -33,6 +34,7 @@ macro_rules! modules {
             (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
+            (RNS_MODULE, &[include_str!("../../ptx/rns.ptx")]),
             (TENSOR_MODULE, &[include_str!("../../ptx/mul_toeplitz.ptx")]),
             (TRIAL_MODULE, &[include_str!("../../ptx/trial.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),

@@ -1,4 +1,4 @@
-//! What is computed alike of columns of every kind, by one name.
+//! The operations that columns of every kind have, under one name.
 
 use crate::operations::forms::Form;
 use crate::{Batch, BigUint, Engine, Error, SignedBatch};
@@ -77,6 +77,7 @@ mod private {
         fn div_rem_truncated(engine: &Engine, a: &Self, b: &Self) -> Result<(Self, Self), Error>;
         fn div_rem_euclid(engine: &Engine, a: &Self, b: &Self) -> Result<(Self, Self), Error>;
         fn div_exact(engine: &Engine, a: &Self, b: &Self) -> Result<Self, Error>;
+        fn decimals(engine: &Engine, a: &Self) -> Result<Vec<String>, Error>;
     }
 }
 
@@ -187,6 +188,10 @@ impl Methods for Batch {
 
     fn div_exact(engine: &Engine, a: &Self, b: &Self) -> Result<Self, Error> {
         engine.div_exact_batch(a, b)
+    }
+
+    fn decimals(engine: &Engine, a: &Self) -> Result<Vec<String>, Error> {
+        engine.decimals_of_batch(a, |_| false)
     }
 }
 
@@ -308,5 +313,10 @@ impl Methods for SignedBatch {
 
     fn div_exact(engine: &Engine, a: &Self, b: &Self) -> Result<Self, Error> {
         engine.signed_div_exact(a, b)
+    }
+
+    fn decimals(engine: &Engine, a: &Self) -> Result<Vec<String>, Error> {
+        let negative = a.negative()?;
+        engine.decimals_of_batch(a.magnitude(), |i| negative[i])
     }
 }

@@ -22,7 +22,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::mul`], and [`Error::Width`] of a width of 0; [`Error::TooManyBits`] where the
+    /// As for [`Engine::mul`], and [`Error::Width`] of a width of 0; [`Error::TooManyBits`] where the
     /// product is wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     pub fn mul_mod_mersenne(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
         let modulus = || self.one_number(&vec![Limb::MAX; width]);
@@ -49,7 +49,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::mul_mod_mersenne`].
+    /// As for [`Engine::mul_mod_mersenne`].
     pub fn mul_mod_fermat(&self, a: &Batch, b: &Batch, width: usize) -> Result<Batch, Error> {
         let mut limbs = vec![0; width + 1];
         (limbs[0], limbs[width]) = (1, 1);
@@ -58,8 +58,8 @@ impl Engine {
         self.of_residues(Operation::ModSub, &[&low, &high, &modulus()?])
     }
 
-    /// What is below and above `2^(32 width)` of the product of `a` and `b`, of which those
-    /// wider than `width` limbs are taken modulo a number of `most` limbs.
+    /// The parts of the product of `a` and `b` below and above `2^(32 width)`. Operands wider than `width`
+    /// limbs are reduced modulo a number of `most` limbs.
     fn halves_of_product(
         &self,
         a: &Batch,

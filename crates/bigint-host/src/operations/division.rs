@@ -31,7 +31,7 @@ impl Engine {
     /// Rust's `/` and `%`. `-7` by `2` is `-3`, and -1 is left.
     ///
     /// # Errors
-    /// As [`Engine::div_rem_floor`].
+    /// As for [`Engine::div_rem_floor`].
     pub fn div_rem_truncated<C: Column>(&self, a: &C, b: &C) -> Result<(C, C), Error> {
         C::div_rem_truncated(self, a, b)
     }
@@ -40,7 +40,7 @@ impl Engine {
     /// `-7` by `-2` is 4, and 1 is left.
     ///
     /// # Errors
-    /// As [`Engine::div_rem_floor`].
+    /// As for [`Engine::div_rem_floor`].
     pub fn div_rem_euclid<C: Column>(&self, a: &C, b: &C) -> Result<(C, C), Error> {
         C::div_rem_euclid(self, a, b)
     }

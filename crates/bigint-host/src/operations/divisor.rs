@@ -83,7 +83,7 @@ impl Divisor {
     /// Quotients and remainders.
     ///
     /// # Errors
-    /// As [`Engine::div_rem`].
+    /// As for [`Engine::div_rem`].
     pub fn div_rem(&self, a: &Batch) -> Result<(Batch, Batch), Error> {
         let (engine, divisor) = (&self.engine, &self.divisor);
         let Some(reciprocal) = self.reciprocal.as_ref().filter(|_| a.width() <= self.width) else {
@@ -118,7 +118,7 @@ impl Divisor {
     /// Quotients alone.
     ///
     /// # Errors
-    /// As [`Divisor::div_rem`].
+    /// As for [`Divisor::div_rem`].
     pub fn div(&self, a: &Batch) -> Result<Batch, Error> {
         Ok(self.div_rem(a)?.0)
     }
@@ -126,7 +126,7 @@ impl Divisor {
     /// Remainders alone.
     ///
     /// # Errors
-    /// As [`Divisor::div_rem`].
+    /// As for [`Divisor::div_rem`].
     pub fn rem(&self, a: &Batch) -> Result<Batch, Error> {
         Ok(self.div_rem(a)?.1)
     }

@@ -23,7 +23,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::order`].
+    /// As for [`Engine::order`].
     pub fn compare<C: Column>(&self, a: &C, b: &C) -> Result<Vec<Ordering>, Error> {
         C::compare(self, a, b)
     }

@@ -31,7 +31,8 @@ pub struct FixedBase {
     base: Residues,
     /// One number: entry `64 i + d` is `g^(d 64^i)`, in Montgomery's form.
     table: Batch,
-    /// What of it exponents of up to `2^k` limbs take, for each `k`, where they take less.
+    /// The beginning of the table that exponents of up to `2^k` limbs need, for each `k` for which they do not
+    /// need all of it.
     beginnings: Arc<[OnceLock<Batch>]>,
     /// Limbs of the exponents that it is for.
     exponent: usize,
@@ -108,7 +109,7 @@ impl FixedBase {
     /// [`Residues::pow`].
     ///
     /// # Errors
-    /// As [`Engine::pow_fixed`].
+    /// As for [`Engine::pow_fixed`].
     pub fn pow(&self, exponents: &Batch) -> Result<Residues, Error> {
         match exponents.width() <= self.exponent {
             true => self.power(self.base.engine(), exponents),
@@ -119,7 +120,7 @@ impl FixedBase {
     /// [`FixedBase::pow`] in time that depends on the exponents.
     ///
     /// # Errors
-    /// As [`Engine::pow_fixed`].
+    /// As for [`Engine::pow_fixed`].
     pub fn pow_vartime(&self, exponents: &Batch) -> Result<Residues, Error> {
         match exponents.width() <= self.exponent {
             true => self.power(&vartime(self.base.engine()), exponents),
@@ -134,8 +135,8 @@ impl FixedBase {
         Residues::new(&engine.of_residues(Operation::PowFixed, &operands)?, params)
     }
 
-    /// What of the table exponents of `width` limbs take, or of up to twice as many: kernels walk
-    /// all that they are given.
+    /// The beginning of the table that exponents of `width` limbs, or of up to twice as many, need. Kernels
+    /// walk through the whole table that they are given.
     fn beginning(&self, width: usize) -> Result<&Batch, Error> {
         let k = width.next_power_of_two().ilog2();
         let Some(beginning) = self.beginnings.get(k as usize) else {

@@ -67,12 +67,6 @@ macro_rules! exact {
     ($doc:tt $properties:tt Shl $($rest:tt)*) => {
         exact! { @ $doc Batch [] Shl $($rest)* }
     };
-    ([$($doc:tt)*] $properties:tt PowMod $($rest:tt)*) => {
-        exact! { @ [#[doc(alias = "powmod")] $($doc)*] C [C: Column] PowMod $($rest)* }
-    };
-    ([$($doc:tt)*] $properties:tt InvMod $($rest:tt)*) => {
-        exact! { @ [#[doc(alias = "invmod")] $($doc)*] C [C: Column] InvMod $($rest)* }
-    };
     ($doc:tt $properties:tt $($rest:tt)*) => {
         exact! { @ $doc C [C: Column] $($rest)* }
     };
@@ -160,7 +154,7 @@ macro_rules! made {
     };
 }
 
-/// What was made, as a method returns it.
+/// The results in the form in which a method returns them.
 macro_rules! results {
     ($made:expr, ($r:ident)) => {
         only($made)
@@ -190,7 +184,7 @@ pub(crate) fn both<C>(made: Vec<C>) -> (C, C) {
 pub enum Form {
     /// Wide enough for every value; a negative one is an error.
     Exact,
-    /// As wide as the widest operand: the value modulo `2^(32 w)`.
+    /// The value modulo `2^(32 w)`, as wide as the widest operand.
     Wrapping,
     /// The same, with the flag of each number; as wide as the exact form where the flag
     /// tells of numbers that have no value, an error in all other forms.
@@ -199,7 +193,7 @@ pub enum Form {
     Modulo(usize),
 }
 
-/// What [`Engine::compute`] made.
+/// The results of [`Engine::compute`].
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The results, in declared order.
@@ -221,6 +215,22 @@ impl Outcome {
 }
 
 impl Engine {
+    /// [`pow_mod`](Engine::pow_mod) by the name that it has in the command, in SQL and in Python.
+    ///
+    /// # Errors
+    /// As for [`Engine::pow_mod`].
+    pub fn powmod<C: Column>(&self, a: &C, e: &C, m: &C) -> Result<C, Error> {
+        self.pow_mod(a, e, m)
+    }
+
+    /// [`inv_mod`](Engine::inv_mod) by the name that it has in the command, in SQL and in Python.
+    ///
+    /// # Errors
+    /// As for [`Engine::inv_mod`].
+    pub fn invmod<C: Column>(&self, a: &C, m: &C) -> Result<C, Error> {
+        self.inv_mod(a, m)
+    }
+
     /// Any operation on columns of any kind, exact: its results in declared order. The methods of
     /// the operations' names are this.
     ///
@@ -241,10 +251,10 @@ impl Engine {
     }
 
     /// [`Engine::apply`], and for each row whether it has no value: its results then are zero.
-    /// Of operations that have a value of all numbers no row is told.
+    /// If an operation has a value for all numbers, no row is without one.
     ///
     /// # Errors
-    /// As [`Engine::apply`], but for numbers that have no value.
+    /// As for [`Engine::apply`], except for numbers that have no value.
     pub fn masked_apply<C: Column>(
         &self,
         operation: Operation,
@@ -297,7 +307,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::compute`], but for what depends on the numbers.
+    /// As for [`Engine::compute`], except for what depends on the numbers.
     pub fn explain(&self, operation: Operation, operands: &[&Batch]) -> Result<Explanation, Error> {
         let job = self.job(operation, Form::Exact, operands)?;
         let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
@@ -325,7 +335,7 @@ impl Engine {
         Ok(self.run_job(job, operands)?.results.swap_remove(0))
     }
 
-    /// What is to be computed, unless operands do not go together.
+    /// The job of an operation on these operands, or an error if they do not go together.
     fn job(&self, operation: Operation, form: Form, operands: &[&Batch]) -> Result<Job, Error> {
         let declared = operation.declaration();
         if operands.len() != declared.operands.len() {

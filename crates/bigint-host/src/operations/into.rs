@@ -26,7 +26,7 @@ impl Engine {
     /// [`Engine::add`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::add`].
+    /// As for [`Engine::add`].
     pub fn add_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.add(a, b))
     }
@@ -34,7 +34,7 @@ impl Engine {
     /// [`Engine::sub`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::sub`].
+    /// As for [`Engine::sub`].
     pub fn sub_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.sub(a, b))
     }
@@ -42,7 +42,7 @@ impl Engine {
     /// [`Engine::mul`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::mul`].
+    /// As for [`Engine::mul`].
     pub fn mul_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.mul(a, b))
     }
@@ -50,7 +50,7 @@ impl Engine {
     /// [`Engine::wrapping_add`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::wrapping_add`].
+    /// As for [`Engine::wrapping_add`].
     pub fn wrapping_add_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.wrapping_add(a, b))
     }
@@ -58,7 +58,7 @@ impl Engine {
     /// [`Engine::wrapping_sub`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::wrapping_sub`].
+    /// As for [`Engine::wrapping_sub`].
     pub fn wrapping_sub_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.wrapping_sub(a, b))
     }
@@ -66,7 +66,7 @@ impl Engine {
     /// [`Engine::wrapping_mul`] into `r`.
     ///
     /// # Errors
-    /// As [`Engine::wrapping_mul`].
+    /// As for [`Engine::wrapping_mul`].
     pub fn wrapping_mul_into(&self, r: &mut Batch, a: &Batch, b: &Batch) -> Result<(), Error> {
         self.write_over(r, || self.wrapping_mul(a, b))
     }

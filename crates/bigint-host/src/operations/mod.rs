@@ -7,6 +7,7 @@
 
 pub(crate) mod column;
 pub(crate) mod cyclic;
+pub(crate) mod decimals;
 pub(crate) mod division;
 pub(crate) mod divisor;
 pub(crate) mod elementary;

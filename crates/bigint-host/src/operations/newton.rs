@@ -118,7 +118,7 @@ impl Engine {
 
     /// `a 2^shifts`, modulo its width; in two halves where it is wider than `widest`, for shifts of up to
     /// `most` bits.
-    fn shifted_up(
+    pub(crate) fn shifted_up(
         &self,
         a: &Batch,
         shifts: &Batch,
@@ -183,7 +183,7 @@ impl Engine {
     }
 
     /// `X` of `k + 1` limbs, `1 <= X - B^k / D <= 12`.
-    fn reciprocal(&self, d: &Batch, k: usize) -> Result<Batch, Error> {
+    pub(crate) fn reciprocal(&self, d: &Batch, k: usize) -> Result<Batch, Error> {
         let m = d.width();
         let two = self.of_limbs(&[2])?;
         if k <= self
@@ -301,7 +301,7 @@ impl Engine {
 
     /// The lengths of numbers in bits. The top of one number is brought to the host, by whose lanes all of
     /// it would be looked at.
-    fn lengths(&self, a: &Batch) -> Result<Vec<u64>, Error> {
+    pub(crate) fn lengths(&self, a: &Batch) -> Result<Vec<u64>, Error> {
         let length = |limbs: &[Limb], below: usize| {
             let top = limbs.iter().rposition(|&limb| limb != 0)?;
             let zeros = limbs[top].leading_zeros() as usize;
@@ -331,7 +331,7 @@ impl Engine {
     }
 
     /// Numbers of 64 bits, in as few limbs as all have.
-    fn of_limbs(&self, numbers: &[u64]) -> Result<Batch, Error> {
+    pub(crate) fn of_limbs(&self, numbers: &[u64]) -> Result<Batch, Error> {
         let width = if numbers.iter().any(|&number| number >> LIMB_BITS != 0) {
             2
         } else {

@@ -1,4 +1,4 @@
-//! What operations modulo numbers ask of their operands, looked at before they are computed.
+//! The checks, before a computation, of what operations modulo numbers require of their operands.
 //!
 //! A kernel, or a loop of the CPU, computes with whatever it is given: of a modulus that is zero, or
 //! even in Montgomery's form, or of operands that are not below it, something that means nothing, and

@@ -6,8 +6,10 @@
 
 use crate::common::limbs;
 use crate::device::gather::{Gather, Order, Run, Window};
+use crate::device::middle::Middle;
 use crate::operations::column::Column;
 use crate::operations::forms::Form;
+use crate::plan::task::Task;
 use crate::values::batch::Batch;
 use crate::{Engine, Error, Options};
 use bigint_core::transform::Plan;
@@ -59,7 +61,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::sum`].
+    /// As for [`Engine::sum`].
     pub fn product<C: Column>(&self, a: &C) -> Result<C, Error> {
         C::product(self, a)
     }
@@ -100,7 +102,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::sum`].
+    /// As for [`Engine::sum`].
     pub fn prefix_sum<C: Column>(&self, a: &C) -> Result<C, Error> {
         C::prefix_sum(self, a)
     }
@@ -184,7 +186,7 @@ impl Engine {
     /// made and stays there; else they go by way of the host.
     ///
     /// # Errors
-    /// As [`Engine::gather`].
+    /// As for [`Engine::gather`].
     pub fn concatenate<C: Column>(&self, columns: &[&C]) -> Result<C, Error> {
         C::concatenate(self, columns)
     }
@@ -212,6 +214,31 @@ impl Engine {
     /// `a B^by mod B^width` of each number, for `B` = 2^32.
     pub(crate) fn lifted(&self, a: &Batch, by: usize, width: usize) -> Result<Batch, Error> {
         self.moved_limbs(a, Window { from: 0, to: by }, width)
+    }
+
+    /// The limbs from limb `from` on that products have up to limb `n`, for `a` of `n` limbs, where a
+    /// [middle product](crate::device::middle) on a device has them soonest, with its error; else none. What `b`
+    /// has above limb `from` is zero. The transform of `kept`, which is one of both, is kept with it.
+    pub(crate) fn middle(
+        &self,
+        a: &Batch,
+        b: &Batch,
+        from: usize,
+        kept: &Batch,
+    ) -> Result<Option<Batch>, Error> {
+        let shapes = [a, b].map(Batch::shape);
+        let devices = self.inner.devices();
+        let shared_bytes = devices.map(|device| device.shared_bytes()).min();
+        let fits = |middle: &Middle| shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes));
+        let middle = self.tuning().middle(shapes, self.options, from)?;
+        let Some(middle) = middle.filter(fits) else {
+            return Ok(None);
+        };
+        self.keep_transform(kept);
+        let task = Task::Middle(middle);
+        let operands = [a, b].map(|batch| Arc::clone(batch.node()));
+        let mut computed = self.inner.compute(&task, &operands)?;
+        Ok(Some(Batch::new(computed.results.swap_remove(0))))
     }
 
     fn moved_limbs(&self, a: &Batch, window: Window, width: usize) -> Result<Batch, Error> {

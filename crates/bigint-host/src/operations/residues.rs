@@ -128,7 +128,7 @@ impl Residues {
     /// anybody may know.
     ///
     /// # Errors
-    /// As [`Engine::mont_mul`].
+    /// As for [`Engine::mont_mul`].
     pub fn new(numbers: &Batch, params: &MontgomeryParams) -> Result<Self, Error> {
         let Params {
             engine,
@@ -154,7 +154,7 @@ impl Residues {
     /// 1.
     ///
     /// # Errors
-    /// As [`Engine::mont_mul`].
+    /// As for [`Engine::mont_mul`].
     pub fn one(params: &MontgomeryParams) -> Result<Self, Error> {
         Ok(params.residues(params.in_form(&params.small(1)?)?))
     }
@@ -162,7 +162,7 @@ impl Residues {
     /// The numbers, each below its modulus.
     ///
     /// # Errors
-    /// As [`Engine::mont_mul`].
+    /// As for [`Engine::mont_mul`].
     pub fn retrieve(&self) -> Result<Batch, Error> {
         let Params { engine, moduli, .. } = self.params();
         let one = self.params.small(1)?;
@@ -191,7 +191,7 @@ impl Residues {
     /// `a - b`.
     ///
     /// # Errors
-    /// As [`Residues::add`].
+    /// As for [`Residues::add`].
     pub fn sub(&self, other: &Self) -> Result<Self, Error> {
         self.with(other, Operation::ModSub)
     }
@@ -199,7 +199,7 @@ impl Residues {
     /// `-a`.
     ///
     /// # Errors
-    /// As [`Engine::mod_sub`].
+    /// As for [`Engine::mod_sub`].
     pub fn neg(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
         let zero = self.params.small(0)?;
@@ -210,7 +210,7 @@ impl Residues {
     /// `2 a`.
     ///
     /// # Errors
-    /// As [`Engine::mod_add`].
+    /// As for [`Engine::mod_add`].
     pub fn double(&self) -> Result<Self, Error> {
         self.add(self)
     }
@@ -218,7 +218,7 @@ impl Residues {
     /// `a / 2`.
     ///
     /// # Errors
-    /// As [`Engine::mont_mul`].
+    /// As for [`Engine::mont_mul`].
     pub fn halve(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
         // 1/2 is (m + 1) / 2.
@@ -231,7 +231,7 @@ impl Residues {
     /// `a b`.
     ///
     /// # Errors
-    /// As [`Residues::add`], of [`Engine::mont_mul`].
+    /// As for [`Residues::add`], of [`Engine::mont_mul`].
     pub fn mul(&self, other: &Self) -> Result<Self, Error> {
         self.with(other, Operation::MontMul)
     }
@@ -239,7 +239,7 @@ impl Residues {
     /// `a a`.
     ///
     /// # Errors
-    /// As [`Engine::mont_mul`].
+    /// As for [`Engine::mont_mul`].
     pub fn square(&self) -> Result<Self, Error> {
         self.mul(self)
     }
@@ -248,7 +248,7 @@ impl Residues {
     /// the exponents' width.
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
+    /// As for [`Engine::pow_mod`].
     pub fn pow(&self, exponents: &Batch) -> Result<Self, Error> {
         self.power(&self.params().engine, exponents)
     }
@@ -256,7 +256,7 @@ impl Residues {
     /// [`Residues::pow`] in time that depends on the exponents.
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
+    /// As for [`Engine::pow_mod`].
     pub fn pow_vartime(&self, exponents: &Batch) -> Result<Self, Error> {
         self.power(&vartime(&self.params().engine), exponents)
     }
@@ -265,7 +265,7 @@ impl Residues {
     /// exponents' width where that is less.
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
+    /// As for [`Engine::pow_mod`].
     pub fn pow_bounded_exp(&self, exponents: &Batch, bits: usize) -> Result<Self, Error> {
         self.pow(&lowest(&self.params().engine, exponents, bits)?)
     }
@@ -294,7 +294,7 @@ impl Residues {
     /// [`Residues::multi_exponentiate`] in time that depends on the exponents.
     ///
     /// # Errors
-    /// As [`Residues::multi_exponentiate`].
+    /// As for [`Residues::multi_exponentiate`].
     pub fn multi_exponentiate_vartime(
         bases_and_exponents: &[(&Self, &Batch)],
     ) -> Result<Self, Error> {
@@ -305,7 +305,7 @@ impl Residues {
     /// depends on `bits`.
     ///
     /// # Errors
-    /// As [`Residues::multi_exponentiate`].
+    /// As for [`Residues::multi_exponentiate`].
     pub fn multi_exponentiate_bounded_exp(
         bases_and_exponents: &[(&Self, &Batch)],
         bits: usize,
@@ -334,7 +334,7 @@ impl Residues {
     /// Waits for the device.
     ///
     /// # Errors
-    /// As [`Engine::masked_inv_odd_mod`].
+    /// As for [`Engine::masked_inv_odd_mod`].
     pub fn masked_invert(&self) -> Result<(Self, Vec<bool>), Error> {
         let Params { engine, moduli, .. } = self.params();
         let (inverse, flags) = engine.masked_inv_odd_mod(&self.retrieve()?, moduli)?;
@@ -344,7 +344,7 @@ impl Residues {
     /// [`Residues::try_invert`] in time that depends on the numbers.
     ///
     /// # Errors
-    /// As [`Residues::try_invert`], of [`Engine::inv_mod`].
+    /// As for [`Residues::try_invert`], of [`Engine::inv_mod`].
     pub fn try_invert_vartime(&self) -> Result<Self, Error> {
         let Params { engine, moduli, .. } = self.params();
         let inverse = engine.inv_mod(&self.retrieve()?, moduli)?;
@@ -355,7 +355,7 @@ impl Residues {
     /// differ; this does not.
     ///
     /// # Errors
-    /// As [`Residues::add`], of [`Engine::xor`].
+    /// As for [`Residues::add`], of [`Engine::xor`].
     pub fn equal(&self, other: &Self) -> Result<Batch, Error> {
         self.check(other)?;
         let engine = self.engine();

@@ -8,7 +8,7 @@ use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use bigint_cpu::collect;
 use std::cmp::Ordering;
 
-/// As wide as a sign.
+/// The form of results that are as wide as a sign.
 const SIGN: Form = Form::Modulo(1);
 
 impl Engine {
@@ -45,8 +45,8 @@ impl Engine {
         self.by_sign(a, |engine, x| engine.sum(x))
     }
 
-    /// What sums make of the numbers: what they make of those that are not negative, less what
-    /// they make of the others.
+    /// The sum of signed numbers: the sum of those that are not negative, less the sum of the magnitudes of
+    /// the others.
     pub(crate) fn by_sign(
         &self,
         a: &SignedBatch,
@@ -397,7 +397,7 @@ impl Engine {
         Ok(SignedBatch::of(magnitude, Some(differ)))
     }
 
-    /// Where an odd number of these is negative: signs of their product.
+    /// The signs of the product: whether an odd number of the operands is negative.
     pub(crate) fn odd(&self, operands: &[&SignedBatch]) -> Result<Option<Batch>, Error> {
         let mut odd: Option<Batch> = None;
         for signs in operands.iter().filter_map(|operand| operand.signs()) {

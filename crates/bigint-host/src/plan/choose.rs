@@ -16,13 +16,15 @@ use crate::common::job::{Job, Wanted};
 use crate::common::program::Program;
 use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
+use crate::plan::powers;
 use crate::plan::why::Why;
+use crate::tuning::gpu::DecimalsTuning;
 use crate::values::node::Operands;
 use crate::{Error, Options, Tuning};
 use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::operation::Cost;
-use bigint_core::{Kernel, Layout, Level, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{Kernel, Layout, Level, MAX_WIDTH, Operation, Shape, WIDEST_COUNTED};
 use std::sync::Arc;
 
 /// The properties of a job's operands on which choices depend.
@@ -179,6 +181,27 @@ pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: 
     }
 }
 
+/// Whether devices convert so many numbers of so many limbs to decimal, or from it
+/// ([`crate::operations::decimals`]), and why.
+pub(crate) fn decimals(tuning: &Tuning, width: usize, count: usize) -> (bool, Why) {
+    let DecimalsTuning {
+        min_width,
+        min_limbs,
+    } = tuning.decimals;
+    let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
+    let of_all = width.saturating_mul(count);
+    Why::all([
+        at_least(of_all, "decimals.min_limbs", min_limbs),
+        at_least(width, "decimals.min_width", min_width),
+        // Products of quotients and reciprocals are twice as long.
+        Why::AtMost {
+            limbs: width,
+            key: "half the widest number",
+            limit: MAX_WIDTH / 2,
+        },
+    ])
+}
+
 /// Launches, with the reasons for the operation, if it is not the job's, for the level and for the
 /// lanes.
 pub(crate) struct Chosen {
@@ -236,6 +259,14 @@ pub(crate) fn launches(
         tuning.kernel_and_why(job.operation, &widths, shape, job.options, device)?;
     let kernel = fitting(kernel, shared_bytes);
     let launch = kernel.launch_within(job.count(), &widths, result.width, shared_bytes);
+    if let Some((residues, level)) = powers::residues(tuning, device, job, &widths)? {
+        return Ok(Chosen {
+            launches: of(By::Residues(residues, kernel, launch)),
+            operation,
+            level,
+            lanes: None,
+        });
+    }
     Ok(Chosen {
         launches: of(By::Kernel(kernel, launch)),
         operation,
@@ -310,6 +341,7 @@ mod tests {
     const DEVICE: Abilities = Abilities {
         shared_bytes: SHARED_BYTES,
         has_tensor_cores: true,
+        multiprocessors: Some(132),
     };
 
     fn job(operation: Operation, count: usize, widths: &[usize]) -> (Job, Inputs) {

@@ -1,11 +1,14 @@
 //! The door to computing: an engine's devices where there are any and they suit, or the CPU.
 
 use crate::Error;
+use crate::common::device::Kind;
 use crate::common::job::Job;
+use crate::common::notes::Notes;
 use crate::common::program::Program;
 use crate::device::gather::Gather;
 use crate::engine::inner::{Inner, Resort};
 use crate::host;
+use crate::kernels;
 use crate::plan::choose::{self, Inputs, Who};
 use crate::plan::readiness::{Choice, Load, State};
 use crate::plan::task::Task;
@@ -14,6 +17,8 @@ use crate::plan::{spread, whole_product};
 use crate::values::batch::Batch;
 use crate::values::made::Computed;
 use crate::values::node::Operands;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -103,19 +108,75 @@ impl Inner {
                     times: self.devices.times(),
                 },
             };
-            return start.choose(self.load(task, operands), state);
+            let start_ms = || self.start_ms(task, operands);
+            return start.choose(self.load(task, operands), state, start_ms);
         }
         let is_ready = spread::shares(self, task, operands)
             .into_iter()
             .all(|(device, numbers)| {
-                let module = task.module(self, device, operands, numbers.len());
-                let has_it = |(entry, specialization)| device.has_module(entry, specialization);
-                !device.is_loading() && module.is_none_or(has_it)
+                let kernels = task.modules(self, device.kind(), operands, numbers.len());
+                let mut kernels = kernels.into_iter();
+                !device.is_loading()
+                    && kernels.all(|(entry, known)| device.has_module(entry, known))
             });
         match is_ready {
             true => Choice::Devices,
-            false => start.choose(self.load(task, operands), State::Loading),
+            false => {
+                let load_ms = || self.missing_ms(task, operands);
+                start.choose(self.load(task, operands), State::Loading, load_ms)
+            }
         }
+    }
+
+    /// The milliseconds in which open devices have a task's kernel; infinite where nobody knows, or the
+    /// caller may not wait.
+    fn missing_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
+        let notes = Notes::read();
+        let shares = spread::shares(self, task, operands).into_iter();
+        let ms = shares.map(|(device, numbers)| {
+            if device.is_loading() || bigint_cpu::is_in_pool() {
+                return f64::INFINITY;
+            }
+            let kind = device.kind();
+            let mut kernels = task.modules(self, kind, operands, numbers.len());
+            kernels.retain(|&(entry, known)| !device.has_module(entry, known));
+            self.load_ms(notes.as_ref(), &kernels, kind)
+        });
+        ms.fold(0.0, f64::max)
+    }
+
+    /// The milliseconds that opening the devices and loading a task's kernel takes.
+    pub fn start_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
+        let notes = Notes::read();
+        let noted = notes.as_ref().and_then(Notes::start);
+        let driver_ms = noted.map_or(self.tuning().start.driver_ms, |start| start.ms as f64);
+        let (kind, devices) = match noted {
+            Some(start) => (start.kind, start.devices),
+            None => (Kind::UNKNOWN, 1),
+        };
+        let kernels = task.modules(self, kind, operands, task.count().div_ceil(devices));
+        let load_ms = self.load_ms(notes.as_ref(), &kernels, kind);
+        driver_ms + load_ms.max(self.tuning().start.module_ms)
+    }
+
+    /// The milliseconds that the driver takes for kernels: as noted, or for its compiler.
+    fn load_ms(
+        &self,
+        notes: Option<&Notes>,
+        kernels: &[(EntryPoint, Specialization)],
+        kind: Kind,
+    ) -> f64 {
+        let start = &self.tuning().start;
+        let ms = kernels.iter().map(|&(entry, known)| {
+            let kept_ms = start.module_ms as u64;
+            let noted =
+                notes.and_then(|notes| notes.load_ms((entry.name, known), kind.facts, kept_ms));
+            match noted {
+                Some(ms) => ms as f64,
+                None => start.compile_ms(kernels::bytes(entry, known)),
+            }
+        });
+        ms.sum()
     }
 
     /// The times that a task would take.

@@ -2,7 +2,7 @@
 
 use crate::common::device::Device;
 use crate::common::job::Job;
-use crate::device::launches::By;
+use crate::device::launches::{By, Residues};
 use crate::device::transform::Transform;
 use crate::engine::inner::{Inner, Resort};
 use crate::plan::choose::{Chosen, Who};
@@ -58,6 +58,7 @@ impl Explanation {
             operation: match task {
                 Task::Job(job) => Some(job.operation),
                 Task::Program(..) | Task::Gather(_) => None,
+                Task::Middle(middle) => Some(middle.job.operation),
             },
             widths: operands.iter().map(|node| node.shape.width).collect(),
             count: task.count(),
@@ -99,6 +100,10 @@ impl Inner {
             Task::Job(job) => self.who(*job, operands),
             Task::Program(..) => (Who::Devices, Why::Said("sums and products in one pass")),
             Task::Gather(_) => (Who::Devices, Why::Said("numbers are moved, not computed")),
+            Task::Middle(_) => (
+                Who::Devices,
+                Why::Said("a middle product by transforms that wrap"),
+            ),
         };
         let mut why = vec![format!("who: {}", who.1)];
         if who.0 == Who::Cpu {
@@ -111,9 +116,12 @@ impl Inner {
                 task.work(&costs.device, operands) / 1e9,
             );
             why.push(format!(
-                "devices are not started: start.driver_ms = {} and start.module_ms = {} against \
-                 {cpu_ms:.3} ms by the CPU and {devices_ms:.3} ms by devices",
-                costs.driver_ms, costs.module_ms
+                "devices are not started: {:.0} ms for the driver and kernels, as noted or by \
+                 start.driver_ms = {} and start.compile_kilobyte_ms = {}, against {cpu_ms:.3} ms by \
+                 the CPU and {devices_ms:.3} ms by devices",
+                self.start_ms(task, operands),
+                costs.driver_ms,
+                costs.compile_kilobyte_ms
             ));
             return Ok(explained(vec![on_cpu(task, task.count(), why)]));
         }
@@ -127,11 +135,14 @@ impl Inner {
         }
         let part = |(device, numbers): (&Arc<dyn Device>, Range<usize>)| {
             let mut why = why.clone();
-            why.push(format!("thresholds: {}", self.tuning_on(device).origin()));
+            why.push(format!(
+                "thresholds: {}",
+                self.tuning_on(device.facts()).origin()
+            ));
             let back_end = BackEnd::Cuda(device.ordinal().into());
             match task {
                 Task::Job(job) if who.0 == Who::Devices => {
-                    let chosen = chosen(self, device, *job, operands, numbers.len())?;
+                    let chosen = chosen(self, device.kind(), *job, operands, numbers.len())?;
                     Ok(on_device(back_end, *job, numbers.len(), &chosen, why))
                 }
                 _ => Ok(Part {
@@ -160,6 +171,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Job(job) => job.options.algorithm_for(job.operation),
         Task::Program(program, _) => program.algorithm,
         Task::Gather(_) => Algorithm::Auto,
+        Task::Middle(_) => Algorithm::Ntt,
     };
     Part {
         back_end: BackEnd::Cpu,
@@ -197,6 +209,14 @@ fn on_device(
             let (name, lanes) = (kernel.name, kernel.lanes);
             let words = format!("{name}, {lanes} lanes, {grid} blocks of {block} threads");
             (kernel.algorithm, kernel.level, words)
+        }
+        By::Residues(Residues { plan, scans, .. }, ..) => {
+            let words = format!("{} primes of each of two bases", plan.channels());
+            let algorithm = match scans {
+                true => Algorithm::Rns,
+                false => Algorithm::RnsVartime,
+            };
+            (algorithm, Level::Grid, words)
         }
         By::Transform(transform) => {
             let words = match transform {

@@ -40,6 +40,7 @@ impl Tuning {
         let device = Abilities {
             shared_bytes: u32::MAX,
             has_tensor_cores: true,
+            multiprocessors: None,
         };
         let chosen = self.kernel_and_why(operation, widths, shape, options, device);
         chosen.map(|(kernel, ..)| kernel)
@@ -326,8 +327,17 @@ impl Tuning {
         options: Options,
     ) -> Result<KernelAndWhy, Error> {
         let width = widths.last().copied().unwrap_or(0);
-        let algorithm = match options.algorithm_for(operation) {
-            Algorithm::Auto => operation.algorithms(Level::Warp).next().unwrap_or_default(),
+        let named = options.algorithm_for(operation);
+        // What residue number systems refuse has a kernel of its own level.
+        let options = match named {
+            Algorithm::Rns | Algorithm::RnsVartime => Options::default(),
+            _ => options,
+        };
+        let algorithm = match named {
+            Algorithm::RnsVartime => Algorithm::WindowVartime,
+            Algorithm::Auto | Algorithm::Rns => {
+                operation.algorithms(Level::Warp).next().unwrap_or_default()
+            }
             named => named,
         };
         let modular = &self.modular;

@@ -4,15 +4,18 @@
 //! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
 //! `products` (transforms of long products) and `kernels` (one launch); `why` and `explain` put
 //! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
-//! each its share and makes good what it cannot do, and `task` is what they are given.
+//! each its share and makes good what it cannot do, and `task` is what they are given. `cases` are the
+//! jobs by which the thresholds of a GPU are measured.
 //!
 //! The room also shows in public what was computed of formulas, and what is to blame for an error.
 
+pub(crate) mod cases;
 pub(crate) mod choose;
 pub(crate) mod compute;
 pub(crate) mod explain;
 mod kernels;
 mod mersenne;
+mod powers;
 mod products;
 pub(crate) mod readiness;
 mod spread;

@@ -1,17 +1,19 @@
 //! The choice of a method for wide products: rows, transforms by blocks, or transforms by the whole
 //! device.
 
-use crate::Tuning;
-use crate::common::job::Job;
+use crate::common::job::{Job, Wanted};
+use crate::device::middle::Middle;
 use crate::device::transform::{
     Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
 };
 use crate::plan::why::Why;
 use crate::tuning::gpu::FftTuning;
+use crate::{Error, Options, Tuning};
 use bigint_core::specialization::{LONG, Rows, SHORT, STEP};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::{Algorithm, Level, Operation};
+use bigint_core::transform::ntt::NttPlan;
+use bigint_core::{Algorithm, Level, Operation, Shape};
 
 /// Warps of rows that fill a device: fewer take as long as so many.
 const WARPS: usize = 2048;
@@ -150,8 +152,27 @@ impl Tuning {
         why.holds().then_some((chosen, why))
     }
 
+    /// The [middle products](crate::device::middle) from limb `from` on of numbers of these shapes, where a
+    /// transform for them takes less time than products; that of the first operand is kept.
+    pub(crate) fn middle(
+        &self,
+        shapes: [Shape; 2],
+        options: Options,
+        from: usize,
+    ) -> Result<Option<Middle>, Error> {
+        let [n, m] = shapes.map(|shape| shape.width);
+        let job = Job::new(Operation::Mul, &shapes, &[n], options, Wanted::Nothing)?;
+        let plan = NttPlan::wraps(n).filter(|_| m <= n);
+        let (Some(plan), Some((whole, _))) = (plan, self.transform(job, n, m, false)) else {
+            return Ok(None);
+        };
+        let time = |transform, is_kept| self.on_the_whole_device(job, transform, is_kept);
+        let is_faster = time(Transform::Ntt(plan), true) < time(whole, false);
+        Ok(is_faster.then_some(Middle { job, from, plan }))
+    }
+
     /// The time of a job's products by the whole device, in nanoseconds.
-    fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
+    pub(super) fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
         let is_square = job.operation == Operation::Square;
         let operands = if is_square { 1 } else { 2 };
         let of_primes = |spares_one: bool| match spares_one {
@@ -243,10 +264,8 @@ pub(crate) struct Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
     use crate::common::device::Abilities;
-    use crate::common::job::Wanted;
-    use bigint_core::{Layout, Shape};
+    use bigint_core::Layout;
 
     #[test]
     fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {
@@ -297,6 +316,7 @@ mod tests {
             let device = Abilities {
                 shared_bytes: 227 << 10,
                 has_tensor_cores,
+                multiprocessors: None,
             };
             let chosen = tuning.kernel_and_why(operation, widths, shape, options, device);
             chosen.map(|(kernel, ..)| (kernel.algorithm, kernel.level))

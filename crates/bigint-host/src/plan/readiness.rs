@@ -5,11 +5,16 @@
 //! 1. Devices are started once the CPU would take longer for a task than they, the way to them
 //!    and their start included; or once it has computed as long as that in their place, as
 //!    nobody knows how much is still to come.
-//! 2. From then on, and wherever the kernel is not there yet, the CPU computes piece by piece, and
+//!    The time of their start is that of earlier processes ([`crate::common::notes`]), where it is noted.
+//! 2. Devices that are much faster than the CPU, and start sooner than it would be done, are waited
+//!    for, as their start takes longer while all cores compute. After half as long again as they
+//!    were expected to take, the wait is over.
+//! 3. Else, and wherever the kernel is not there yet, the CPU computes round by round, and
 //!    devices take the rest when they are ready.
-//! 3. What only devices have is computed by them.
+//! 4. What only devices have is computed by them.
 
 use crate::tuning::gpu::StartTuning;
+use std::time::Duration;
 
 /// The times that a task would take, in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +48,37 @@ pub(crate) enum Choice {
     /// The CPU computes until the devices are ready, which are started meanwhile.
     Both,
     Devices,
+    /// Devices, if they are ready before so much time has passed; else both.
+    Wait(Duration),
+}
+
+/// Devices are started for work that takes the CPU so many times their time.
+const WORTH_STARTING: f64 = 1.1;
+
+/// Devices are waited for if they take at most this part of the CPU's time for the work. What the CPU
+/// would do meanwhile saves less than the start's delay by it.
+const WORTH_WAITING: f64 = 0.3;
+
+/// The wait lasts at most so many times what was expected, and so many milliseconds more.
+const PATIENCE: (f64, f64) = (1.5, 50.0);
+
+/// The choice of devices that are expected in so many milliseconds.
+fn wait(ms: f64) -> Choice {
+    let (times, more) = PATIENCE;
+    Choice::Wait(Duration::from_secs_f64(
+        (times * ms + more).clamp(0.0, 1e6) / 1e3,
+    ))
 }
 
 impl StartTuning {
-    /// Chooses for a task.
-    pub(crate) fn choose(&self, load: Load, state: State) -> Choice {
+    /// Chooses for a task, for which devices that are asleep, or lack the kernel, are ready in
+    /// `ready_ms`.
+    pub(crate) fn choose(
+        &self,
+        load: Load,
+        state: State,
+        ready_ms: impl FnOnce() -> f64,
+    ) -> Choice {
         let Load {
             cpu_ms,
             devices_ms,
@@ -58,13 +89,30 @@ impl StartTuning {
         let is_faster = cpu_ms > devices_ms;
         match state {
             State::Loading if !is_on_host || self.module_ms <= 0.0 => Choice::Devices,
+            State::Loading if cpu_ms > self.module_ms && devices_ms <= WORTH_WAITING * cpu_ms => {
+                let load_ms = ready_ms();
+                match cpu_ms > WORTH_STARTING * (load_ms + devices_ms) {
+                    true => wait(load_ms),
+                    false => Choice::Both,
+                }
+            }
             State::Starting | State::Loading if is_faster => Choice::Both,
             State::Starting | State::Loading => Choice::Cpu,
             State::Asleep { spent_ms, times } => {
-                let start_ms = self.driver_ms + self.module_ms;
-                let gain_ms = times * (cpu_ms - devices_ms - way_ms);
-                let pays = gain_ms > start_ms || is_faster && spent_ms > start_ms;
-                if pays { Choice::Both } else { Choice::Cpu }
+                let (all_ms, devices_ms) = (times * cpu_ms, times * (devices_ms + way_ms));
+                let spent_ms = if is_faster { spent_ms } else { 0.0 };
+                // The time is known from a file: little work does not read it.
+                let may_pay = all_ms - devices_ms > self.module_ms || spent_ms > self.module_ms;
+                if !may_pay {
+                    return Choice::Cpu;
+                }
+                let start_ms = ready_ms();
+                let pays = all_ms > WORTH_STARTING * (start_ms + devices_ms);
+                match pays || spent_ms > start_ms {
+                    true if pays && devices_ms <= WORTH_WAITING * all_ms => wait(start_ms),
+                    true => Choice::Both,
+                    false => Choice::Cpu,
+                }
             }
         }
     }
@@ -95,7 +143,11 @@ mod tests {
     }
 
     fn choice(load: Load, state: State) -> Choice {
-        Tuning::default().start.choose(load, state)
+        choice_after(load, state, 400.0)
+    }
+
+    fn choice_after(load: Load, state: State, start_ms: f64) -> Choice {
+        Tuning::default().start.choose(load, state, || start_ms)
     }
 
     const ASLEEP: State = State::Asleep {
@@ -120,10 +172,16 @@ mod tests {
     fn devices_are_started_for_work_that_takes_the_cpu_longer() {
         // 3.6 s and .61 s with the start.
         let powers = load(Operation::PowMod, 50_000, &[64; 3]);
-        assert_eq!(choice(powers, ASLEEP), Choice::Both, "{powers:?}");
+        assert_eq!(choice(powers, ASLEEP), wait(400.0), "{powers:?}");
         assert!((2000.0..5000.0).contains(&powers.cpu_ms), "{powers:?}");
         let wide = load(Operation::PowMod, 2000, &[128; 3]);
-        assert_eq!(choice(wide, ASLEEP), Choice::Both, "{wide:?}");
+        assert_eq!(choice(wide, ASLEEP), wait(400.0), "{wide:?}");
+        // Half a second, and 2.3 more for the compiler.
+        let few = load(Operation::PowMod, 10_000, &[64; 3]);
+        assert_eq!(choice_after(few, ASLEEP, 400.0), wait(400.0), "{few:?}");
+        assert_eq!(choice_after(few, ASLEEP, 2700.0), Choice::Cpu, "{few:?}");
+        assert_eq!(choice_after(powers, ASLEEP, 2700.0), wait(2700.0));
+        assert_eq!(choice_after(powers, ASLEEP, 4000.0), Choice::Cpu);
     }
 
     #[test]
@@ -152,10 +210,24 @@ mod tests {
             times,
         };
         assert_eq!(choice(part, of(2.0)), Choice::Cpu);
-        assert_eq!(choice(part, of(50.0)), Choice::Both);
+        assert_eq!(choice(part, of(50.0)), wait(400.0));
         // However many there are, the way there takes longer.
         let products = load(Operation::Mul, 20_000, &[32; 2]);
         assert_eq!(choice(products, of(1e9)), Choice::Cpu, "{products:?}");
+    }
+
+    #[test]
+    fn who_is_not_much_faster_is_not_waited_for() {
+        let near = Load {
+            cpu_ms: 2000.0,
+            devices_ms: 1000.0,
+            way_ms: 0.0,
+            is_on_host: true,
+        };
+        assert_eq!(choice(near, ASLEEP), Choice::Both);
+        assert_eq!(choice_after(near, State::Loading, 40.0), Choice::Both);
+        let powers = load(Operation::PowMod, 1000, &[64; 3]);
+        assert_eq!(choice_after(powers, State::Loading, 40.0), wait(40.0));
     }
 
     #[test]
@@ -176,6 +248,6 @@ mod tests {
         let mut start = Tuning::default().start;
         start.module_ms = 0.0;
         let sums = load(Operation::Add, 10, &[32; 2]);
-        assert_eq!(start.choose(sums, State::Loading), Choice::Devices);
+        assert_eq!(start.choose(sums, State::Loading, || 0.0), Choice::Devices);
     }
 }

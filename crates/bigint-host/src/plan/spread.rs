@@ -16,7 +16,7 @@ use crate::common::device::Device;
 use crate::common::limbs;
 use crate::common::threads::{each, lock};
 use crate::engine::inner::Inner;
-use crate::engine::start::in_background;
+use crate::engine::start::{self, ended, in_background};
 use crate::plan::readiness::Choice;
 use crate::plan::task::Task;
 use crate::values::made::{Computed, Made};
@@ -25,7 +25,8 @@ use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Computes a task on the engine's devices, and on the CPU where none can be used.
 pub(crate) fn compute(
@@ -37,11 +38,12 @@ pub(crate) fn compute(
         Choice::Cpu => {
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
-        Choice::Both if make_ready(engine, task, operands, &Arc::new(task.count().into())) => {}
-        Choice::Both if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
+        Choice::Both if becomes_ready(engine, task, operands, Duration::ZERO) => {}
+        Choice::Wait(patience) if becomes_ready(engine, task, operands, patience) => {}
+        Choice::Both | Choice::Wait(_) if engine.cpu_ms(task, operands) < 2.0 * PIECE_MS => {
             return engine.timed(|| task.on_host(engine, operands, 0..task.count()));
         }
-        Choice::Both => {
+        Choice::Both | Choice::Wait(_) => {
             let parts = vec![(0..task.count(), Of::Nobody)];
             return in_pieces(engine, task, operands, parts, true);
         }
@@ -86,15 +88,41 @@ pub(crate) fn compute(
     Ok(computed)
 }
 
-/// The least time in milliseconds that the CPU computes before it looks whether devices are ready.
+/// The least time in milliseconds that the CPU computes piece by piece.
 const PIECE_MS: f64 = 40.0;
 
-/// The CPU computes for longer the longer it has waited: all the time so far, over this.
-const PIECES_OF_WAIT: f64 = 8.0;
+/// The time in milliseconds for which a core computes before it looks whether devices are ready.
+const ROUND_MS: f64 = 4.0;
 
-/// The numbers that a core computes at a time in SIMD lanes. A piece has whole rounds of all cores,
-/// as a part of a round takes as long as a whole one.
+/// The numbers that a core computes at a time in SIMD lanes: a part of them takes as long as all.
 const ROUND_OF_CORE: usize = 16;
+
+/// The cores that are left to the driver while it starts.
+const CORES_OF_DRIVER: usize = 1;
+
+/// Whether devices can begin with a task, now or before so much time has passed. Has them made ready
+/// in the background.
+fn becomes_ready(
+    engine: &Arc<Inner>,
+    task: &Task,
+    operands: Operands<'_>,
+    patience: Duration,
+) -> bool {
+    let begun = Instant::now();
+    let all = Arc::new(AtomicUsize::new(task.count()));
+    loop {
+        let ended = ended();
+        if make_ready(engine, task, operands, &all) {
+            return true;
+        }
+        while start::ended() == ended {
+            if begun.elapsed() >= patience {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
 
 /// Whether devices can begin with the numbers of a task that are left; if not, has them made ready
 /// in the background.
@@ -112,11 +140,10 @@ fn make_ready(
             let count = left.load(Ordering::Relaxed).max(1);
             let count = count.div_ceil(devices.len().max(1));
             each(devices.to_vec(), |device| {
-                if let Some((entry, specialization)) =
-                    task.module(engine, &device, &operands, count)
-                    && device.begins_module(entry, specialization)
-                {
-                    device.load(entry, specialization);
+                for (entry, known) in task.modules(engine, device.kind(), &operands, count) {
+                    if device.begins_module(entry, known) {
+                        device.load(entry, known);
+                    }
                 }
             });
         });
@@ -138,14 +165,15 @@ fn make_ready(
         if device.is_loading() {
             return false;
         }
-        let module = task.module(engine, device, operands, count);
-        module.is_none_or(|(entry, specialization)| {
-            if device.begins_module(entry, specialization) {
+        let mut is_ready = true;
+        for (entry, known) in task.modules(engine, device.kind(), operands, count) {
+            if device.begins_module(entry, known) {
                 let device = Arc::clone(device);
-                in_background(move || device.load(entry, specialization));
+                in_background(move || device.load(entry, known));
             }
-            device.has_module(entry, specialization)
-        })
+            is_ready &= device.has_module(entry, known);
+        }
+        is_ready
     };
     // Each of them is to begin.
     shares.iter().filter(|share| !is_ready(share)).count() == 0
@@ -419,25 +447,51 @@ impl<'a> Queue<'a, '_> {
             operands,
             ..
         } = *self;
-        let begun = Instant::now();
         let left = Arc::new(AtomicUsize::new(task.count()));
-        // The driver compiles on one core.
-        let round = ROUND_OF_CORE * (bigint_cpu::threads() - 1).max(1);
-        let mut rate = task.count() as f64 / engine.cpu_ms(task, operands).max(PIECE_MS);
-        while self.numbers() > 0 && !make_ready(engine, task, operands, &left) {
-            let ms = PIECE_MS.max(1e3 * begun.elapsed().as_secs_f64() / PIECES_OF_WAIT);
-            let Some(mut rows) = self.take(whole_rounds(rate * ms, round)) else {
-                break;
-            };
-            let (numbers, started) = (rows.numbers.clone(), Instant::now());
-            let count = numbers.len() as f64;
-            let computed = engine.timed(|| task.on_host(engine, operands, numbers))?;
-            lock(&self.firsts).extend(computed.first);
-            rows.copy(&computed)?;
-            left.store(self.numbers(), Ordering::Relaxed);
-            rate = count / (1e3 * started.elapsed().as_secs_f64());
+        let of_core = task.count() as f64
+            / engine.cpu_ms(task, operands).max(PIECE_MS)
+            / bigint_cpu::threads() as f64;
+        let round = whole_rounds(of_core * ROUND_MS, ROUND_OF_CORE);
+        loop {
+            let ended = ended();
+            if self.numbers() == 0 || make_ready(engine, task, operands, &left) {
+                return Ok(());
+            }
+            engine.timed(|| self.on_cores(round, &left, ended))?;
         }
-        Ok(())
+    }
+
+    /// Has cores compute, each `round` numbers at a time, until nothing waits or more than `ended`
+    /// threads of the background have ended.
+    fn on_cores(&self, round: usize, left: &AtomicUsize, ended: usize) -> Result<(), Error> {
+        // Numbers are taken in order: of several errors the first number's is known at the end.
+        let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let cores = bigint_cpu::threads().saturating_sub(CORES_OF_DRIVER).max(1);
+        bigint_cpu::share(0..cores, cores, |_| {
+            while start::ended() == ended
+                && lock(&failed).is_none()
+                && let Some(rows) = self.take(round)
+            {
+                left.store(self.numbers(), Ordering::Relaxed);
+                let first = rows.numbers.start;
+                if let Err(error) = self.on_core(rows) {
+                    let mut failed = lock(&failed);
+                    if failed.as_ref().is_none_or(|&(other, _)| first < other) {
+                        *failed = Some((first, error));
+                    }
+                }
+            }
+        });
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Computes some of the numbers on the CPU.
+    fn on_core(&self, mut rows: Rows<'_>) -> Result<(), Error> {
+        let numbers = rows.numbers.clone();
+        let computed = self.task.on_host(self.engine, self.operands, numbers)?;
+        lock(&self.firsts).extend(computed.first);
+        rows.copy(&computed)
     }
 
     /// Has a device compute until no number waits, in pieces of at most `most` numbers; puts back
@@ -488,7 +542,7 @@ mod tests {
     use super::whole_rounds;
 
     #[test]
-    fn the_cpu_takes_whole_rounds_of_its_cores_at_a_time() {
+    fn a_core_takes_whole_rounds_at_a_time() {
         for (numbers, taken) in [(3.0, 256), (280.0, 256), (400.0, 512), (5000.0, 5120)] {
             assert_eq!(whole_rounds(numbers, 256), taken);
         }

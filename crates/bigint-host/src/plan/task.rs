@@ -1,12 +1,14 @@
 //! Tasks: the work that devices and the CPU are given.
 
 use crate::Error;
-use crate::common::device::Device;
+use crate::common::device::{Device, Kind};
 use crate::common::job::{Job, Wanted};
 use crate::common::limbs;
 use crate::common::program::Program;
 use crate::device;
 use crate::device::gather::Gather;
+use crate::device::middle::Middle;
+use crate::device::ntt::Limbs;
 use crate::engine::inner::Inner;
 use crate::host;
 use crate::plan::choose::{self, Chosen, Inputs};
@@ -26,6 +28,7 @@ pub(crate) enum Task {
     Job(Job),
     Program(Arc<Program>, Option<FusedKernel>),
     Gather(Arc<Gather>),
+    Middle(Middle),
 }
 
 impl Task {
@@ -35,6 +38,7 @@ impl Task {
             Task::Job(job) => job.count(),
             Task::Program(program, _) => program.count,
             Task::Gather(gather) => gather.shape.count,
+            Task::Middle(middle) => middle.job.count(),
         }
     }
 
@@ -47,6 +51,7 @@ impl Task {
             }
             Task::Program(program, _) => vec![program.shape()],
             Task::Gather(gather) => vec![gather.shape],
+            Task::Middle(middle) => vec![middle.shape()],
         }
     }
 
@@ -64,28 +69,33 @@ impl Task {
                 costs.moved(steps.sum())
             }
             Task::Gather(gather) => costs.moved(2 * gather.shape.width),
+            Task::Middle(middle) => {
+                let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
+                costs.of_number(middle.job.operation, &widths, middle.shape().width)
+            }
         };
         self.count() as f64 * of_number
     }
 
-    /// The module of the kernel by which a device would compute `count` of the numbers; none where
-    /// there are several kernels, or where it would not be waited for.
-    pub fn module(
+    /// The modules of the kernels by which a device would compute `count` of the numbers; none where
+    /// they would not be waited for.
+    pub fn modules(
         &self,
         engine: &Inner,
-        device: &Arc<dyn Device>,
+        device: Kind,
         operands: Operands<'_>,
         count: usize,
-    ) -> Option<(EntryPoint, Specialization)> {
+    ) -> Vec<(EntryPoint, Specialization)> {
         match self {
-            Task::Job(job) => {
-                let chosen = chosen(engine, device, *job, operands, count).ok()?;
-                device::job::module(*job, operands, count, &chosen.launches)
-            }
-            Task::Program(_, kernel) => {
-                kernel.map(|kernel| (kernel.entry_point(), Specialization::None))
-            }
-            Task::Gather(_) => None,
+            Task::Job(job) => match chosen(engine, device, *job, operands, count) {
+                Ok(chosen) => device::job::modules(*job, operands, count, &chosen.launches),
+                Err(_) => Vec::new(),
+            },
+            Task::Program(_, kernel) => kernel
+                .iter()
+                .map(|kernel| (kernel.entry_point(), Specialization::None))
+                .collect(),
+            Task::Gather(_) | Task::Middle(_) => Vec::new(),
         }
     }
 
@@ -115,7 +125,7 @@ impl Task {
     ) -> Result<Option<Made>, Error> {
         match self {
             Task::Job(job) => {
-                let chosen = chosen(engine, device, *job, operands, numbers.len())?;
+                let chosen = chosen(engine, device.kind(), *job, operands, numbers.len())?;
                 device::job::compute(device, *job, operands, numbers, &chosen.launches)
             }
             Task::Program(program, kernel) => {
@@ -124,6 +134,14 @@ impl Task {
                 Ok(Some(made))
             }
             Task::Gather(gather) => gather.on_device(device, operands, numbers),
+            Task::Middle(middle) => {
+                let shape = Shape {
+                    count: numbers.len(),
+                    ..middle.shape()
+                };
+                let limbs = Limbs::Middle { from: middle.from };
+                device::ntt::compute(device, shape, operands, numbers, middle.plan, limbs).map(Some)
+            }
         }
     }
 
@@ -166,6 +184,14 @@ impl Task {
         let mut computed = match self {
             Task::Gather(_) => unreachable!("it is done by now"),
             Task::Job(job) => host::job::compute(engine, job.with_count(count), operands)?,
+            Task::Middle(middle) => {
+                let shape = Shape {
+                    count,
+                    ..middle.shape()
+                };
+                let limbs = middle.limbs(engine, operands, count)?;
+                Computed::of(Node::on_host(engine, shape, limbs))
+            }
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -191,14 +217,14 @@ impl Task {
 /// The launches by which a device computes `count` of a job's numbers.
 pub(crate) fn chosen(
     engine: &Inner,
-    device: &Arc<dyn Device>,
+    device: Kind,
     job: Job,
     operands: Operands<'_>,
     count: usize,
 ) -> Result<Chosen, Error> {
     let (job, inputs) = (job.with_count(count), Inputs::of(operands));
-    let tuning = engine.tuning_on(device);
-    choose::launches(&tuning, device.abilities(), job, &inputs)
+    let tuning = engine.tuning_on(device.facts);
+    choose::launches(&tuning, device.abilities, job, &inputs)
 }
 
 #[cfg(test)]

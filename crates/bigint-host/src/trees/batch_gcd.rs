@@ -56,11 +56,11 @@ pub struct BatchGcd {
 /// What [`BatchGcd::find`] has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Common {
-    /// Of each number, the greatest common divisor with the product of all others.
+    /// The greatest common divisor of each number and the product of all others.
     pub divisors: Integers,
-    /// Of each number, the product of the primes below 2^12 that divide it.
+    /// The product of the primes below 2^12 that divide each number.
     pub small: Integers,
-    /// Products of numbers, all of which are in one of them: for comparing other numbers with these.
+    /// Products of which each number is a factor of one, for comparing other numbers with these.
     pub products: Integers,
 }
 
@@ -245,7 +245,12 @@ impl<'a> Run<'a> {
     /// The tree of a group.
     fn tree(&self, group: usize, tick: &dyn Fn()) -> Result<ProductTree, Error> {
         let which = &self.groups[group];
-        let tree = ProductTree::watched(self.engine, &self.numbers.gather(which)?, tick);
+        // All numbers in their order are not copied.
+        let numbers = match which.len() == self.numbers.len() && which.is_sorted() {
+            true => self.numbers.clone(),
+            false => self.numbers.gather(which)?,
+        };
+        let tree = ProductTree::watched(self.engine, &numbers, tick);
         tree.map_err(|error| match error {
             Error::ZeroDivisor { index } => Error::ZeroDivisor {
                 index: which[index],
@@ -263,7 +268,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What the numbers of a group share with all others, and behind it their small factors.
+    /// The divisors that the numbers of a group have in common with all others, and after them their small
+    /// factors.
     fn compare(
         &self,
         group: usize,
@@ -315,7 +321,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What was found of groups, in the order of the numbers.
+    /// The results of all groups, in the order of the numbers.
     fn common(&self, found: &[Integers]) -> Result<Common, Error> {
         let mut places = vec![(0, 0); self.numbers.len()];
         for (group, which) in self.groups.iter().enumerate() {

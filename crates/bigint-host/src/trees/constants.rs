@@ -16,7 +16,6 @@
 //! **Cost**: the series by binary splitting, a quotient, for pi a square root, and the conversion to decimal
 //! digits.
 
-use crate::trees::product_tree::one_of;
 use crate::trees::series::Series;
 use crate::{Batch, BigUint, Engine, Error};
 use std::fmt;
@@ -25,7 +24,7 @@ use std::str::FromStr;
 /// Digits computed beyond those that are asked for.
 const GUARD: usize = 20;
 
-/// Of these the last, which may be off.
+/// The last of these digits, which may be wrong.
 const OFF: usize = 6;
 
 /// A constant whose digits [`Engine::constant`] computes.
@@ -113,8 +112,7 @@ impl Engine {
         let mut guard = GUARD;
         loop {
             let scaled = self.scaled(constant, digits.saturating_add(guard))?;
-            let mut text = Vec::new();
-            one_of(&scaled)?.write_decimal(0, &mut text)?;
+            let mut text = self.decimals(&scaled)?.swap_remove(0).into_bytes();
             drop(scaled);
             // The digits that decide whether those before them are right.
             let checked = &text[text.len() - guard..text.len() - OFF];

@@ -26,6 +26,13 @@
 //! that there is: the nearest integer is the remainder, or `N_i` where the remainder is zero and `f`
 //! has been rounded down past it.
 //!
+//! **Without the limb more.** Where leaves are not full, a product of so many of them has [`SLACK`] bits
+//! of zeros on top, and halves of a batch of `2^k` leaves from some level on all have. From there
+//! on up a node keeps `w` limbs of its fraction: a child has little of its parent's error, `|e| 2^-SLACK`, and
+//! that of a [middle product](crate::device::middle), below 3. The lowest of these nodes give their children
+//! `w + 1` limbs, with an error below `2^32 |e| 2^-SLACK + 3 < 4`, and a leaf has one below `d + 4`.
+//! So fractions are as long as transforms, which wrap.
+//!
 //! **The shape.** Leaves of about one length are a class, and halves of a batch are multiplied with
 //! one another; the last number of an odd count stands by itself. What stands by itself, at most
 //! one number of each level of each class, is joined in the end, the shortest two first. So
@@ -38,9 +45,15 @@
 use crate::common::limbs;
 use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Bits of zeros on top of a number that make a limb more of its node's fraction unneeded.
+const SLACK: u32 = LIMB_BITS as u32 + 4;
+
+/// The base of limbs, `2^32`.
+const BASE: f64 = (1_u64 << LIMB_BITS) as f64;
 
 /// A product of many numbers, with the products of parts of them that it is made of.
 ///
@@ -57,7 +70,7 @@ pub struct ProductTree {
     engine: Engine,
     leaves: Integers,
     classes: Vec<Class>,
-    /// What stands by itself, and what is joined of it; the root last.
+    /// The nodes, those that are not joined from others before those that are. The root is the last.
     nodes: Vec<Node>,
 }
 
@@ -87,7 +100,7 @@ enum Origin {
     Joined([usize; 2]),
 }
 
-/// What the sums at the leaves are.
+/// The numerators of the fractions at the leaves.
 enum Numerators<'a> {
     Ones,
     /// Sums of these are below the product times `B^limbs`.
@@ -229,7 +242,7 @@ impl ProductTree {
         refuse_negative(x)?;
         let x = rows(&self.engine, x, &[0], x.length(0).max(1))?;
         let remainders = self.remainders_of(&x, &|| ())?;
-        self.in_order(&remainders, true)
+        self.in_order(&remainders)
     }
 
     /// The product of all other leaves modulo each leaf.
@@ -238,7 +251,7 @@ impl ProductTree {
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub fn cofactors(&self) -> Result<Integers, Error> {
         let remainders = self.cofactors_by_class(None, &|| ())?;
-        self.in_order(&remainders, true)
+        self.in_order(&remainders)
     }
 
     /// The sum of `a_i P / N_i`, for `P` the product of the leaves `N_i`: the numerator of the sum of
@@ -282,7 +295,7 @@ impl ProductTree {
             let product = self.engine.mul(&given, &inverses)?;
             numerators.push(self.engine.rem(&product, &class.numbers)?);
         }
-        let of = &self.in_order(&numerators, true)?;
+        let of = &self.in_order(&numerators)?;
         let sum = self.sum_of(&Numerators::Each { of, limbs: 1 }, &|| ())?;
         one_of(&self.engine.rem(&sum, self.product())?)
     }
@@ -331,10 +344,37 @@ impl ProductTree {
         others: Option<&Batch>,
         tick: Tick<'_>,
     ) -> Result<Integers, Error> {
+        let engine = &self.engine;
         let cofactors = self.cofactors_by_class(others, tick)?;
-        let classes = self.classes.iter().zip(&cofactors);
-        let divisors = classes.map(|(class, cofactors)| self.engine.gcd(cofactors, &class.numbers));
-        self.in_order(&divisors.collect::<Result<Vec<_>, _>>()?, false)
+        // Most are 1, and are not brought to the host.
+        let (mut places, mut greater) = (vec![None; self.len()], Vec::new());
+        for (index, (class, cofactors)) in self.classes.iter().zip(&cofactors).enumerate() {
+            let divisors = engine.gcd(cofactors, &class.numbers)?;
+            let which: Vec<usize> = match divisors.width() > WIDEST_COUNTED {
+                true => (0..divisors.len()).collect(),
+                false => {
+                    let bits = engine.bit_length(&divisors)?;
+                    let bits = bits.rows()?;
+                    (0..bits.len()).filter(|&row| bits[row] > 1).collect()
+                }
+            };
+            for (at, &row) in which.iter().enumerate() {
+                places[class.leaves[row]] = Some((index, at));
+            }
+            greater.push(engine.gather(&divisors, &which)?);
+        }
+        let rows = greater.iter().map(Batch::rows);
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let number = |leaf: usize| match places[leaf] {
+            None => &[1][..],
+            Some((class, at)) => {
+                let width = greater[class].width();
+                trimmed(&rows[class][at * width..][..width])
+            }
+        };
+        let length = |leaf| (number(leaf).len(), false);
+        let fill = |leaf, limbs: &mut [Limb]| limbs.copy_from_slice(number(leaf));
+        Integers::from_fn(self.len(), 1, length, fill)
     }
 
     /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.
@@ -437,8 +477,10 @@ impl ProductTree {
             false => x,
         };
         // floor(x B^(w+1) / P), of which the integer part is taken away.
-        let dividend = engine.lifted(x, width + 1, x.width() + width + 1)?;
-        let f = engine.limbs_from(&engine.div(&dividend, root)?, 0, width + 1)?;
+        let slack_from = self.slack_from();
+        let limbs = width + usize::from(slack_from.is_none());
+        let dividend = engine.lifted(x, limbs, x.width() + limbs)?;
+        let f = engine.limbs_from(&engine.div(&dividend, root)?, 0, limbs)?;
         drop(dividend);
         let mut fractions: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
         if let (Some(root), false) = (fractions.last_mut(), self.is_empty()) {
@@ -447,21 +489,28 @@ impl ProductTree {
         for at in (0..self.nodes.len()).rev() {
             if let (Origin::Joined([i, j]), Some(f)) = (self.nodes[at].origin, &fractions[at]) {
                 let [l, h] = [i, j].map(|child| &self.nodes[child].product);
-                let parts = [self.part(f, h)?, self.part(f, l)?];
+                let parts = [
+                    self.part(f, h, l.width() + 1)?,
+                    self.part(f, l, h.width() + 1)?,
+                ];
                 fractions[at] = None;
                 [fractions[i], fractions[j]] = parts.map(Some);
             }
         }
         let classes = self.classes.iter().enumerate();
-        let mut down = |(index, class)| self.class_down(index, class, &mut fractions, tick);
+        let mut down = |(index, class): (usize, &Class)| {
+            let slack_from = slack_from.unwrap_or(class.levels.len());
+            self.class_down((index, class), slack_from, &mut fractions, tick)
+        };
         classes.map(&mut down).collect()
     }
 
-    /// The remainders of a class from the fractions of what stands by itself.
+    /// The remainders of a class from the fractions of what stands by itself. Numbers of levels above
+    /// `slack_from` need no limb more.
     fn class_down(
         &self,
-        index: usize,
-        class: &Class,
+        (index, class): (usize, &Class),
+        slack_from: usize,
         fractions: &mut [Option<Batch>],
         tick: Tick<'_>,
     ) -> Result<Batch, Error> {
@@ -470,7 +519,8 @@ impl ProductTree {
         for level in (0..=class.levels.len()).rev() {
             let mut parts = Vec::new();
             if let (Some(f), Some([low, high])) = (all.take(), class.levels.get(level)) {
-                parts = vec![self.part(&f, high)?, self.part(&f, low)?];
+                let width = low.width() + usize::from(level <= slack_from);
+                parts = vec![self.part(&f, high, width)?, self.part(&f, low, width)?];
                 tick();
             }
             let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
@@ -489,18 +539,44 @@ impl ProductTree {
         engine.limbs_from(&of(Operation::Add, &product, &half)?, k, width)
     }
 
-    /// The fraction of `f p`, without as many of its last limbs as `p` has.
-    fn part(&self, f: &Batch, p: &Batch) -> Result<Batch, Error> {
-        let width = f.width();
-        let product = self
-            .engine
-            .first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
-        self.engine
-            .limbs_from(&product, p.width(), width - p.width())
+    /// The highest limbs of the fraction of `f p`.
+    fn part(&self, f: &Batch, p: &Batch, limbs: usize) -> Result<Batch, Error> {
+        let (engine, width) = (&self.engine, f.width());
+        if let Some(part) = engine.middle(f, p, width - limbs, f)? {
+            return Ok(part);
+        }
+        let product = engine.first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
+        engine.limbs_from(&product, width - limbs, limbs)
     }
 
-    /// Numbers of all classes in the order of the leaves; for remainders, 0 in place of the leaf.
-    fn in_order(&self, by_class: &[Batch], are_remainders: bool) -> Result<Integers, Error> {
+    /// The lowest level all of whose numbers have [`SLACK`] bits of zeros on top, where the tree is one class
+    /// without odd numbers, so that all levels above have them.
+    fn slack_from(&self) -> Option<usize> {
+        let ([class], [_]) = (&self.classes[..], &self.nodes[..]) else {
+            return None;
+        };
+        let width = class.numbers.width();
+        let slack = |&leaf: &usize| {
+            let limbs = self.leaves.magnitude(leaf);
+            let top = limbs.iter().rev().take(3);
+            let top = top.fold(0.0, |top, &limb| top * BASE + f64::from(limb));
+            let below = limbs.len().saturating_sub(3);
+            // Of what is cut off and of rounding, less than 2^-40.
+            (LIMB_BITS * (width - below)) as f64 - top.log2() - 2_f64.powi(-40)
+        };
+        let mut slacks: Vec<f64> = class.leaves.iter().map(slack).collect();
+        for level in 0..class.levels.len() {
+            if slacks.iter().all(|&slack| slack >= f64::from(SLACK)) {
+                return Some(level);
+            }
+            let (low, high) = slacks.split_at(slacks.len() / 2);
+            slacks = low.iter().zip(high).map(|(low, high)| low + high).collect();
+        }
+        None
+    }
+
+    /// Remainders of all classes in the order of the leaves, 0 in place of the leaf.
+    fn in_order(&self, by_class: &[Batch]) -> Result<Integers, Error> {
         let rows = by_class.iter().map(Batch::rows);
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let mut places = vec![(0, 0); self.len()];
@@ -513,7 +589,7 @@ impl ProductTree {
             let (class, row) = places[leaf];
             let width = by_class[class].width();
             let number = trimmed(&rows[class][row * width..][..width]);
-            match are_remainders && number == self.leaves.magnitude(leaf) {
+            match number == self.leaves.magnitude(leaf) {
                 true => &[],
                 false => number,
             }
@@ -567,7 +643,7 @@ fn rows(engine: &Engine, of: &Integers, which: &[usize], width: usize) -> Result
 pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
     let rows = a.rows()?;
     let number = trimmed(&rows);
-    let fill = |_, limbs: &mut [Limb]| limbs.copy_from_slice(number);
+    let fill = |_, limbs: &mut [Limb]| bigint_cpu::copy(limbs, number);
     Integers::from_fn(1, number.len(), |_| (number.len(), false), fill)
 }
 

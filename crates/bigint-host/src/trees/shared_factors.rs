@@ -1,14 +1,14 @@
 //! Numbers that share factors, taken apart.
 //!
-//! Every number begins as its primes below 2^12, and the rest as one part. A batch gcd of all parts that differ says of each what
-//! it shares with the others; a part of which that is a proper divisor `g` becomes `g` and the rest.
-//! Where it shares all of itself, as two primes with two others, the first part with which it
-//! has a proper divisor in common takes it apart, or the part that it divides. This goes on until
-//! no two parts have a common divisor: then every number is a product of parts, and shares exactly those
-//! that another has too.
+//! Every number begins as its primes below 2^12, with the rest as one part. A batch gcd of all different parts
+//! gives the divisor that each has in common with the others. If that is a proper divisor `g` of a part, the
+//! part becomes `g` and the rest. If it is the whole part, which happens if a part of two primes shares one
+//! with each of two others, the part is split by the first part with which it has a proper divisor in common,
+//! or it splits the first part that it divides. This goes on until no two parts have a common divisor. Then
+//! every number is a product of parts, and shares exactly those parts that another number has too.
 //!
-//! By hand, did 3, 5 and 7 not count as small: 15, 21 and 35 share all that they are. 15 and 21 have 3
-//! in common, so that 15 = 3 5 and 21 = 3 7, and 35 with 5 is 5 7.
+//! An example, if 3, 5 and 7 did not count as small: 15, 21 and 35 are shared as a whole. 15 and 21 have 3 in
+//! common, so 15 = 3 * 5 and 21 = 3 * 7, and 5 splits 35 into 5 * 7.
 //!
 //! A part need not be prime: of two numbers `p q r` and `p q s` it is `p q`.
 
@@ -18,9 +18,9 @@ use num_bigint::BigInt;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Engine {
-    /// Of each number the parts that it is the product of, in order of size: no two that differ have
-    /// a common divisor, whichever numbers they are of. Primes below 4096 are parts of
-    /// their own, each as often as it divides the number.
+    /// The parts of which each number is the product, in order of size. No two different parts have a common
+    /// divisor, whichever numbers they belong to. Primes below 4096 are parts of their own, as often as they
+    /// divide the number.
     ///
     /// ```
     /// use bigint_host::{Engine, Integers};
@@ -34,7 +34,7 @@ impl Engine {
     /// itself, a common divisor with every other.
     ///
     /// # Errors
-    /// As [`BatchGcd::find`](crate::BatchGcd::find).
+    /// As for [`BatchGcd::find`](crate::BatchGcd::find).
     pub fn shared_factors(&self, numbers: &Integers) -> Result<Vec<Vec<BigUint>>, Error> {
         let numbers = numbers.to_bigints()?.into_iter();
         let numbers: Vec<BigUint> = numbers.map(BigInt::into_parts).map(|(_, n)| n).collect();

@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// The table that ships with the crate is `tuning/nvidia-h200.toml`; its form is the
 /// form of a user's own file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
     /// The origin of the thresholds: machine, date and method.
@@ -31,6 +31,9 @@ pub struct Tuning {
     pub mul: MulTuning,
     /// Division.
     pub div: DivTuning,
+    /// Decimal digits.
+    #[serde(default = "shipped_decimals")]
+    pub decimals: DecimalsTuning,
     /// Products and powers modulo numbers.
     pub modular: ModularTuning,
     /// Expressions of several operations.
@@ -63,7 +66,7 @@ pub struct Provenance {
 }
 
 /// Thresholds of addition and subtraction, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddTuning {
     /// The widest result that one thread computes, where operands and result are
@@ -75,7 +78,7 @@ pub struct AddTuning {
 }
 
 /// Thresholds of operations limb by limb, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimbwiseTuning {
     /// The narrowest interleaved result that one thread computes, where there are as many
@@ -89,7 +92,7 @@ pub struct LimbwiseTuning {
 
 /// Thresholds of comparisons, counts of bits and the like, widths in limbs. Of interleaved
 /// numbers there must be as many as for a sum before threads take one each.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanTuning {
     /// The widest contiguous operand that one thread has to itself.
@@ -97,7 +100,7 @@ pub struct ScanTuning {
 }
 
 /// Thresholds of multiplication, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MulTuning {
     /// The widest operand whose product one thread computes.
@@ -139,8 +142,8 @@ pub struct MulTuning {
     /// The nanoseconds that a product by rows takes for each limb of one operand and each of the
     /// other, in a batch that fills the device.
     pub school_nanoseconds: f64,
-    /// What products by Toeplitz matrices take, by the wider operand's width, narrowest first; wider ones
-    /// are never taken.
+    /// The times of products by Toeplitz matrices, by the width of the wider operand, the narrowest first.
+    /// Wider products are never computed by them.
     #[serde(default)]
     pub toeplitz: Vec<ToeplitzTuning>,
     /// The times of transforms by blocks, by the lanes of a block, fewest first.
@@ -159,7 +162,7 @@ pub struct MulTuning {
 }
 
 /// Thresholds of division, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DivTuning {
     /// The widest operand of common divisors and inverses for which `auto` uses a device.
@@ -191,8 +194,19 @@ fn newton_min_limbs() -> usize {
     1 << 18
 }
 
+/// Thresholds of the conversion of long numbers to decimal digits and back, in limbs. Shorter numbers are for
+/// the CPU.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecimalsTuning {
+    /// The narrowest number that devices convert.
+    pub min_width: usize,
+    /// The least limbs of all numbers together that devices convert.
+    pub min_limbs: usize,
+}
+
 /// Thresholds of programs that one launch computes, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FusedTuning {
     /// The widest value of a program that multiplies.
@@ -200,7 +214,7 @@ pub struct FusedTuning {
 }
 
 /// Thresholds of work that several devices share, and of transfers.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DevicesTuning {
     /// The nanoseconds that an operation takes longer for each device.
@@ -212,7 +226,7 @@ pub struct DevicesTuning {
 }
 
 /// A row of a table: up to `max_width` limbs, `lanes` lanes share a number.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanesTuning {
     /// The widest operand, in limbs.
@@ -222,7 +236,7 @@ pub struct LanesTuning {
 }
 
 /// Thresholds of products and powers modulo numbers, widths in limbs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModularTuning {
     /// The lanes for each number by the width of the modulus, narrowest first; 1 for a thread.
@@ -235,10 +249,29 @@ pub struct ModularTuning {
     pub table_lanes: Vec<LanesTuning>,
     /// Batches of powers for which each number has more lanes.
     pub few: FewTuning,
+    /// What powers in residue number systems take, by the width of the modulus, narrowest first. Powers of other
+    /// widths, as a file without this table has them, go by windows.
+    #[serde(default)]
+    pub rns: Vec<RnsTuning>,
+}
+
+/// The time of a power in constant time by residue number systems and by windows, modulo `width` limbs with an
+/// exponent as wide, in batches that fill the device.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RnsTuning {
+    /// Limbs of modulus and exponent. The row is for all moduli that have as many primes.
+    pub width: usize,
+    /// By residue number systems, but for the conversions.
+    pub nanoseconds: f64,
+    /// The conversions, whatever the exponent.
+    pub conversion_nanoseconds: f64,
+    /// By windows.
+    pub windows_nanoseconds: f64,
 }
 
 /// Batches of powers too small to fill the device, in which each number has more lanes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FewTuning {
     /// The least width of the modulus, in limbs.
@@ -252,7 +285,7 @@ pub struct FewTuning {
 /// The times of a transform by a block for up to `8 lanes` limbs
 /// ([`Plan::lanes`](bigint_core::transform::Plan::lanes)), in a batch that fills the device and
 /// alone.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
     /// The number of lanes: a power of two from 16 to 1024.
@@ -269,7 +302,7 @@ pub struct FftTuning {
 
 /// A product by Toeplitz matrices of operands of up to `max_width` limbs, in a batch that fills the
 /// device, takes so many `nanoseconds`, and `limb_nanoseconds` more for each limb of the narrower one.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToeplitzTuning {
     /// The wider operand's limbs, at most.
@@ -285,7 +318,7 @@ pub struct ToeplitzTuning {
 
 /// The times of transforms over the complex numbers on the whole device: a round of launches takes
 /// `launch_nanoseconds`, and more for each digit of the transform's length and each number.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GridTuning {
     /// The time of all launches of a round.
@@ -302,7 +335,7 @@ pub struct GridTuning {
 
 /// The times of transforms modulo primes on the whole device, in the same way, for each limb of the
 /// length.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NttTuning {
     /// The time of all launches of a round.
@@ -320,7 +353,7 @@ pub struct NttTuning {
 }
 
 /// Thresholds of squares modulo `2^p - 1`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MersenneTuning {
     /// The exponent from which on the CPU squares by a transform in doubles.
@@ -335,7 +368,7 @@ pub struct MersenneTuning {
 }
 
 /// The times of starting and feeding devices, and of computing on the CPU and on devices.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartTuning {
     /// The milliseconds in which the driver starts and opens a device. With 0, devices are opened
@@ -344,6 +377,9 @@ pub struct StartTuning {
     /// The milliseconds in which the driver loads a kernel from its cache. With 0, kernels are
     /// waited for.
     pub module_ms: f64,
+    /// The milliseconds in which the driver compiles a kilobyte of a kernel's PTX.
+    #[serde(default = "shipped_compile")]
+    pub compile_kilobyte_ms: f64,
     /// The rate of the link between host and device, in gigabytes per second.
     pub link_gigabytes_per_second: f64,
     /// The picoseconds for a limb of an operand that comes from another device by way of the host.
@@ -357,7 +393,7 @@ pub struct StartTuning {
 }
 
 /// The times of one core or one device, in picoseconds.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreTuning {
     /// The time for a limb that is read or written.
@@ -387,12 +423,20 @@ fn shipped_mersenne() -> MersenneTuning {
     Tuning::default().mersenne
 }
 
+fn shipped_decimals() -> DecimalsTuning {
+    Tuning::default().decimals
+}
+
 fn shipped_own_kernel() -> usize {
     Tuning::default().mul.own_kernel_min_limbs
 }
 
 fn shipped_sent() -> f64 {
     Tuning::default().start.sent_limb_ps
+}
+
+fn shipped_compile() -> f64 {
+    Tuning::default().start.compile_kilobyte_ms
 }
 
 fn shipped_device() -> CoreTuning {
@@ -408,6 +452,11 @@ fn shipped_quotient_transforms() -> f64 {
 }
 
 impl StartTuning {
+    /// The milliseconds in which the driver compiles a kernel of so many bytes of PTX.
+    pub(crate) fn compile_ms(&self, bytes: usize) -> f64 {
+        bytes as f64 / 1e3 * self.compile_kilobyte_ms
+    }
+
     /// Milliseconds that so many limbs take between host and device.
     pub(crate) fn link_ms(&self, limbs: f64) -> f64 {
         limbs * size_of::<Limb>() as f64 / (1e6 * self.link_gigabytes_per_second)
@@ -415,7 +464,7 @@ impl StartTuning {
 }
 
 /// The first operation that is declared to cost so much: it has all numbers of lanes.
-fn first(cost: Cost) -> Operation {
+pub(crate) fn first(cost: Cost) -> Operation {
     let mut operations = Operation::ALL.into_iter();
     let found = operations.find(|operation| operation.cost() == cost);
     found.expect("each cost is an operation's")
@@ -450,7 +499,15 @@ impl Tuning {
         Tuning::parse(&read_file(path)?, &path.display().to_string())
     }
 
-    fn parse(text: &str, path: &str) -> Result<Self, Error> {
+    /// The text of a file with these thresholds.
+    ///
+    /// # Errors
+    /// [`Error::Tuning`] where they cannot be written down.
+    pub fn text(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|error| refused("thresholds", error))
+    }
+
+    pub(crate) fn parse(text: &str, path: &str) -> Result<Self, Error> {
         let refuse = |message: String| refused(path, message);
         let mut tuning: Tuning = parse(text, path)?;
         path.clone_into(&mut tuning.file);
@@ -508,11 +565,14 @@ mod tests {
         let shipped = include_str!("../../tuning/nvidia-h200.toml");
         let (older, _) = shipped.split_once("[start.device]").unwrap();
         let added = ["sent_limb_ps", "pair_products", "quotient_transforms"];
-        let lines = older.lines();
-        let older: Vec<_> = lines
-            .filter(|line| !added.iter().any(|key| line.starts_with(key)))
-            .collect();
-        let older = Tuning::parse(&older.join("\n"), "mine.toml").unwrap();
+        let (mut lines, mut table) = (Vec::new(), "");
+        for line in older.lines() {
+            table = if line.starts_with('[') { line } else { table };
+            if table != "[decimals]" && !added.iter().any(|key| line.starts_with(key)) {
+                lines.push(line);
+            }
+        }
+        let older = Tuning::parse(&lines.join("\n"), "mine.toml").unwrap();
         let shipped = Tuning::default();
         assert_eq!(older.start.sent_limb_ps, shipped.start.sent_limb_ps);
         assert_eq!(
@@ -520,6 +580,7 @@ mod tests {
             shipped.start.device.residue_ps
         );
         assert_eq!(older.mersenne.min_bits, shipped.mersenne.min_bits);
+        assert_eq!(older.decimals.min_limbs, shipped.decimals.min_limbs);
         let wrong = "[provenance]\nmachine = 3";
         let error = Tuning::parse(wrong, "mine.toml").unwrap_err().to_string();
         assert!(

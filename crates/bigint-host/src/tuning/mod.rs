@@ -3,7 +3,7 @@
 //! Every table names its machine, its date and how it was measured. `gpu.rs` is the form of the
 //! table of a GPU's kernels: one file a machine stands in `tuning/` beside the sources, the one
 //! that ships is built in, and users may read another. `cpu.rs` is the table of the CPU's
-//! algorithms, which `bigint tune` writes. `model.rs` says what a GPU's table is on another GPU. What follows from the thresholds is `plan`'s.
+//! algorithms. `bigint tune` measures both. `model.rs` says what a GPU's table is on another GPU. What follows from the thresholds is `plan`'s.
 
 pub(crate) mod cpu;
 pub(crate) mod gpu;
@@ -12,7 +12,8 @@ pub(crate) mod model;
 pub use cpu::CpuTuning;
 pub use gpu::{
     AddTuning, CoreTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning, LimbwiseTuning,
-    MersenneTuning, ModularTuning, MulTuning, Provenance, ScanTuning, StartTuning, Tuning,
+    MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning, ScanTuning, StartTuning,
+    Tuning,
 };
 
 use crate::Error;
@@ -49,7 +50,7 @@ fn parse<T: DeserializeOwned>(text: &str, path: &str) -> Result<T, Error> {
 }
 
 /// The error for a file.
-fn refused(path: impl Display, message: impl Display) -> Error {
+pub(crate) fn refused(path: impl Display, message: impl Display) -> Error {
     Error::Tuning {
         path: path.to_string(),
         message: message.to_string().trim_end().to_owned(),

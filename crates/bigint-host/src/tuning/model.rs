@@ -17,11 +17,12 @@
 use crate::Tuning;
 use crate::common::facts::Facts;
 use crate::tuning::gpu::{FftTuning, ToeplitzTuning};
+use bigint_core::rns::RnsPlan;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
 impl Facts {
-    /// What each pipe does in a nanosecond.
+    /// The operations that each pipe does in a nanosecond.
     fn rates(&self) -> Pipes {
         let of_clock = PIPES.rates_of(self.capability);
         let clocks = f64::from(self.multiprocessors) * f64::from(self.clock_khz) / 1e6;
@@ -36,7 +37,7 @@ impl Facts {
     }
 }
 
-/// What pipes do: for one number, or in a nanosecond.
+/// The operations of pipes: for one number, or in a nanosecond.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Pipes {
@@ -99,8 +100,8 @@ struct OfWidth {
     product: Pipes,
 }
 
-/// The counts of a divisor by Lehmer's steps: of the steps for each limb, and of passes for each square
-/// of a limb.
+/// The counts of what takes steps for each limb, and passes for each square of a limb: of divisors by
+/// Lehmer's steps, and of products in residue number systems, whose limbs are pairs of groups of primes.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfSteps {
@@ -109,7 +110,7 @@ struct OfSteps {
 }
 
 impl OfSteps {
-    /// Of numbers of `n` limbs.
+    /// The operations for numbers of `n` limbs.
     fn of(&self, n: usize) -> Pipes {
         let n = n as f64;
         let sum = |limb: f64, square: f64| n * (limb + n * square);
@@ -138,6 +139,7 @@ struct Table {
     ntt: Pipes,
     doubles: OfSteps,
     words: OfSteps,
+    rns: OfSteps,
 }
 
 static PIPES: LazyLock<Table> = LazyLock::new(|| {
@@ -145,7 +147,8 @@ static PIPES: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Table {
-    /// Those of the newest capability that is not newer, or else of the oldest.
+    /// The rates of the newest capability that is not newer than this one, or those of the oldest if there is
+    /// none.
     fn rates_of(&self, capability: (u32, u32)) -> &OfClock {
         let known = self.rates.iter().rev();
         let mut older = known.filter(|rates| rates.capability <= capability);
@@ -184,6 +187,12 @@ impl Tuning {
         let ntt = times(&PIPES.ntt);
         mul.ntt.limb_nanoseconds *= ntt;
         mul.ntt.square_limb_nanoseconds *= ntt;
+        for row in &mut tuning.modular.rns {
+            let pairs = RnsPlan::of(row.width).map_or(0, |plan| plan.pairs);
+            row.nanoseconds *= times(&PIPES.rns.of(pairs as usize));
+            row.conversion_nanoseconds *= times(&PIPES.school);
+            row.windows_nanoseconds *= times(&PIPES.school);
+        }
         if near > ntt {
             // Where doubles are weaker beside integers than where it was measured, times alone decide.
             mul.ntt.shortest = 0;
@@ -309,6 +318,7 @@ mod tests {
         let device = Abilities {
             shared_bytes: 99 << 10,
             has_tensor_cores: true,
+            multiprocessors: None,
         };
         for limbs in [1, 16, 64, 96, 128, 256, 512] {
             for operation in [Operation::Mul, Operation::Gcd, Operation::InvMod] {

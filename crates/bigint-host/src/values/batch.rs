@@ -101,7 +101,7 @@ impl Batch {
     /// suffices nothing is allocated, which would take longer than a short product.
     ///
     /// # Errors
-    /// As [`Batch::to_biguints`]; `numbers` is as it was then.
+    /// As for [`Batch::to_biguints`]; `numbers` is as it was then.
     pub fn to_biguints_into(&self, numbers: &mut Vec<BigUint>) -> Result<(), Error> {
         let rows = self.rows()?;
         let done = limbs::to_biguints(&rows, self.width(), numbers);
@@ -132,7 +132,7 @@ impl Batch {
     /// [`Batch::rows`] without a copy, if there is no other clone of the batch.
     ///
     /// # Errors
-    /// As [`Batch::rows`].
+    /// As for [`Batch::rows`].
     pub fn into_rows(mut self) -> Result<Vec<Limb>, Error> {
         self.node().limbs()?;
         let own = Arc::get_mut(&mut self.handle);

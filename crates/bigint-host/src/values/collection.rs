@@ -85,7 +85,7 @@ fn push(column: &mut Column, negative: bool, number: &BigUint) -> Result<(), Err
 
 impl<N: Scalar> Extend<N> for Integers {
     /// # Panics
-    /// Where memory ends, as collections do.
+    /// If memory ends, as collections do.
     fn extend<T: IntoIterator<Item = N>>(&mut self, numbers: T) {
         let mut place = Place(self.column_mut());
         for number in numbers {
@@ -97,7 +97,7 @@ impl<N: Scalar> Extend<N> for Integers {
 
 impl<N: Scalar> FromIterator<N> for Integers {
     /// # Panics
-    /// Where memory ends, as collections do.
+    /// If memory ends, as collections do.
     fn from_iter<T: IntoIterator<Item = N>>(numbers: T) -> Self {
         let mut integers = Integers::new();
         integers.extend(numbers);
@@ -145,7 +145,7 @@ impl Engine {
     /// Makes a contiguous signed batch of numbers, as wide as the widest.
     ///
     /// # Errors
-    /// As [`Engine::batch`], but for negative numbers.
+    /// As for [`Engine::batch`], except for negative numbers.
     pub fn signed_batch<N: Scalar>(
         &self,
         numbers: impl IntoIterator<Item = N>,
@@ -156,7 +156,7 @@ impl Engine {
     /// Makes a contiguous batch of integers, as wide as the widest.
     ///
     /// # Errors
-    /// As [`Engine::batch`].
+    /// As for [`Engine::batch`].
     pub fn batch_from_integers(&self, numbers: &Integers) -> Result<Batch, Error> {
         let set = numbers.signs().iter().position(|&signs| signs != 0);
         if let Some(byte) = set {
@@ -171,7 +171,7 @@ impl Engine {
     /// Makes a contiguous signed batch of integers, as wide as the widest.
     ///
     /// # Errors
-    /// As [`Engine::signed_batch`].
+    /// As for [`Engine::signed_batch`].
     pub fn signed_from_integers(&self, numbers: &Integers) -> Result<SignedBatch, Error> {
         let negative = (0..numbers.len()).map(|i| numbers.is_negative(i));
         SignedBatch::new(self.magnitudes(numbers)?, &bigint_cpu::collect(negative)?)
@@ -301,7 +301,7 @@ impl Batch {
     /// ```
     ///
     /// # Errors
-    /// As [`Batch::get`].
+    /// As for [`Batch::get`].
     pub fn iter(&self) -> Result<Numbers<&Batch, BigUint>, Error> {
         self.node().limbs()?;
         Ok(self.into_iter())
@@ -316,7 +316,7 @@ impl Batch {
     /// The numbers, in the type that other columns have.
     ///
     /// # Errors
-    /// As [`Batch::to_biguints`].
+    /// As for [`Batch::to_biguints`].
     pub fn to_bigints(&self) -> Result<Vec<BigInt>, Error> {
         let numbers = self.to_biguints()?.into_iter();
         Ok(bigint_cpu::collect(numbers.map(BigInt::from))?)
@@ -325,7 +325,7 @@ impl Batch {
     /// The numbers as integers of any lengths.
     ///
     /// # Errors
-    /// As [`Batch::to_biguints`].
+    /// As for [`Batch::to_biguints`].
     pub fn to_integers(&self) -> Result<Integers, Error> {
         let (rows, width) = (self.rows()?, self.width());
         let number = |i: usize| (&rows[i * width..][..width], false);
@@ -335,7 +335,7 @@ impl Batch {
     /// The numbers as big-endian bytes, `4 * width()` to each.
     ///
     /// # Errors
-    /// As [`Batch::to_bytes_le`].
+    /// As for [`Batch::to_bytes_le`].
     pub fn to_bytes_be(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = self.to_bytes_le()?;
         let number = size_of::<Limb>() * self.width();
@@ -362,7 +362,7 @@ impl SignedBatch {
     /// The numbers one after another, each made when it is needed.
     ///
     /// # Errors
-    /// As [`SignedBatch::get`].
+    /// As for [`SignedBatch::get`].
     pub fn iter(&self) -> Result<Numbers<&SignedBatch, BigInt>, Error> {
         self.magnitude.node().limbs()?;
         if let Some(signs) = &self.signs {
@@ -381,7 +381,7 @@ impl SignedBatch {
     /// The numbers as integers of any lengths.
     ///
     /// # Errors
-    /// As [`SignedBatch::to_bigints`].
+    /// As for [`SignedBatch::to_bigints`].
     pub fn to_integers(&self) -> Result<Integers, Error> {
         let (rows, width) = (self.magnitude.rows()?, self.magnitude.width());
         let negative = self.negative()?;
@@ -393,7 +393,7 @@ impl SignedBatch {
 /// Batches are equal where their numbers are, whatever their widths and layouts.
 ///
 /// # Panics
-/// Where the numbers are on a device that fails: [`Batch::to_biguints`] returns an error there.
+/// If the numbers are on a device that fails: [`Batch::to_biguints`] returns an error there.
 impl PartialEq for Batch {
     fn eq(&self, other: &Batch) -> bool {
         if self.len() != other.len() {

@@ -7,6 +7,7 @@ use crate::values::foreign::Limbs;
 use bigint_core::Limb;
 use bigint_cpu::{Cpu, LIMB_WORK, map, share, threads};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Bytes in a limb.
@@ -17,6 +18,9 @@ pub(crate) const SIGNS_OF_BYTE: usize = 8;
 
 /// The cost of a number beside its limbs, in limbs moved.
 const OFFSET_LIMBS: usize = 16;
+
+/// Numbers whose lengths are looked at to tell whether those of all may be alike.
+const SAMPLES: usize = 64;
 
 /// The most numbers of a part that a thread makes.
 const MOST_OF_PART: usize = 1 << 12;
@@ -65,6 +69,12 @@ impl Column {
             signs,
             home: Weak::new(),
         }
+    }
+
+    /// The column, whose limbs' memory goes to a pool in the end.
+    pub fn kept_by(mut self, pool: &Arc<Pool>) -> Self {
+        self.home = Arc::downgrade(pool);
+        self
     }
 
     /// A column without numbers, with room for `count` numbers of `limbs` limbs together.
@@ -268,6 +278,14 @@ impl Column {
         let work = LIMB_WORK * (2 * limbs + OFFSET_LIMBS);
         let cut = sharing.cut(count, work, MOST_OF_PART, SIGNS_OF_BYTE);
         let size = cut.size.max(1);
+        let mut samples = (0..count).step_by(count.div_ceil(SAMPLES).max(1));
+        if limbs > 0 && samples.all(|i| length(i).0 == limbs) {
+            let threads = cut.threads;
+            if let Some(column) = Column::alike(pool, count, limbs, size, threads, &length, &fill)?
+            {
+                return Ok(column);
+            }
+        }
         let mut offsets: Vec<i64> = bigint_cpu::zeroed(count + 1)?;
         let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
         // Ends of the numbers of a part, from its start.
@@ -313,6 +331,53 @@ impl Column {
         let mut column = Column::of_parts(limbs, offsets, signs);
         column.home = pool.map_or(Weak::new(), Arc::downgrade);
         Ok(column)
+    }
+
+    /// [`filled`](Self::filled), where every number has so many limbs: these are looked at once, not once for
+    /// the lengths and once for the limbs. `None` where one has more or fewer.
+    fn alike(
+        pool: Option<&Arc<Pool>>,
+        count: usize,
+        limbs: usize,
+        size: usize,
+        threads: usize,
+        length: &(impl Fn(usize) -> (usize, bool) + Sync),
+        fill: &(impl Fn(usize, &mut [Limb]) + Sync),
+    ) -> Result<Option<Self>, Error> {
+        let total = count.saturating_mul(limbs);
+        let mut all = match pool {
+            Some(pool) => pool.take(total)?,
+            None => bigint_cpu::zeroed(total)?,
+        };
+        let mut signs: Vec<u8> = bigint_cpu::zeroed(count.div_ceil(SIGNS_OF_BYTE))?;
+        let are_alike = AtomicBool::new(true);
+        let parts = all.chunks_mut(size.saturating_mul(limbs));
+        let parts = parts.zip(signs.chunks_mut(size.div_ceil(SIGNS_OF_BYTE)));
+        share(parts.enumerate(), threads, |(part, (places, signs))| {
+            for (i, place) in places.chunks_exact_mut(limbs).enumerate() {
+                let (found, negative) = length(part * size + i);
+                if found != limbs {
+                    are_alike.store(false, Ordering::Relaxed);
+                }
+                if !are_alike.load(Ordering::Relaxed) {
+                    return;
+                }
+                signs[i / SIGNS_OF_BYTE] |= u8::from(negative) << (i % SIGNS_OF_BYTE);
+                fill(part * size + i, place);
+            }
+        });
+        if !are_alike.into_inner() {
+            if let Some(pool) = pool {
+                pool.give(all);
+            }
+            return Ok(None);
+        }
+        let ends = (0..count + 1).map(|i| (i * limbs * LIMB_BYTES) as i64);
+        let column = Column::of_parts(all, bigint_cpu::collect(ends)?, signs);
+        Ok(Some(match pool {
+            Some(pool) => column.kept_by(pool),
+            None => column,
+        }))
     }
 
     /// Columns of `count` numbers that `part` makes range by range, on as many threads as are worth
@@ -414,16 +479,36 @@ impl Packer {
     /// them into its room, and returns its length and its sign.
     #[inline(always)]
     pub fn put(&mut self, count: usize, put: impl Fn(usize, &mut [Limb]) -> (usize, bool)) {
-        let (mut end, mut signs) = (self.end, 0);
+        let mut signs = 0;
+        self.put_magnitudes(count, |at, place| {
+            let (length, negative) = put(at, place);
+            signs |= u8::from(negative && length > 0) << at;
+            length
+        });
+        self.signs.push(signs);
+    }
+
+    /// The same with all signs at once, of which none is a zero's: `put` returns lengths.
+    #[inline(always)]
+    pub fn put_signed(
+        &mut self,
+        count: usize,
+        signs: u8,
+        put: impl Fn(usize, &mut [Limb]) -> usize,
+    ) {
+        self.put_magnitudes(count, put);
+        self.signs.push(signs & u8::MAX >> (SIGNS_OF_BYTE - count));
+    }
+
+    #[inline(always)]
+    fn put_magnitudes(&mut self, count: usize, mut put: impl FnMut(usize, &mut [Limb]) -> usize) {
+        let mut end = self.end;
         let mut ends = [0; SIGNS_OF_BYTE];
         for (at, of_number) in ends[..count].iter_mut().enumerate() {
-            let (length, negative) = put(at, &mut self.limbs[end..]);
-            end += length;
+            end += put(at, &mut self.limbs[end..]);
             *of_number = (end * LIMB_BYTES) as i64;
-            signs |= u8::from(negative && length > 0) << at;
         }
         self.offsets.extend_from_slice(&ends[..count]);
-        self.signs.push(signs);
         self.end = end;
     }
 

@@ -1,6 +1,7 @@
 //! Signed integers of any lengths in one place: limbs, offsets, signs.
 
 use crate::common::limbs;
+use crate::common::pool::Pool;
 use crate::values::column::{Column, Packer, SIGNS_OF_BYTE, each_group, trimmed};
 use crate::values::foreign::Limbs;
 use crate::values::number::{BadNumber, Number, Unread};
@@ -11,9 +12,13 @@ use num_bigint::Sign;
 use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes in a limb.
 const LIMB_BYTES: usize = size_of::<Limb>();
+
+/// Numbers of others that a thread looks at before it takes more.
+const LOOKED_AT: usize = 1 << 14;
 
 /// Signed integers, each as long as it is.
 ///
@@ -132,7 +137,7 @@ impl Integers {
     /// [`Error::NotWrittenSo`] names the first number that is not written in the one way
     /// there is; [`Error::Length`] where the parts do not go together.
     pub fn from_parts(limbs: Vec<Limb>, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
-        Integers::of_limbs(limbs.into(), offsets, signs)
+        Ok(Integers::checked(limbs.into(), offsets, signs)?.into())
     }
 
     /// [`from_parts`](Self::from_parts) of limbs that stay where they are, in the memory of somebody
@@ -150,16 +155,21 @@ impl Integers {
     /// ```
     ///
     /// # Errors
-    /// As [`from_parts`](Self::from_parts).
+    /// As for [`from_parts`](Self::from_parts).
     pub fn from_foreign(
         limbs: impl AsRef<[Limb]> + Send + Sync + 'static,
         offsets: Vec<i64>,
         signs: Vec<u8>,
     ) -> Result<Self, Error> {
-        Integers::of_limbs(Limbs::Foreign(Arc::new(limbs)), offsets, signs)
+        Ok(Integers::checked(Limbs::Foreign(Arc::new(limbs)), offsets, signs)?.into())
     }
 
-    fn of_limbs(limbs: Limbs, offsets: Vec<i64>, signs: Vec<u8>) -> Result<Self, Error> {
+    /// A column of these parts, if they are written in the one way there is.
+    pub(crate) fn checked(
+        limbs: Limbs,
+        offsets: Vec<i64>,
+        signs: Vec<u8>,
+    ) -> Result<Column, Error> {
         let all = &limbs[..];
         let of_length = |expected, found, unit| match expected == found {
             true => Ok(()),
@@ -176,8 +186,8 @@ impl Integers {
         if offsets[0] != 0 {
             return Err(Error::NotWrittenSo { index: 0 });
         }
-        for (index, ends) in offsets.windows(2).enumerate() {
-            let (from, to) = (ends[0], ends[1]);
+        let is_wrong = |index: usize| {
+            let (from, to) = (offsets[index], offsets[index + 1]);
             let is_within = from % 4 == 0 && to % 4 == 0 && 0 <= from && from <= to;
             let top = to as usize / LIMB_BYTES;
             let negative = signs[index / 8] >> (index % 8) & 1 == 1;
@@ -185,15 +195,26 @@ impl Integers {
                 true => !negative,
                 false => all.get(top.wrapping_sub(1)).is_some_and(|&top| top != 0),
             };
-            if !(is_within && is_trimmed && to as usize <= end) {
-                return Err(Error::NotWrittenSo { index });
+            !(is_within && is_trimmed && to as usize <= end)
+        };
+        // Every number is looked at where it ends: memory is waited for, by all cores.
+        let wrong = AtomicUsize::new(count);
+        let parts = (0..count).step_by(LOOKED_AT);
+        bigint_cpu::share(parts, count.div_ceil(LOOKED_AT), |start| {
+            let mut part = start..count.min(start + LOOKED_AT);
+            if let Some(index) = part.find(|&index| is_wrong(index)) {
+                wrong.fetch_min(index, Ordering::Relaxed);
             }
+        });
+        let index = wrong.into_inner();
+        if index < count {
+            return Err(Error::NotWrittenSo { index });
         }
         of_length(offsets[count] as usize, end, "bytes of limbs")?;
         if !count.is_multiple_of(8) && signs[count / 8] >> (count % 8) != 0 {
             return Err(Error::NotWrittenSo { index: count });
         }
-        Ok(Column::of_parts(limbs, offsets, signs).into())
+        Ok(Column::of_parts(limbs, offsets, signs))
     }
 
     /// Makes `count` integers of about `limbs` limbs each: `length` gives the length and the sign
@@ -217,17 +238,34 @@ impl Integers {
         length: impl Fn(usize) -> (usize, bool) + Sync,
         fill: impl Fn(usize, &mut [Limb]) + Sync,
     ) -> Result<Self, Error> {
-        let column = Column::filled(None, count, limbs, length, fill)?;
-        match (0..count).find(|&i| column.magnitude(i).last() == Some(&0)) {
-            Some(index) => Err(Error::NotWrittenSo { index }),
-            None => Ok(column.into()),
+        Integers::from_fn_in(None, count, limbs, length, fill)
+    }
+
+    /// [`from_fn`](Self::from_fn), in memory of a pool, if there is one.
+    pub(crate) fn from_fn_in(
+        pool: Option<&Arc<Pool>>,
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Self, Error> {
+        let wrong = AtomicUsize::new(count);
+        let column = Column::filled(pool, count, limbs, length, |i, place| {
+            fill(i, place);
+            if place.last() == Some(&0) {
+                wrong.fetch_min(i, Ordering::Relaxed);
+            }
+        })?;
+        match wrong.into_inner() {
+            index if index < count => Err(Error::NotWrittenSo { index }),
+            _ => Ok(column.into()),
         }
     }
 
     /// The magnitude of number `index`, least significant limb first.
     ///
     /// # Panics
-    /// Where there is no such number.
+    /// If there is no such number.
     pub fn magnitude(&self, index: usize) -> &[Limb] {
         self.column.magnitude(index)
     }
@@ -241,7 +279,7 @@ impl Integers {
     /// Whether number `index` is negative.
     ///
     /// # Panics
-    /// Where there is no such number.
+    /// If there is no such number.
     pub fn is_negative(&self, index: usize) -> bool {
         assert!(index < self.len(), "there is no number {index}");
         self.column.is_negative(index)
@@ -319,7 +357,7 @@ impl Integers {
     /// [`Error::OutOfMemory`]; [`Error::Device`] where they are on a device that fails.
     ///
     /// # Panics
-    /// Where the batch has no such numbers.
+    /// If the batch has no such numbers.
     pub fn extend_from(&mut self, batch: &SignedBatch, numbers: Range<usize>) -> Result<(), Error> {
         let (rows, width) = (batch.magnitude().rows()?, batch.magnitude().width());
         let negative = batch.negative()?;
@@ -333,7 +371,7 @@ impl Integers {
     /// Appends the number of these little-endian bytes.
     ///
     /// # Errors
-    /// As [`Integers::push`].
+    /// As for [`Integers::push`].
     pub fn push_bytes_le(&mut self, negative: bool, bytes: &[u8]) -> Result<(), Error> {
         let limb = |bytes: &[u8]| {
             let limb = |low: Limb, &byte: &u8| low << 8 | Limb::from(byte);
@@ -346,7 +384,7 @@ impl Integers {
     /// The magnitude of number `index` in little-endian bytes, four to each limb.
     ///
     /// # Panics
-    /// Where there is no such number.
+    /// If there is no such number.
     pub fn to_bytes_le(&self, index: usize) -> Vec<u8> {
         let limbs = self.magnitude(index).iter();
         limbs.flat_map(|limb| limb.to_le_bytes()).collect()
@@ -374,7 +412,11 @@ impl Integers {
         self.push_text_by(text, &mut Decimals::default())
     }
 
-    fn push_text_by(&mut self, text: &[u8], decimals: &mut Decimals) -> Result<(), Error> {
+    pub(crate) fn push_text_by(
+        &mut self,
+        text: &[u8],
+        decimals: &mut Decimals,
+    ) -> Result<(), Error> {
         let index = self.len();
         let bad = |bad: BadNumber| Error::NotADigit {
             index,
@@ -424,7 +466,7 @@ impl Integers {
     /// Makes integers of texts, each as [`Integers::push_text`] reads it.
     ///
     /// # Errors
-    /// As [`Integers::push_text`].
+    /// As for [`Integers::push_text`].
     pub fn from_texts<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Result<Self, Error> {
         let (mut integers, mut decimals) = (Integers::new(), Decimals::default());
         for text in texts {
@@ -439,7 +481,7 @@ impl Integers {
     /// [`Error::OutOfMemory`].
     ///
     /// # Panics
-    /// Where there is no such number.
+    /// If there is no such number.
     pub fn write_decimal(&self, index: usize, text: &mut Vec<u8>) -> Result<(), Error> {
         self.write_decimal_by(index, text, &mut Decimals::default())
     }
@@ -462,7 +504,7 @@ impl Integers {
     /// negative one.
     ///
     /// # Panics
-    /// Where there is no such number, and where memory ends.
+    /// If there is no such number, or if memory ends.
     pub fn write_hexadecimal(&self, index: usize, text: &mut Vec<u8>) {
         if self.is_negative(index) {
             text.push(b'-');
@@ -473,7 +515,7 @@ impl Integers {
     /// Each number in decimal digits, as [`Integers::write_decimal`] writes it.
     ///
     /// # Panics
-    /// Where memory ends, as collections do.
+    /// If memory ends, as collections do.
     pub fn decimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         let mut decimals = Decimals::default();
         self.texts(move |index, text| {
@@ -485,7 +527,7 @@ impl Integers {
     /// Each number in hexadecimal digits, as [`Integers::write_hexadecimal`] writes it.
     ///
     /// # Panics
-    /// Where memory ends, as collections do.
+    /// If memory ends, as collections do.
     pub fn hexadecimals(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         self.texts(|index, text| self.write_hexadecimal(index, text))
     }

@@ -1,11 +1,12 @@
-//! The construction of batches from limbs, integers and bytes, in any layout.
+//! The construction of batches from limbs, integers and bytes, in any layout, and of integers in memory
+//! that is used again.
 
 use crate::common::limbs;
 use crate::common::threads::each;
 use crate::engine::inner::{Inner, Resort};
 use crate::values::batch::Batch;
 use crate::values::node::Node;
-use crate::{Engine, Error};
+use crate::{Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::sync::Arc;
@@ -192,7 +193,7 @@ impl Engine {
     /// [`Engine::batch_from_bytes_le`].
     ///
     /// # Errors
-    /// As [`Engine::batch_from_bytes_le`].
+    /// As for [`Engine::batch_from_bytes_le`].
     pub fn batch_from_bytes_be(
         &self,
         bytes: &[u8],
@@ -204,6 +205,54 @@ impl Engine {
             number.reverse();
         }
         self.batch_from_bytes_le(&bytes, bytes_per_number, layout)
+    }
+
+    /// Memory for so many limbs, with any content: what earlier results of this engine have given back, if some
+    /// of it fits. Fresh memory takes longer to come than many an operation.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn memory(&self, limbs: usize) -> Result<Vec<Limb>, Error> {
+        self.inner.pool.take(limbs)
+    }
+
+    /// [`Integers::from_parts`], whose memory this engine uses again in the end.
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::cpu();
+    /// let mut limbs = engine.memory(2000)?;
+    /// limbs.fill(7);
+    /// let address = limbs.as_ptr();
+    /// drop(engine.integers_from_parts(limbs, vec![0, 8000], vec![0])?);
+    /// assert_eq!(engine.memory(2000)?.as_ptr(), address);
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Integers::from_parts`].
+    pub fn integers_from_parts(
+        &self,
+        limbs: Vec<Limb>,
+        offsets: Vec<i64>,
+        signs: Vec<u8>,
+    ) -> Result<Integers, Error> {
+        let column = Integers::checked(limbs.into(), offsets, signs)?;
+        Ok(column.kept_by(&self.inner.pool).into())
+    }
+
+    /// [`Integers::from_fn`] in [`memory`](Self::memory) of this engine: `fill` must write every limb.
+    ///
+    /// # Errors
+    /// As for [`Integers::from_fn`].
+    pub fn integers_from_fn(
+        &self,
+        count: usize,
+        limbs: usize,
+        length: impl Fn(usize) -> (usize, bool) + Sync,
+        fill: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Result<Integers, Error> {
+        Integers::from_fn_in(Some(&self.inner.pool), count, limbs, length, fill)
     }
 
     /// Keeps the transform of `b` for later products by it, so that each of many products by the

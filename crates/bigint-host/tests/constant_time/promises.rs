@@ -3,6 +3,7 @@
 //! no moduli.
 
 use crate::memcheck;
+use bigint_curves::Curve;
 use bigint_host::{
     Algorithm, Batch, BigUint, Engine, FixedBase, Layout, Limb, MontgomeryParams, Operation,
     Options, Residues, Shape,
@@ -137,6 +138,14 @@ impl Setting {
     /// Two numbers in one.
     fn two(&self) -> Batch {
         self.secret(2 * self.shape.width, 6)
+    }
+
+    /// A point times a secret.
+    fn multiply(&self, curve: Curve) {
+        let secret = self.secret(8, 7);
+        let limbs = secret.rows().unwrap();
+        let number = std::array::from_fn(|i| (limbs[i / 4] >> (8 * (i % 4))) as u8);
+        black_box(curve.multiply_secret(&curve.generator(), &number).unwrap());
     }
 
     fn moduli(&self) -> &Batch {
@@ -274,6 +283,15 @@ pub const PROMISES: &[(&str, Work)] = &[
         );
         let moduli = s.engine.or(&s.below(1), &one).unwrap();
         drop(s.engine.masked_inv_odd_mod(&a, &moduli).unwrap());
+    }),
+    ("Curve::multiply_secret on secp256k1", |s| {
+        s.multiply(Curve::Secp256k1)
+    }),
+    ("Curve::multiply_secret on P-256", |s| {
+        s.multiply(Curve::P256)
+    }),
+    ("Curve::multiply_secret on edwards25519", |s| {
+        s.multiply(Curve::Ed25519)
     }),
 ];
 

@@ -219,6 +219,57 @@ fn texts_are_read_as_the_command_reads_them() {
 }
 
 #[test]
+fn columns_of_one_length_are_made_as_those_of_nearly_one() {
+    const COUNT: usize = 50_000;
+    let engine = Engine::cpu();
+    // Memory that was used before has any content.
+    drop(engine.integers_from_fn(COUNT, 4, |_| (4, false), |_, limbs| limbs.fill(u32::MAX)));
+    for shorter in [None, Some(40_001), Some(0), Some(COUNT - 1)] {
+        let length = |i| (if Some(i) == shorter { 2 } else { 4 }, i % 3 == 0);
+        let fill = |i: usize, limbs: &mut [u32]| {
+            for (limb, at) in limbs.iter_mut().zip(1..) {
+                *limb = i as u32 * 5 + at;
+            }
+        };
+        let numbers = engine.integers_from_fn(COUNT, 4, length, fill).unwrap();
+        assert_eq!(numbers, Integers::from_fn(COUNT, 4, length, fill).unwrap());
+        for i in 0..COUNT {
+            let mut limbs = vec![0; length(i).0];
+            fill(i, &mut limbs);
+            let found = (numbers.magnitude(i), numbers.is_negative(i));
+            assert_eq!(
+                found,
+                (&limbs[..], i % 3 == 0),
+                "number {i} beside {shorter:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_first_number_that_is_not_written_so_is_named() {
+    let wrong = [30_007, 40_001];
+    let limbs: Vec<u32> = (0..50_000)
+        .map(|i| u32::from(!wrong.contains(&i)))
+        .collect();
+    let offsets: Vec<i64> = (0..50_001).map(|i| 4 * i).collect();
+    let made = Integers::from_parts(limbs.clone(), offsets, vec![0; 6250]);
+    assert!(matches!(made, Err(Error::NotWrittenSo { index: 30_007 })));
+    let fill = |i: usize, place: &mut [u32]| place[0] = limbs[i];
+    let made = Integers::from_fn(50_000, 1, |_| (1, false), fill);
+    assert!(matches!(made, Err(Error::NotWrittenSo { index: 30_007 })));
+}
+
+#[test]
+fn powers_and_inverses_have_the_commands_names_too() {
+    let engine = Engine::cpu();
+    let [a, e, m] = [3, 65537, 1009].map(|n: u32| Integers::from([n]));
+    let power = engine.powmod(&a, &e, &m).unwrap();
+    assert_eq!(power, engine.pow_mod(&a, &e, &m).unwrap());
+    assert_eq!(engine.invmod(&a, &m).unwrap(), Integers::from([673]));
+}
+
+#[test]
 fn integers_pass_through_formats_for_people_and_for_machines() {
     let numbers = Integers::from([BigInt::from(-1) << 70u32, BigInt::ZERO, BigInt::from(5)]);
     let json = serde_json::to_string(&numbers).unwrap();

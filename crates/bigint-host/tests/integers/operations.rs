@@ -2,7 +2,7 @@
 
 use crate::lists::{Lengths, Random, numbers};
 use crate::rows::{OF_A_WIDTH, check_operations};
-use bigint_host::{BigInt, Engine, Error, Integers, Operation};
+use bigint_host::{BigInt, Computation, Engine, Error, Expression, Integers, Operation};
 use num_integer::Integer;
 
 fn integers(numbers: &[BigInt]) -> Integers {
@@ -38,13 +38,64 @@ fn signed(count: usize) -> [Vec<BigInt>; 2] {
     [a, b]
 }
 
+/// Rows of several lengths are not computed in their order.
+#[test]
+fn the_first_row_without_a_value_is_named_whatever_the_lengths() {
+    let engine = Engine::cpu();
+    let mut b = vec![BigInt::from(3); 200];
+    b[150..].fill(BigInt::ZERO);
+    let wide = |row: usize| BigInt::from(9) << (100_000 / (201 - row));
+    let a: Vec<BigInt> = (0..200).map(wide).collect();
+    let list = |operation| {
+        let computation = |row| Computation {
+            operation,
+            a: row,
+            b: 200 + row,
+        };
+        (0..200).map(computation).collect::<Vec<_>>()
+    };
+    let both = integers(&[&a[..], &b].concat());
+    let (a, b) = (integers(&a), integers(&b));
+    let (x, y) = (Expression::from(&a), Expression::from(&b));
+    let (div, invert) = (Operation::Div, Operation::InvMod);
+    let quotients = Expression::apply(div, [x.clone(), y.clone()]);
+    let inverses = Expression::apply(invert, [x, y.clone()]);
+    let refused = [
+        ("floor", engine.div_rem_floor(&a, &b).err()),
+        ("truncated", engine.div_rem_truncated(&a, &b).err()),
+        ("euclid", engine.div_rem_euclid(&a, &b).err()),
+        ("exact", engine.div_exact(&a, &b).err()),
+        ("remainder", engine.rem(&a, &b).err()),
+        ("list", engine.run(&both, &list(div)).err()),
+        ("expression", engine.eval(&(quotients + &b)).err()),
+    ];
+    for (way, refused) in refused {
+        assert!(
+            matches!(refused, Some(Error::ZeroDivisor { index: 150 })),
+            "{way}: {refused:?}"
+        );
+    }
+    // No multiple of 3 has an inverse modulo 3.
+    let refused = [
+        ("operation", engine.inv_mod(&a, &b).err()),
+        ("expression", engine.eval(&inverses).err()),
+    ];
+    for (way, refused) in refused {
+        assert!(
+            matches!(refused, Some(Error::NotInvertible { index: 0 })),
+            "{way}: {refused:?}"
+        );
+    }
+}
+
 #[test]
 fn quotients_of_any_lengths_and_signs_go_the_ways_that_are_asked_for() {
     let engine = Engine::cpu();
     let [a, b] = signed(120);
     let zero = BigInt::ZERO;
     let refused = engine.div_rem_floor(&integers(&a), &integers(&b));
-    assert!(matches!(refused, Err(Error::ZeroDivisor { index }) if b[index] == zero));
+    let first = b.iter().position(|b| *b == zero).unwrap();
+    assert!(matches!(refused, Err(Error::ZeroDivisor { index }) if index == first));
     let (found, flags) = engine.masked_div(&integers(&a), &integers(&b)).unwrap();
     let quotients = found.to_bigints().unwrap();
     for (i, (a, b)) in a.iter().zip(&b).enumerate() {

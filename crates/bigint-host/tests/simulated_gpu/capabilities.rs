@@ -1,7 +1,7 @@
 //! What is chosen on devices of each compute capability, which the simulator plays.
 
-use crate::process::on_simulator;
 use bigint_host::{Algorithm, Batch, Engine, Layout, Operation, Shape};
+use bigint_testing::simulator::on_simulator;
 
 /// So many numbers that tensor cores take the widest.
 const COUNT: usize = 600;

@@ -1,15 +1,15 @@
 //! Right answers, on devices that differ in everything but the answers.
 
 use crate::lists::{Lengths, Random, check_list};
-use crate::process::on_simulator;
 use crate::rows::check_operations;
 use crate::signs::{check_chain, check_signs};
 use bigint_host::{
     Algorithm, BackEnd, Batch, BigUint, Ceilings, Engine, Error, Layout, Level, Limb, Operation,
     Options, Shape, Tuning, devices,
 };
+use bigint_testing::simulator::on_simulator;
 use bigint_testing::trial::weight;
-use bigint_testing::{Extent, sweep};
+use bigint_testing::{Extent, sweep, sweep_all};
 use std::thread;
 
 /// Runs the suite on the first device.
@@ -29,7 +29,8 @@ fn conforms(extent: Extent, seed: u64) {
 fn every_kernel_agrees_with_num_bigint_at_every_width() {
     let name = "conformance::every_kernel_agrees_with_num_bigint_at_every_width";
     if on_simulator(name, &[]) {
-        conforms(sweep(Extent::Cases(300), Extent::EveryPairing), 1);
+        let [short, long] = [300, 3000].map(Extent::Cases);
+        conforms(sweep_all(short, long, Extent::EveryPairing), 1);
     }
 }
 

@@ -2,9 +2,9 @@
 //! right answer and a warning.
 
 use crate::at_once::auto;
-use crate::process::on_simulator;
 use crate::signs::check_chain;
 use bigint_host::{BackEnd, BigUint, DeviceErrorKind, Engine, Error, devices};
+use bigint_testing::simulator::on_simulator;
 
 fn numbers() -> Vec<BigUint> {
     (1_u32..100).map(|i| BigUint::from(i).pow(100)).collect()

@@ -8,7 +8,7 @@ use bigint_host::{Batch, BigUint, DeviceErrorKind, Engine, Error, devices};
 use fork::{Fork, WEXITSTATUS, WIFEXITED, fork, waitpid};
 
 use crate::at_once::auto;
-use crate::process::run;
+use bigint_testing::simulator::run;
 
 /// Runs the test `name` again, as others do; it and all that it forks are ended after minutes.
 fn on_simulator_in_time(name: &str, settings: &[(&str, &str)]) -> bool {

@@ -1,9 +1,9 @@
 //! Expressions on a device: one launch for what fits, and the same answers when it fails.
 
 use crate::at_once::auto;
-use crate::process::on_simulator;
 use crate::trees::{check_shapes, check_trees};
 use bigint_host::{BigUint, Engine};
+use bigint_testing::simulator::on_simulator;
 
 #[test]
 fn expressions_on_a_device_are_those_of_num_bigint() {

@@ -1,8 +1,8 @@
 //! Gathered, sliced and concatenated numbers, which stay on the devices that have them.
 
 use crate::at_once::{at_once, auto};
-use crate::process::on_simulator;
 use bigint_host::{BackEnd, Batch, BigUint, DeviceSet, Engine, Error, Layout, Shape, Tuning};
+use bigint_testing::simulator::on_simulator;
 
 /// Limbs that are told apart by their number and place.
 fn batch(engine: &Engine, seed: u32, shape: Shape) -> (Batch, Vec<BigUint>) {

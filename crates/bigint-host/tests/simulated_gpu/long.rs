@@ -1,7 +1,7 @@
 //! Quotients, remainders and square roots of numbers wider than the kernels hold, by Newton's reciprocals.
 
-use crate::process::on_simulator;
-use bigint_host::{BackEnd, Batch, BigUint, Engine, Layout, Tuning};
+use bigint_host::{BackEnd, Batch, BigUint, Engine, Integers, Layout, ProductTree, Tuning};
+use bigint_testing::simulator::on_simulator;
 
 /// The device, with kernels that divide by numbers of four limbs at most.
 fn engine() -> Engine {
@@ -159,4 +159,53 @@ fn a_root_wider_than_kernels_is_composed_of_products() {
     };
     assert_eq!(root(4).expect("one launch"), [mixed(4).sqrt()]);
     assert!(root(40).is_err());
+}
+
+/// Trees of sixteen leaves of 64 limbs: full ones, ones with so much room on top that middle products
+/// serve all levels, and ones with so little that they serve the upper levels only.
+#[test]
+fn remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint() {
+    let name = "long::remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let mut tuning = Tuning::default();
+    tuning.div.device_max_width = 64;
+    // Transforms modulo primes for all that is wide.
+    tuning.mul.ntt.shortest = 0;
+    tuning.mul.ntt.launch_nanoseconds = 0.0;
+    tuning.mul.ntt.limb_nanoseconds = 1e-3;
+    tuning.mul.ntt.square_limb_nanoseconds = 1e-3;
+    let engine = Engine::cuda(0).expect("a device").with_tuning(tuning);
+    engine.note_choices();
+    for (room, wraps) in [(0, false), (5, true), (31, true)] {
+        let leaves: Vec<BigUint> = (0..16u32)
+            .map(|i| match i {
+                0 => power(2048 - room) - 1u8,
+                1 => power(2047 - room) + 1u8,
+                2 => power(2047 - room),
+                _ => (mixed(64) >> room) - i,
+            })
+            .collect();
+        let product: BigUint = leaves.iter().product();
+        let list = |numbers: &[BigUint]| Integers::from_biguints(numbers).expect("memory");
+        let tree = ProductTree::new(&engine, &list(&leaves)).expect("no leaf is zero");
+        let cofactors: Vec<BigUint> = leaves.iter().map(|leaf| &product / leaf % leaf).collect();
+        engine.noted_choices();
+        let found = tree.cofactors().expect("a device");
+        let noted = engine.noted_choices().join(" ");
+        assert_eq!(noted.contains("transforms that wrap"), wraps, "{noted}");
+        assert_eq!(found, list(&cofactors));
+        for x in [
+            BigUint::ZERO,
+            &product - 1u8,
+            &product >> 1,
+            &leaves[0] * &leaves[5] * &leaves[9] - 1u8,
+            product.clone() * 3u8 / 7u8,
+        ] {
+            let expected: Vec<BigUint> = leaves.iter().map(|leaf| &x % leaf).collect();
+            let found = tree.remainders(&list(std::slice::from_ref(&x)));
+            assert_eq!(found.expect("a device"), list(&expected), "{x:x}");
+        }
+    }
 }

@@ -8,6 +8,7 @@
 mod at_once;
 mod capabilities;
 mod conformance;
+mod decimals;
 mod failures;
 mod fork;
 mod fused;
@@ -17,7 +18,7 @@ mod long;
 mod pieces;
 mod preconditions;
 mod primes;
-mod process;
+mod residue_systems;
 mod rows;
 mod secrets;
 mod several;

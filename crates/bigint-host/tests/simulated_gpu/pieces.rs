@@ -1,7 +1,7 @@
 //! Products longer than the longest transform, which are made of several.
 
-use crate::process::on_simulator;
 use bigint_host::{Algorithm, BackEnd, Batch, BigUint, Engine, Error, Layout, Limb, Shape, Tuning};
+use bigint_testing::simulator::on_simulator;
 
 /// Transforms of at most 512 limbs.
 fn short_transforms() -> Engine {

@@ -1,11 +1,11 @@
 //! Operands that operations modulo numbers are not of: the same error on the CPU and on the simulated
 //! GPU, which names the number.
 
-use crate::process::on_simulator;
 use bigint_host::{
     Algorithm, Batch, BigUint, Engine, Error, FixedBase, Form, Integers, Layout, MontgomeryParams,
     Operation, Options, Residues, Shape,
 };
+use bigint_testing::simulator::on_simulator;
 
 /// Numbers of three limbs.
 fn batch(engine: &Engine, numbers: &[&BigUint]) -> Batch {

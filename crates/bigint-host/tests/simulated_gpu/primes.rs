@@ -1,7 +1,7 @@
 //! Primes on the simulated GPU: what the CPU finds.
 
-use crate::process::on_simulator;
 use bigint_host::{BigUint, Engine, RandomPrimes};
+use bigint_testing::simulator::on_simulator;
 
 /// Numbers of two and three limbs on both sides of 2^64 and of the limbs' ends.
 fn numbers() -> Vec<BigUint> {

@@ -3,13 +3,13 @@
 
 use crate::at_once::{at_once, auto};
 use crate::lists::{Lengths, Random, check_list};
-use crate::process::on_simulator;
 use crate::signs::check_chain;
 use bigint_host::{
     BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Integers, Layout,
     Operation, Tuning,
 };
 use bigint_testing::Extent;
+use bigint_testing::simulator::on_simulator;
 use bigint_testing::trial::weight;
 
 /// Three devices, the second with little memory.

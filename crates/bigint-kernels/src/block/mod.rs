@@ -1,7 +1,8 @@
-//! All threads of a block per number: values change hands in shared memory, between barriers.
+//! Kernels in which all threads of a block share a number. They exchange values in shared memory,
+//! between barriers.
 //!
-//! All threads of a block run the same instructions: loops and branches around a barrier, a
-//! shuffle or a vote depend on widths, the batch and the block's place in the launch only.
+//! All threads of a block run the same instructions: loops and branches around a barrier, a shuffle
+//! or a vote depend only on widths, the batch and the block's place in the launch.
 
 pub mod mul;
 
@@ -15,7 +16,7 @@ use bigint_core::specialization::{self, BlockTransform};
 use bigint_core::transform::Plan;
 use core::marker::PhantomData;
 
-/// One number's operands and where its result goes.
+/// The operands and the result of one number.
 pub struct Work<const THREADS: u32, S> {
     /// The threads that share the number.
     pub team: Team<THREADS>,
@@ -25,15 +26,15 @@ pub struct Work<const THREADS: u32, S> {
     pub a: Number<S>,
     /// The second operand.
     pub b: Number<S>,
-    /// Whether the operands are the same number, of one piece.
+    /// Whether the operands are the same number, which is one piece.
     pub is_square: bool,
-    /// Whether both operands are one piece ([`Plan::limbs`]).
+    /// Whether each operand is one piece, of at most [`Plan::limbs`] limbs.
     pub is_one_piece: bool,
     /// The table of roots of unity.
     pub roots: Roots,
 }
 
-/// The batches of a launch at this level, on whose word the leaves rely.
+/// The batches of a launch at block level. Leaves rely on the contract under which they were made.
 #[derive(Clone, Copy)]
 pub struct Batches<'a, const LANES: u32, S> {
     arguments: &'a Arguments,
@@ -44,11 +45,11 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
     /// The batches that a kernel was launched with.
     ///
     /// # Safety
-    /// `arguments` are those of a launch of a block-level kernel: its operands and its table
-    /// of roots allocated, its results apart from everything else, its `workers` as many
-    /// as its blocks, each of the threads of the plan for `LANES`, which come here together and
-    /// stay together, as [`Team::new`] asks, and of the shared memory of `Kernel::launch`. Each
-    /// calls this once.
+    /// `arguments` are those of a launch of a kernel at block level. The operands and the table of
+    /// roots are allocated, and the results overlap nothing else. `workers` is the number of
+    /// blocks. Each block has the threads of the plan for `LANES`, which come here together and
+    /// stay together as [`Team::new`] demands, and the shared memory of `Kernel::launch`. Each
+    /// block calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments) -> Self {
@@ -58,11 +59,12 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         }
     }
 
-    /// The numbers that fall to the calling block, one after the other, or [so many](Plan::numbers)
-    /// at a time, with a barrier in between: the shared memory of the last one is free for the next.
+    /// Calls `compute` for the numbers of the calling block, [`Plan::numbers`] at a time, with a
+    /// barrier in between, so that each may use the shared memory of the one before.
     #[inline(always)]
     pub fn for_each<const THREADS: u32>(self, compute: impl Fn(Work<THREADS, S>)) {
-        // Known to the compiler. (As a `const` it would be checked where nothing comes to.)
+        // The compiler decides this. (As a `const` it would be checked even in code that is never
+        // reached.)
         assert!(THREADS == const { Plan::of(LANES).threads() });
         let arguments = self.arguments;
         let Arguments { a, b, .. } = arguments;

@@ -1,10 +1,10 @@
-//! The numbers modulo one odd number of a launch, reduced as late as can be.
+//! Numbers modulo an odd number that is the same for a whole launch, reduced as late as possible.
 //!
-//! All threads compute modulo the same number `m`, a parameter of the kernel: hardware has parameters
-//! in constant memory, from which multiply-adds take an operand, so that the modulus takes no registers.
-//! With `R = B^LIMBS > 64 m`, six bits are spare, and an [`Element`] is below `BOUND m`, by its type:
-//! a product of `a < x m` and `b < y m` with `x y <= 64` is below `(64 m m + R m) / R < 2 m`, without a
-//! subtraction at its end, and sums and differences need none either.
+//! All threads compute modulo the same number `m`, which is a parameter of the kernel. Parameters are in
+//! constant memory, from which multiply-adds can take an operand, so the modulus takes no registers. As
+//! `R = B^LIMBS > 64 m`, six bits are spare. The type of an [`Element`] says that it is below `BOUND m`.
+//! The product of `a < x m` and `b < y m` with `x y <= 64` is below `(64 m m + R m) / R < 2 m` without a
+//! subtraction at its end. Sums and differences need none either.
 //!
 //! ```text
 //! let sum: Element<8, 4> = field.add(x, y);            // x, y below 2 m
@@ -12,22 +12,22 @@
 //! let product = field.mul(sum, difference);            // 4 * 4 <= 64: below 2 m
 //! ```
 //!
-//! By hand, with `R` = 1000 and `m` = 7: 4 below 7 times 27 below 28 is 108; 108 + 556 7 is 4000, so
-//! that the product is 4, and 4000 is 108 modulo 7.
+//! By hand, with `R` = 1000 and `m` = 7: 4, which is below 7, times 27, which is below 28, is 108. As
+//! 108 + 556 * 7 = 4000, the product is 4, and indeed 4 times 1000 is 108 modulo 7.
 //!
-//! A bound that does not hold is an error when the kernel is compiled. `LIMBS` is 4, 8, 12, 16, 24 or 32.
+//! A bound that is exceeded is a compile-time error. `LIMBS` is 4, 8, 12, 16, 24 or 32.
 //!
-//! Cost: a product `2 n^2 + n` multiply-adds, a square `1.5 (n^2 + n)`, [`scale`](Field::scale) `2 n + 1`.
-//! No scratch.
+//! Cost: `2 n^2 + n` multiply-adds for a product, `1.5 (n^2 + n)` for a square, `2 n + 1` for
+//! [`scale`](Field::scale). No scratch.
 
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::Modulus;
 use bigint_core::Limb;
 
-/// What products of bounds may be.
+/// The greatest product of bounds.
 pub const SPARE: u32 = 64;
 
-/// A modulus, as the host writes it into the parameters of a launch: its limbs, then those of its double.
+/// A modulus as the host writes it into the parameters of a launch: its limbs, then those of its double.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Field<const LIMBS: usize> {
@@ -35,18 +35,18 @@ pub struct Field<const LIMBS: usize> {
     twice: [Limb; LIMBS],
 }
 
-/// A number below `BOUND` times the modulus, in Montgomery's form.
+/// A number in Montgomery's form, below `BOUND` times the modulus.
 #[derive(Clone, Copy)]
 pub struct Element<const LIMBS: usize, const BOUND: u32>([Limb; LIMBS]);
 
 impl<const LIMBS: usize, const BOUND: u32> Element<LIMBS, BOUND> {
-    /// The element of these limbs, which are below `BOUND` times the modulus.
+    /// The element with these limbs, which are a number below `BOUND` times the modulus.
     #[inline(always)]
     pub const fn of_limbs(limbs: [Limb; LIMBS]) -> Self {
         Element(limbs)
     }
 
-    /// The limbs, which may be the modulus or more.
+    /// The limbs of the element, a number that may be the modulus or more.
     #[inline(always)]
     pub const fn limbs(self) -> [Limb; LIMBS] {
         self.0
@@ -102,7 +102,7 @@ where
         Element(Window::<LIMBS>::add_digits(a.0, b.0).0)
     }
 
-    /// `a - b`, as `a - b + 2 m`.
+    /// `a - b`, computed as `a - b + 2 m`.
     #[inline(always)]
     pub fn sub<const A: u32, const R: u32>(
         &self,

@@ -1,19 +1,20 @@
-//! Loads and stores of limbs at addresses in device memory and in shared memory, which callers vouch
-//! for.
+//! Loads and stores of limbs at addresses in device memory and in shared memory. Callers vouch for
+//! the addresses.
 
-// Device memory is reached through `ld.global` and `st.global`: addresses come
-// from the launch as integers, which the compiler would take for generic ones. Shared memory
-// is reached through `ld.shared` and `st.shared`, with 32-bit addresses of its own.
+// Device memory is reached through `ld.global` and `st.global`: addresses come from the launch as
+// integers, which the compiler would take for generic addresses. Shared memory is reached through
+// `ld.shared` and `st.shared`, with 32-bit addresses of its own.
 #![allow(unsafe_code)]
 
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Loads and stores in a space of memory, whose addresses are of this type and come in registers of
-/// this class. What is at an address that a function is given, of one limb, or of two or four that
-/// begin at a multiple of as many, the caller vouches for; of those `_below` where `at < reach`, and
-/// elsewhere they load zeros and store nothing, without a branch. These have the operands of a name
-/// each in this order.
+/// Defines loads and stores in one space of memory, whose addresses have type `$address` and stand
+/// in registers of class `$register`. The caller of a function vouches for the limb at its address,
+/// or for two or four limbs that begin at a multiple of two or four. A caller of a function
+/// `_below` vouches for them only where `at < reach`; elsewhere the function loads zeros, or stores
+/// nothing, without a branch. `$operand` lists the operands `at`, `reach` and `address` of these in
+/// the order in which they are given to `asm!`.
 macro_rules! accesses {
     (
         $space:literal, $address:ty, $register:ident,
@@ -133,7 +134,7 @@ macro_rules! accesses {
     };
 }
 
-/// In device memory.
+/// Loads and stores in device memory.
 mod global {
     accesses! {
         "global", u64, reg64,
@@ -162,7 +163,7 @@ mod global {
     }
 }
 
-/// In shared memory.
+/// Loads and stores in shared memory.
 pub(super) mod shared {
     accesses! {
         "shared", u32, reg32,
@@ -182,8 +183,7 @@ pub(super) mod shared {
 
 pub(super) use global::*;
 
-/// Sets the 64 bits at `address` to the lesser of themselves and `x`, whoever else does
-/// so at the same time.
+/// Atomically sets the 64 bits at `address` to the lesser of themselves and `x`.
 #[inline(always)]
 pub(super) unsafe fn least(address: u64, x: u64) {
     // SAFETY: the caller vouches for 64 bits at `address`, a multiple of 8.
@@ -194,7 +194,7 @@ pub(super) unsafe fn least(address: u64, x: u64) {
     }
 }
 
-/// `x y + z` by one instruction: the compiler forgets in a loop that `y` has 32 bits.
+/// `x y + z` by one instruction. (Inside loops the compiler forgets that `y` has 32 bits.)
 #[inline(always)]
 pub fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
     let sum;
@@ -207,7 +207,7 @@ pub fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
     sum
 }
 
-/// The limb at `address` where both `at < reach`, else zero, without a branch.
+/// The limb at `address` if `at < reach` in both pairs, else zero, without a branch.
 #[inline(always)]
 pub(super) unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), address: u64) -> Limb {
     let limb;
@@ -228,8 +228,8 @@ pub(super) unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), addr
     limb
 }
 
-/// The four limbs at `address`, of limbs that are many and not wanted again soon: in caches they make
-/// room for others first.
+/// Loads four limbs at `address` that belong to many and are not needed again soon. Caches evict
+/// them first.
 #[inline(always)]
 pub(super) unsafe fn load_four_of_many(address: u64) -> [Limb; 4] {
     let (a, b, c, d);
@@ -243,22 +243,22 @@ pub(super) unsafe fn load_four_of_many(address: u64) -> [Limb; 4] {
     [a, b, c, d]
 }
 
-/// Limbs of a batch, all as far apart.
+/// Limbs of a batch at equal distances.
 #[derive(Clone, Copy)]
 pub struct Walk {
     address: u64,
-    /// Bytes from one to the next.
+    /// The bytes from one limb to the next.
     step: u64,
     /// The number of limbs.
     steps: u32,
 }
 
 impl Walk {
-    /// The limbs from `address` on, so many, `step` bytes apart.
+    /// The `steps` limbs from `address` on that are `step` bytes apart.
     ///
     /// # Safety
-    /// All of them are inside numbers, which stay allocated while the kernel runs. What other
-    /// threads write to them is ordered with this thread's loads and stores by barriers.
+    /// All the limbs are inside numbers, which stay allocated while the kernel runs. Barriers order
+    /// what other threads write to them with this thread's loads and stores.
     #[inline(always)]
     pub(super) unsafe fn new(address: u64, step: u64, steps: u32) -> Self {
         Walk {
@@ -273,14 +273,14 @@ impl Walk {
         self.address + u64::from(i) * self.step
     }
 
-    /// Limb `i` of them, zero where there is none.
+    /// Limb `i` of the walk; zero beyond its end.
     #[inline(always)]
     pub fn limb(self, i: u32) -> Limb {
         // SAFETY: where there is one, it is allocated by the contract of `new`.
         unsafe { load_below(i, self.steps, self.address_of(i)) }
     }
 
-    /// Sets limb `i` of them, where there is one.
+    /// Sets limb `i` of the walk; does nothing beyond its end.
     #[inline(always)]
     pub fn set(self, i: u32, limb: Limb) {
         // SAFETY: as in `limb`.

@@ -27,16 +27,16 @@ impl<const THREADS: u32> Team<THREADS> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// The block has `THREADS` threads, and the shared memory that the kernel's leaf lays
-    /// claim to; what is asked for of a [`Stretch`](super::stretch::Stretch) is within it. All threads come to every call of
-    /// [`sync`](Self::sync) and [`all`](Self::all), and to what the [`warp`](Self::warp) does, together: control
-    /// flow may depend on what is the same in the block.
+    /// The block has `THREADS` threads and all the shared memory that the kernel's leaf uses; every access of a
+    /// [`Stretch`](super::stretch::Stretch) is within it. All threads come to every call of [`sync`](Self::sync) and
+    /// [`all`](Self::all), and to the shuffles and votes of the [`warp`](Self::warp), together: control flow may
+    /// depend only on values that are the same in the whole block.
     #[inline(always)]
     pub unsafe fn new() -> Self {
-        // Known to the compiler. (As a `const` it would be checked where nothing comes to.)
+        // The compiler decides this. (As a `const` it would be checked even in code that is never reached.)
         assert!(THREADS.is_multiple_of(32));
         Team {
-            // Known to be small, so that divisions by powers of two are cheap.
+            // The remainder tells the compiler that the index is small, so that divisions by powers of two are cheap.
             thread: thread::index_in_block() % THREADS.next_power_of_two(),
             // SAFETY: by this function's own contract.
             warp: unsafe { Group::new() },
@@ -55,30 +55,29 @@ impl<const THREADS: u32> Team<THREADS> {
         self.warp
     }
 
-    /// The part of its warp that shares a number, of so many lanes.
+    /// The group of `LANES` lanes, within its warp, with which the calling thread shares a number.
     #[inline(always)]
     pub fn group<const LANES: u32>(self) -> Group<LANES> {
         // SAFETY: by the contract of `new`.
         unsafe { Group::new() }
     }
 
-    /// Waits for the block: what its threads wrote before, all of them may read after.
+    /// Waits for all threads of the block. Afterwards all of them may read what any of them wrote before.
     #[inline(always)]
     pub fn sync(self) {
         // SAFETY: the block is converged by the contract of `new`.
         unsafe { barrier(0) }
     }
 
-    /// Waits for the block's threads, and says whether `predicate` holds in every one.
+    /// Waits for all threads of the block, and returns whether `predicate` holds in every one.
     #[inline(always)]
     pub fn all(self, predicate: bool) -> bool {
         // SAFETY: as in `sync`.
         unsafe { barrier_all(0, predicate) }
     }
 
-    /// Waits for the part of the block that the calling warp is in, where parts are of so
-    /// many warps that follow each other: all threads of a part come together. There are no
-    /// more than 15 parts, unless they are single warps.
+    /// Waits for the part of the block that the calling warp is in. A part is `warps` warps that follow each other,
+    /// and all of its threads come here together. There are at most 15 parts, unless parts are single warps.
     #[inline(always)]
     pub fn sync_part(self, warps: u32) {
         if warps == 1 {

@@ -1,5 +1,5 @@
-//! Carry chains. Each is ONE `asm!` block: the carry flag does not survive from
-//! one block to the next.
+//! Carry chains. Each is one `asm!` block, as the carry flag does not survive from one block to
+//! the next.
 
 // `asm!`: Rust has no word for the carry flag.
 #![allow(unsafe_code)]
@@ -62,9 +62,9 @@ pub fn sub(a: [Limb; 4], b: [Limb; 4], borrow: Limb) -> ([Limb; 4], Limb) {
 /// Returns the lowest limb of the result and the eight above it. Nothing is cut
 /// off: `(B^8 - 1) + (B - 1)(B^8 - 1) + (B - 1) = B^9 - 1`.
 ///
-/// Products with even limbs of `b` and products with odd ones are two chains: in
-/// each, the low half of a product lies where the high half of the one before
-/// ends, so that hardware multiplies and adds 64 bits at a time.
+/// The products with even limbs of `b` are one chain, and those with odd limbs another. Within
+/// a chain, the low half of a product lies just above the high half of the one before, so that
+/// hardware multiplies and adds 64 bits at a time.
 #[inline(always)]
 pub fn multiply_row(sum: [Limb; 8], a: Limb, b: [Limb; 8], low: Limb) -> (Limb, [Limb; 8]) {
     let [
@@ -113,8 +113,8 @@ pub fn multiply_row(sum: [Limb; 8], a: Limb, b: [Limb; 8], low: Limb) -> (Limb, 
     (s0, [s1, s2, s3, s4, s5, s6, s7, s8])
 }
 
-/// A column's sum of products, 96 bits: room for `2^32` of them, more than the
-/// widest operand has limbs.
+/// The sum of a column's products, in 96 bits. It has room for `2^32` products, which is more
+/// than the limbs of the widest operand.
 #[derive(Clone, Copy, Default)]
 pub struct Accumulator {
     low: Limb,
@@ -150,7 +150,7 @@ impl Accumulator {
         self.high += Limb::from(carry);
     }
 
-    /// The lowest limb; what is above it moves down.
+    /// Takes the lowest limb out, and moves the others down.
     #[inline(always)]
     pub fn shift(&mut self) -> Limb {
         let low = self.low;
@@ -165,9 +165,9 @@ impl Accumulator {
     }
 }
 
-/// `low high + low + high B`, the product of the limbs of a sum added to it, modulo `B^2`:
-/// one instruction. (Asked for 64 bits at a time, the driver's compiler multiplies and
-/// adds apart.)
+/// `low high + low + high B` modulo `B^2`: the product of the limbs of a pair is added to the
+/// pair, by one instruction. (From an expression of 64 bits the driver's compiler makes
+/// separate multiplications and additions.)
 #[inline(always)]
 pub fn multiply_halves([low, high]: [Limb; 2]) -> [Limb; 2] {
     let (lower, upper);

@@ -1,6 +1,6 @@
-//! The limbs of contiguous batches, whose numbers are taken for one.
+//! The limbs of contiguous batches, taken as one row without regard to numbers.
 
-#![allow(unsafe_code)] // What they reach of device memory is out of the compiler's sight.
+#![allow(unsafe_code)] // The compiler cannot see which device memory rows access.
 
 use super::access::{load, load_below, load_four, load_four_below, store_below, store_four_below};
 use bigint_core::{Limb, MatrixArgument};
@@ -8,74 +8,86 @@ use bigint_core::{Limb, MatrixArgument};
 /// Bytes in a limb.
 const LIMB_BYTES: u64 = 4;
 
-/// The limbs of a contiguous batch, its numbers taken for one, from some limb on.
+/// The limbs of a contiguous batch as one row, from some limb on.
 #[derive(Clone, Copy)]
 pub struct Row(u64);
 
 impl Row {
-    /// The limbs from `start` on.
+    /// The row of the batch's limbs from limb `start` on.
     ///
     /// # Safety
-    /// As for [`Number::new`](super::memory::Number::new), of all numbers that have limbs that are asked for or set; and
-    /// the batch's numbers follow one another without a gap.
+    /// The contract of [`Number::new`](super::memory::Number::new) holds for every number of which a limb is read or
+    /// set, and the batch's numbers follow one another without a gap.
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, start: u64) -> Self {
         Row(argument.limbs + LIMB_BYTES * start)
     }
 
-    /// The limbs from `by` further on.
+    /// The row from `by` limbs further on.
     #[inline(always)]
     pub fn up(self, by: u32) -> Self {
         Row(self.0 + LIMB_BYTES * u64::from(by))
     }
 
-    /// Limb `at`, or limb `last` where that is lower, both of the batch: without a condition,
-    /// which the driver's compiler would keep from the load to what uses it, and loads, of
-    /// which it has few conditions, one after the other.
+    /// The limbs from `by` further down on.
+    #[inline(always)]
+    pub fn down(self, by: u32) -> Self {
+        Row(self.0.wrapping_sub(LIMB_BYTES * u64::from(by)))
+    }
+
+    /// Limb `at`, or limb `last` if that is lower; the batch has both. There is no condition: the driver's compiler
+    /// would keep it from the load until the limb is used, and as it can keep few conditions, it would load one limb
+    /// after the other.
     #[inline(always)]
     pub fn limb(self, at: u32, last: u32) -> Limb {
         // SAFETY: the limb is allocated.
         unsafe { load(self.up(at.min(last)).0) }
     }
 
-    /// Sets limb `at` where that is below `end`, which the batch has.
+    /// Sets limb `at` if it is below `end`. The batch has the limb then.
     #[inline(always)]
     pub fn set(self, at: u32, end: u32, limb: Limb) {
         // SAFETY: where `at` is below `end`, the limb is allocated.
         unsafe { store_below(at, end, self.up(at).0, limb) }
     }
 
-    /// The first limb where `at < end`, which the batch has then; else zero.
+    /// The first limb if `at < end`, else zero. The batch has the limb if `at < end`.
     #[inline(always)]
     pub fn first_below(self, at: u32, end: u32) -> Limb {
         // SAFETY: where `at` is below `end`, the limb is allocated.
         unsafe { load_below(at, end, self.0) }
     }
 
-    /// Sets the first limb, likewise.
+    /// Sets the first limb if `at < end`. The batch has the limb then.
     #[inline(always)]
     pub fn set_first_below(self, at: u32, end: u32, limb: Limb) {
         // SAFETY: as in `first_below`.
         unsafe { store_below(at, end, self.0, limb) }
     }
 
-    /// Four `at` of a row that begins where fours do, or four `last` where that is lower, both of
-    /// the batch; as [`limb`](Self::limb) without a condition.
+    /// Limbs `4 at .. 4 at + 4`, or `4 last .. 4 last + 4` if `last` is lower; the batch has both. The row begins at
+    /// a multiple of 16 bytes. As in [`limb`](Self::limb) there is no condition.
     #[inline(always)]
     pub fn four(self, at: u32, last: u32) -> [Limb; 4] {
         // SAFETY: the four is allocated, and aligned to 16 bytes.
         unsafe { load_four(self.up(4 * at.min(last)).0) }
     }
 
-    /// Four `at` of a row that begins where fours do, where `at < end`; else zeros.
+    /// The address of four `at`.
+    #[inline(always)]
+    pub(super) fn address_of_four(self, at: u32) -> u64 {
+        self.up(4 * at).0
+    }
+
+    /// Limbs `4 at .. 4 at + 4` if `at < end`, else zeros. The row begins at a multiple of 16 bytes.
     #[inline(always)]
     pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {
         // SAFETY: where `at` is below `end`, the four is allocated.
         unsafe { load_four_below(at, end, self.up(4 * at).0) }
     }
 
-    /// The first four limbs of a row that begins where fours do, of which there are so many; else
-    /// zeros.
+    /// The first four limbs of a row of `limbs` limbs, with zeros for those that it does not have. The row begins at
+    /// a multiple of 16 bytes.
     #[inline(always)]
     pub fn four_of(self, limbs: u32) -> [Limb; 4] {
         let four = self.four_below(0, limbs / 4);
@@ -90,7 +102,7 @@ impl Row {
         ]
     }
 
-    /// Sets four `at`, likewise.
+    /// Sets limbs `4 at .. 4 at + 4` if `at < end`, in a row that begins at a multiple of 16 bytes.
     #[inline(always)]
     pub fn set_four_below(self, at: u32, end: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four_below`.

@@ -1,7 +1,7 @@
-//! Arithmetic in FP64, every operation rounded once to nearest, ties to even.
+//! Arithmetic in FP64. Every operation rounds once to nearest, ties to even.
 //!
-//! Rust's own `+`, `-` and `*` become `add.rn`, `sub.rn` and `mul.rn`, which no later
-//! compiler contracts; what Rust lacks is the fused operation and the table of roots.
+//! Rust's own `+`, `-` and `*` become `add.rn`, `sub.rn` and `mul.rn`, which no later compiler
+//! contracts. This file adds the fused operation, approximations, and tables of roots.
 
 // The intrinsic is a foreign function, and roots are loaded from addresses.
 #![allow(unsafe_code)]
@@ -25,14 +25,14 @@ pub fn multiply_add(x: f64, y: f64, z: f64) -> f64 {
     unsafe { fused(x, y, z) }
 }
 
-/// A whole number below 2^32 as it is, without a conversion: those are slow.
+/// A whole number below 2^32 as a double. It uses no conversion, as those are slow.
 #[inline(always)]
 pub fn whole(x: u32) -> f64 {
     const TWO_52: u64 = 0x4330 << 48;
     f64::from_bits(TWO_52 | u64::from(x)) - f64::from_bits(TWO_52)
 }
 
-/// A whole number from -2^31 to 2^31 - 1.
+/// A whole number from -2^31 to 2^31 - 1 as a double.
 #[inline(always)]
 pub fn signed(x: i32) -> f64 {
     const TWO_52: u64 = 0x4330 << 48;
@@ -41,14 +41,14 @@ pub fn signed(x: i32) -> f64 {
         - f64::from_bits(TWO_52 | u64::from(TWO_31))
 }
 
-/// The whole number nearest to `x scale`, ties to even, in two's complement, and
-/// [`NEAREST_OFFSET`] more; of products below 2^51 in size, where `scale` is a power of two.
+/// The whole number nearest to `x scale`, ties to even, in two's complement, plus
+/// [`NEAREST_OFFSET`]. The product is below 2^51 in size, and `scale` is a power of two.
 #[inline(always)]
 pub fn nearest(x: f64, scale: f64) -> u64 {
     multiply_add(x, scale, f64::from_bits(NEAREST_OFFSET)).to_bits()
 }
 
-/// `3 2^51`, whose last bit has weight 1.
+/// The bits of the double `3 2^51`, whose last bit has weight 1.
 pub const NEAREST_OFFSET: u64 = 0x4338 << 48;
 
 /// A table of complex numbers in device memory that no thread writes.
@@ -61,15 +61,15 @@ impl Roots {
     /// The table at `address`, a multiple of 16.
     ///
     /// # Safety
-    /// The table stays allocated and unchanged while the kernel runs, and has every place
-    /// that is asked for.
+    /// The table stays allocated and unchanged while the kernel runs, and has every place that is
+    /// read.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Roots { address }
     }
 
-    /// The table from place `by` on. (Where places are sums of what the compiler knows and what it
-    /// does not, their addresses are one and constants, if it is told the sums one by one.)
+    /// The table from place `by` on. (If a place is the sum of a variable and a constant, two
+    /// calls, the variable first, let the compiler share one address for all the constants.)
     #[inline(always)]
     pub fn up(self, by: u32) -> Self {
         Roots {
@@ -77,7 +77,7 @@ impl Roots {
         }
     }
 
-    /// Real and imaginary part at place `at`.
+    /// The real and the imaginary part at place `at`.
     #[inline(always)]
     pub fn at(self, at: u32) -> [f64; 2] {
         let (re, im);
@@ -92,29 +92,29 @@ impl Roots {
     }
 }
 
-/// The root of `x`, correctly rounded.
+/// The square root of `x`, correctly rounded.
 #[inline(always)]
 pub fn sqrt(x: f64) -> f64 {
     // SAFETY: register arithmetic only.
     unsafe { square_root(x) }
 }
 
-/// `1 / x` within a relative error of `2^-19`, its lower 32 bits zero: one instruction.
+/// `1 / x` within a relative error of `2^-19`, by one instruction. The lower 32 bits are zero.
 #[inline(always)]
 pub fn reciprocal(x: f64) -> f64 {
     // SAFETY: register arithmetic only.
     unsafe { approximate_reciprocal(x) }
 }
 
-/// `x` as a float of 32 bits, within `2^-23` of it where it is `2^32` at least in size.
+/// `x` as a float of 32 bits, within a relative error of `2^-23` if it is at least `2^32` in size.
 #[inline(always)]
 pub fn short(x: i64) -> f32 {
-    // A conversion of 64 bits is as slow as doubles are.
+    // A conversion of 64 bits would be as slow as doubles are.
     const TWO_32: f32 = 4_294_967_296.0;
     ((x >> 32) as i32 as f32) * TWO_32 + (x as u32 as f32)
 }
 
-/// `1 / x` of a float within a relative error of `2^-22`.
+/// `1 / x` for a float of 32 bits, within a relative error of `2^-22`.
 #[inline(always)]
 pub fn short_reciprocal(x: f32) -> f32 {
     let reciprocal;
@@ -138,15 +138,17 @@ pub fn nearest_integer(x: f32) -> i32 {
     nearest
 }
 
-/// Added to a double of 31 bits and taken off again, it rounds to an integer, which then stands in
-/// the lower 32 bits.
+/// The number `3 2^51`. Adding it to a double below 2^31 in size, and subtracting it again, rounds
+/// the double to an integer. Before the subtraction the lower 32 bits are that integer.
 pub const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
-/// A step of Euclid's algorithm: `x - t y`, `t` the integer next to `x / y`, about, of up to 26
-/// bits, and what it is of two numbers of which `x` and `y` are multiples. Nothing happens where
-/// `y` is less than what has `least` as its [upper half](upper).
+/// A step of Euclid's algorithm: replaces `x` by `x - t y`, where `t` is about the nearest integer
+/// to `x / y`, of up to 26 bits. `x` is a combination of two numbers with the cofactors `[u, v]`,
+/// and `y` one with `[p, q]`; the cofactors of `x` are replaced with it. The step changes nothing
+/// if the [upper half](upper) of `y` is below `least`.
 ///
-/// The multiples are integers: products of doubles take as long, and there are enough of them.
+/// Cofactors are integers: multiplying them as doubles would take as long, and the unit for
+/// doubles has enough to do.
 #[inline(always)]
 pub fn euclid(
     mut x: f64,
@@ -162,7 +164,8 @@ pub fn euclid(
             ".reg .pred is_enough;",
             ".reg .b32 low, high;",
             ".reg .b64 t, reciprocal;",
-            // Both are positive as floats of 32 bits too, and compare in the same way.
+            // Upper halves of positive doubles are compared as floats of 32 bits, which have the
+            // same order.
             "mov.b64 {{low, high}}, {y};",
             "abs.f32 high, high;",
             "setp.ge.f32 is_enough, high, {least};",
@@ -192,25 +195,25 @@ pub fn euclid(
     (x, [u, v])
 }
 
-/// The upper 32 bits of `|x|`, which compare as `|x|` does.
+/// The upper 32 bits of `|x|`, which have the same order as `|x|`.
 #[inline(always)]
 pub fn upper(x: f64) -> u32 {
     (x.to_bits() >> 32) as u32 & 0x7fff_ffff
 }
 
-/// Doubles in device memory, by pairs or one by one, that threads read and write.
+/// Doubles in device memory that threads read and write, in pairs or one by one.
 #[derive(Clone, Copy)]
 pub struct Pairs {
     address: u64,
 }
 
 impl Pairs {
-    /// Memory at `address`, a multiple of 16.
+    /// The doubles from `address` on, a multiple of 16.
     ///
     /// # Safety
-    /// The memory stays allocated while the kernel runs, and has every place that is asked
-    /// for. What one thread writes no other one reads or writes, unless a barrier of their
-    /// block is in between.
+    /// The memory stays allocated while the kernel runs, and has every place that is read or set.
+    /// No thread reads or writes what another one writes, unless a barrier of their block is in
+    /// between.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Pairs { address }
@@ -242,7 +245,7 @@ impl Pairs {
         }
     }
 
-    /// Double `at`, counted in doubles.
+    /// Double `at`, where `at` counts doubles and not pairs.
     #[inline(always)]
     pub fn double(self, at: u32) -> f64 {
         let x;

@@ -1,4 +1,4 @@
-//! A thread's part of scratch, four limbs at a time.
+//! A thread's part of scratch, which it reads and writes four limbs at a time.
 
 // Addresses come from the launch.
 #![allow(unsafe_code)]
@@ -14,25 +14,26 @@ const FOUR: u32 = 4 * LIMB_BYTES;
 /// Bytes of a limb.
 const LIMB_BYTES: u32 = size_of::<Limb>() as u32;
 
-/// Bytes from one four of a thread to its next.
+/// The bytes from one group of four limbs of a thread to its next.
 const STRIDE: u32 = FOUR * BLOCK;
 
-/// A thread's own column of fours of limbs in scratch. Those of a block's threads stand side by side:
-/// four `i` of its thread `t` is four `i * BLOCK + t` of the block's own part, so that all of them are
-/// at distances from the first that the compiler knows, and near it. They come past what caches are to
-/// keep: tables of all threads fill them, and the code would have to come from memory again.
+/// A thread's own column in scratch, made of groups of four limbs. The columns of a block's threads
+/// stand side by side: group `i` of thread `t` is group `i * BLOCK + t` of the block's part. So the
+/// compiler knows the distance of each group from the first, and it is short. Groups are loaded so
+/// that caches evict them first: the tables of all threads would fill the caches, and the kernel's
+/// code would have to come from memory again.
 #[derive(Clone, Copy)]
 pub struct Fours {
     address: u64,
 }
 
 impl Fours {
-    /// The calling thread's column, where `lanes` threads share a number.
+    /// The calling thread's column, in a launch in which `lanes` threads share a number.
     ///
     /// # Safety
-    /// The argument describes scratch that has four limbs for each thread of the launch and each
-    /// four that is asked for, where nothing else stands, and stays allocated while the kernel
-    /// runs; blocks have [`BLOCK`] threads. What is read has been set.
+    /// The argument describes scratch that has room for every group that is read or set, in each
+    /// thread of the launch. Nothing else uses it, and it stays allocated while the kernel runs.
+    /// Blocks have [`BLOCK`] threads. What is read has been set before.
     #[inline(always)]
     pub unsafe fn new(scratch: &MatrixArgument, lanes: u32) -> Self {
         let limbs = BLOCK / lanes * scratch.width as u32;
@@ -48,7 +49,7 @@ impl Fours {
         self.address + u64::from(i * STRIDE)
     }
 
-    /// `X` limbs from four `at` on; `X` is a multiple of 4.
+    /// The `X` limbs from group `at` on; `X` is a multiple of 4.
     #[inline(always)]
     pub fn limbs<const X: usize>(self, at: u32) -> [Limb; X] {
         let mut address = self.address_of(at);
@@ -61,7 +62,7 @@ impl Fours {
         limbs
     }
 
-    /// Sets the `X` limbs from four `at` on.
+    /// Sets the `X` limbs from group `at` on.
     #[inline(always)]
     pub fn set_limbs<const X: usize>(self, at: u32, limbs: [Limb; X]) {
         let mut address = self.address_of(at);

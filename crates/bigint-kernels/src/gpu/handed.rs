@@ -1,4 +1,4 @@
-//! What blocks of one launch hand to blocks that were started after them.
+//! Limbs that blocks hand on to blocks of the same launch that were started after them.
 
 // Loads and stores of device memory, at addresses that come from the launch.
 #![allow(unsafe_code)]
@@ -7,7 +7,8 @@ use super::registers::afresh;
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Looks at memory before a thread gives up: some seconds.
+/// The number of times that a thread looks at memory before it gives up, which takes some
+/// seconds.
 const LOOKS: u32 = 1 << 22;
 
 /// Limbs in device memory that one block writes and another reads in the same launch.
@@ -17,19 +18,19 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// Limbs at `address`, a multiple of 16.
+    /// The limbs from `address` on, a multiple of 16.
     ///
     /// # Safety
-    /// The memory stays allocated while the kernel runs, and has every place that is asked
-    /// for. Each limb is written and read by the methods for fours alone, by
-    /// [`raise_to`](Self::raise_to) alone, or as a flag.
+    /// The memory stays allocated while the kernel runs, and has every place that is read or set.
+    /// Each limb is accessed only by the methods for groups of four, only by
+    /// [`raise_to`](Self::raise_to), or only as a flag.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Handed { address }
     }
 
-    /// Limbs `4 at .. 4 at + 4`, each as some thread of any block has set it: neither fours nor
-    /// anything else is ordered by them.
+    /// Limbs `4 at .. 4 at + 4`, each as some thread of any block has set it. The load orders no
+    /// other access, and the four limbs may have been set at different times.
     #[inline(always)]
     fn four(self, at: u32) -> [Limb; 4] {
         let (a, b, c, d);
@@ -43,7 +44,8 @@ impl Handed {
         [a, b, c, d]
     }
 
-    /// Sets limbs `4 at .. 4 at + 4`, each by itself.
+    /// Sets limbs `4 at .. 4 at + 4`. The store is not atomic for all four, and orders no other
+    /// access.
     #[inline(always)]
     pub fn set_four(self, at: u32, [a, b, c, d]: [Limb; 4]) {
         // SAFETY: by the contract of `new`.
@@ -55,9 +57,9 @@ impl Handed {
         }
     }
 
-    /// Waits until no limb of four fours, from `at` on and `apart`, is `nothing`: each says by
-    /// itself that it has been set. Leaves `nothing` there. The fours, and whether all were there
-    /// before patience ended.
+    /// Waits until no limb of four groups is `nothing`, so that each limb shows by itself that it
+    /// has been set. The groups of four limbs are `at`, `at + apart` and so on. Then sets all the
+    /// limbs to `nothing` again. Returns the limbs, and whether all of them arrived in time.
     #[inline(always)]
     pub fn take(self, at: u32, apart: u32, nothing: Limb) -> ([[Limb; 4]; 4], bool) {
         let fours_at = [0, 1, 2, 3].map(|i| at + i * apart);
@@ -72,7 +74,7 @@ impl Handed {
                 self.set_four(b, [nothing; 4]);
                 self.set_four(c, [nothing; 4]);
                 self.set_four(d, [nothing; 4]);
-                // Behind the loop they would take more registers.
+                // Returning behind the loop would take more registers.
                 return (fours.map(|four| four.map(afresh)), true);
             }
             looks += 1;
@@ -80,7 +82,7 @@ impl Handed {
         ([[nothing; 4]; 4], false)
     }
 
-    /// Replaces limb `at` by `x` where that is greater.
+    /// Atomically replaces limb `at` by `x` if that is greater.
     #[inline(always)]
     pub fn raise_to(self, at: u32, x: Limb) {
         // SAFETY: by the contract of `new`.
@@ -91,8 +93,8 @@ impl Handed {
         }
     }
 
-    /// Sets limb `at`, a flag, behind all that this thread, and those that met it at a
-    /// barrier, wrote before.
+    /// Sets limb `at`, which is a flag. A thread that sees the flag also sees what this thread
+    /// wrote before, and what threads wrote before they met it at a barrier.
     #[inline(always)]
     pub fn raise(self, at: u32, flag: Limb) {
         // SAFETY: by the contract of `new`.
@@ -103,9 +105,9 @@ impl Handed {
         }
     }
 
-    /// Waits until limb `at` is `flag`: what was written before it was raised, this thread,
-    /// and those that meet it at a barrier, may read after. Whether it was, before patience
-    /// ended.
+    /// Waits until limb `at` is `flag`. Afterwards this thread, and those that meet it at a
+    /// barrier, may read what was written before the flag was [raised](Self::raise). Returns
+    /// whether it was raised in time.
     #[inline(always)]
     pub fn wait(self, at: u32, flag: Limb) -> bool {
         let mut looks = 0;

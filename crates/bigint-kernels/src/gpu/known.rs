@@ -1,6 +1,6 @@
-//! What the host knows of the launch, as a kernel reads it: [`bigint_core::specialization`].
+//! The specialization of a kernel, as the kernel reads it: see [`bigint_core::specialization`].
 
-// `asm!`: a constant that the compiler of the Rust does not know.
+// `asm!`: the word is a constant for the driver's compiler that the Rust compiler does not know.
 #![allow(unsafe_code)]
 
 use bigint_core::specialization::{
@@ -11,7 +11,7 @@ use core::arch::asm;
 
 /// A field of a kernel's family.
 pub trait Known<V> {
-    /// What the host knows, or what the kernel has `found` where it knows nothing.
+    /// The field's value if the host knows it, else the value that the kernel has `found`.
     fn or(self, found: V) -> V;
 }
 
@@ -27,12 +27,12 @@ macro_rules! known {
 }
 known! { u32 bool Moves Rows Bases Home }
 
-/// The bits, from the lowest, so many, of the word that the host has written into the PTX in place of
-/// [`UNKNOWN`], or the code of what was `found` where they are zero: a constant for the driver's
-/// compiler, which drops what does not occur.
+/// The `bits` bits from bit `at` on of the word that the host writes into the PTX in place of
+/// [`UNKNOWN`]; or, if they are zero, the code `found`. In a specialised kernel this is a constant
+/// for the driver's compiler, which drops the cases that do not occur.
 ///
-/// The choice stands in the PTX as it is written here. Left to the compiler of the Rust it
-/// becomes branches and logic of predicates, which the driver's does not see through.
+/// The choice between both stands in the PTX as it is written here. The Rust compiler would turn it
+/// into branches and logic of predicates, through which the driver's compiler cannot see.
 ///
 /// [`UNKNOWN`]: bigint_core::specialization::UNKNOWN
 #[inline(always)]
@@ -59,43 +59,49 @@ fn code_or([at, bits]: [u32; 2], found: u32) -> u32 {
     word
 }
 
-/// Limbs of a modulus of `width` limbs that each of `lanes` lanes has in registers.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of a modulus of `width`
+/// limbs: those that the host knows, or that follow from the width.
 #[inline(always)]
 pub fn montgomery_digit(width: u32, lanes: u32) -> u32 {
     4 * Montgomery::FOURS.or(kernel::montgomery_digit(width as usize, lanes) as u32 / 4)
 }
 
-/// Limbs of a divisor that each of `lanes` lanes has, as the host knows or by its width.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of a divisor: those that
+/// the host knows, or that follow from the width.
 #[inline(always)]
 pub fn divisor_digit(width: u32, lanes: u32) -> u32 {
     4 * DivisionByLanes::FOURS.or(kernel::divisor_digit(width as usize, lanes) as u32 / 4)
 }
 
-/// Limbs of a power's modulus that each of `lanes` lanes has, as the host knows or by its width.
+/// The registers, in limbs, in which each of `lanes` lanes holds its part of the modulus of a
+/// power: those that the host knows, or that follow from the width.
 #[inline(always)]
 pub fn power_digit(width: u32, lanes: u32) -> u32 {
     4 * Power::FOURS.or(kernel::power_digit(width as usize, lanes) as u32 / 4)
 }
 
-/// Whether columns of digits stand in shared memory, where a launch has so many limbs of scratch.
+/// Whether columns of digits stand in shared memory, in a launch with `scratch` limbs of scratch
+/// for each worker.
 #[inline(always)]
 pub fn column_is_shared(scratch: u32) -> bool {
     Column::SHARED.or(columns_are_shared(scratch.into()))
 }
 
-/// Whether a power's table is read whole: in constant time, unless the host knows otherwise.
+/// Whether a power's whole table is read for each entry, in constant time. It is unless the host
+/// knows otherwise.
 #[inline(always)]
 pub fn scans() -> bool {
     Power::SCANS.or(true)
 }
 
-/// What is raised to powers: a base, unless the host knows otherwise.
+/// The form of the base of a power: one base, unless the host knows otherwise.
 #[inline(always)]
 pub fn bases() -> Bases {
     Power::BASES.or(Bases::One)
 }
 
-/// Operands and result of a product, `[a, b, r]`, of the widths that the host knows by these fields.
+/// The operands and the result of a product, `[a, b, r]`, with the widths that the host knows in
+/// these fields.
 #[inline(always)]
 pub fn of_widths(arguments: &Arguments, fields: [Field<u32>; 3]) -> [MatrixArgument; 3] {
     let Arguments { r, a, b, .. } = arguments;

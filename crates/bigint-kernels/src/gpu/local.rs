@@ -1,18 +1,18 @@
-//! A thread's own memory, for what its registers do not hold.
+//! A thread's own memory, for values for which it has no registers.
 
-// Local memory is reached through `ld.local` and `st.local`: a plain array the compilers keep in
-// registers, as far as these go, and then move to and fro at the worst places.
+// Local memory is reached through `ld.local` and `st.local`. The compilers keep a plain array in
+// registers as far as these go, and then spill and reload at the worst places.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-/// `N` pairs of doubles in memory that the thread alone knows.
+/// `N` pairs of doubles in memory that only this thread accesses.
 #[repr(align(16))]
 pub struct Places<const N: usize>(MaybeUninit<[[f64; 2]; N]>);
 
 impl<const N: usize> Places<N> {
-    /// Places with nothing in them.
+    /// Places in which nothing has been set.
     #[inline(always)]
     pub const fn new() -> Self {
         Places(MaybeUninit::uninit())

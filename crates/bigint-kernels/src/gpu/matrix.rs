@@ -1,45 +1,63 @@
-//! Products of matrices of bytes, which tensor cores multiply for a whole warp, and what puts bytes
-//! where they take them.
+//! Products of matrices of bytes, which tensor cores compute for a whole warp, and the permutation of
+//! bytes that prepares their operands.
 
-// The instruction has no name in Rust for the oldest target that the kernels are compiled for.
+// Rust has no intrinsic for the instruction on the oldest target for which the kernels are compiled.
 #![allow(unsafe_code)]
 
 use super::warp::Group;
 use core::arch::asm;
 
-/// A part of a matrix of 16 rows and 32 columns of bytes. With `g = lane / 4` and `q = lane % 4` words 0
-/// and 1 have bytes `4 q ..` of rows `g` and `g + 8`, and words 2 and 3 bytes `16 + 4 q ..` of the same.
+/// A lane's part of a matrix of 16 rows and 32 columns of bytes. Let `g = lane / 4` and `q = lane % 4`.
+/// Words 0 and 1 hold bytes `4 q .. 4 q + 4` of rows `g` and `g + 8`, words 2 and 3 bytes
+/// `16 + 4 q .. 20 + 4 q` of the same rows.
 pub type Left = [u32; 4];
 
-/// A part of a matrix of 32 rows and 8 columns: word 0 has rows `4 q ..` of column `g`, word 1 rows
-/// `16 + 4 q ..` of the same.
+/// A lane's part of a matrix of 32 rows and 8 columns of bytes. Word 0 holds rows `4 q .. 4 q + 4` of
+/// column `g`, word 1 rows `16 + 4 q .. 20 + 4 q` of the same column.
 pub type Right = [u32; 2];
 
-/// A part of a matrix of 16 rows and 8 columns of sums: row `g`, columns `2 q` and `2 q + 1`, and row
-/// `g + 8`, likewise.
+/// A lane's part of a matrix of 16 rows and 8 columns of sums: columns `2 q` and `2 q + 1` of row `g`,
+/// then of row `g + 8`.
 pub type Sums = [u32; 4];
 
-/// `sums + left right`, of bytes from 0 to 255 and sums modulo 2^32. All lanes of the warp come here
-/// together.
-#[inline(always)]
-pub fn multiply_add(_: Group<32>, sums: Sums, left: Left, right: Right) -> Sums {
-    let [mut s0, mut s1, mut s2, mut s3] = sums;
-    // SAFETY: register arithmetic; the group vouches that its warp is converged. Not `pure`: nobody
-    // moves it into a branch.
-    unsafe {
-        asm!("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {{{s0}, {s1}, {s2}, {s3}}}, \
-             {{{a0}, {a1}, {a2}, {a3}}}, {{{b0}, {b1}}}, {{{s0}, {s1}, {s2}, {s3}}};",
-            s0 = inout(reg32) s0, s1 = inout(reg32) s1, s2 = inout(reg32) s2, s3 = inout(reg32) s3,
-            a0 = in(reg32) left[0], a1 = in(reg32) left[1],
-            a2 = in(reg32) left[2], a3 = in(reg32) left[3],
-            b0 = in(reg32) right[0], b1 = in(reg32) right[1],
-            options(nomem, nostack, preserves_flags));
-    }
-    [s0, s1, s2, s3]
+/// A function that multiplies matrices whose right bytes are of this type.
+macro_rules! multiply_add {
+    ($(#[$doc:meta])* $name:ident $right:literal) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name(_: Group<32>, sums: Sums, left: Left, right: Right) -> Sums {
+            let [mut s0, mut s1, mut s2, mut s3] = sums;
+            // SAFETY: register arithmetic; the group vouches that its warp is converged. Not `pure`:
+            // nobody moves it into a branch.
+            unsafe {
+                asm!(concat!("mma.sync.aligned.m16n8k32.row.col.s32.u8.", $right, ".s32 \
+                     {{{s0}, {s1}, {s2}, {s3}}}, {{{a0}, {a1}, {a2}, {a3}}}, {{{b0}, {b1}}}, \
+                     {{{s0}, {s1}, {s2}, {s3}}};"),
+                    s0 = inout(reg32) s0, s1 = inout(reg32) s1,
+                    s2 = inout(reg32) s2, s3 = inout(reg32) s3,
+                    a0 = in(reg32) left[0], a1 = in(reg32) left[1],
+                    a2 = in(reg32) left[2], a3 = in(reg32) left[3],
+                    b0 = in(reg32) right[0], b1 = in(reg32) right[1],
+                    options(nomem, nostack, preserves_flags));
+            }
+            [s0, s1, s2, s3]
+        }
+    };
 }
 
-/// Four neighbouring bytes of eight, those of `high` above those of `low`, the highest first: byte `from`
-/// comes lowest, and byte `from - 3` on top.
+multiply_add! {
+    /// `sums + left right`, of bytes from 0 to 255 and sums modulo 2^32. All lanes of the warp come
+    /// here together.
+    multiply_add "u8"
+}
+
+multiply_add! {
+    /// The same where bytes on the right are from -128 to 127.
+    multiply_add_signed "s8"
+}
+
+/// Four neighbouring bytes, in reverse order, of the eight bytes of `high` above `low`: byte `from` is
+/// the lowest of the result, and byte `from - 3` the highest.
 #[inline(always)]
 pub fn reversed(low: u32, high: u32, from: usize) -> u32 {
     let bytes = 0x0123_u32 + 0x1111 * (from as u32 - 3);

@@ -1,6 +1,6 @@
 //! Numbers in device memory: loads and stores of limbs that stay inside a number.
 
-#![allow(unsafe_code)] // What numbers reach of device memory is out of the compiler's sight.
+#![allow(unsafe_code)] // The compiler cannot see which device memory numbers access.
 
 use super::access::*;
 pub use super::access::{Walk, multiply_add};
@@ -16,11 +16,11 @@ const LIMB_BYTES: u64 = 4;
 
 /// The distance between a number's limbs.
 pub trait Stride: Copy {
-    /// Whether limbs are known to be neighbours, so that four of them may be
+    /// Whether limbs are known to be neighbours when Rust is compiled, so that four of them may be
     /// moved at once.
     const UNIT: bool;
 
-    /// The stride that a launch asks for.
+    /// The stride of a launch's argument.
     fn of(argument: &MatrixArgument) -> Self;
 
     /// The distance, in limbs.
@@ -39,7 +39,7 @@ pub trait Stride: Copy {
     }
 }
 
-/// Neighbouring limbs: the contiguous layout.
+/// The stride of the contiguous layout, in which limbs are neighbours.
 #[derive(Clone, Copy)]
 pub struct Unit;
 
@@ -57,7 +57,7 @@ impl Stride for Unit {
     }
 }
 
-/// Any distance: the interleaved layout, and operands of different layouts.
+/// Any stride, for the interleaved layout and for operands of different layouts.
 #[derive(Clone, Copy)]
 pub struct Any(u64);
 
@@ -75,7 +75,8 @@ impl Stride for Any {
     }
 }
 
-/// Any distance, of which the host may know that it is one: one text for both layouts.
+/// Any stride, where the host may know that limbs are neighbours. It makes one text serve both
+/// layouts.
 #[derive(Clone, Copy)]
 pub struct Known {
     limbs: u64,
@@ -99,8 +100,8 @@ impl Stride for Known {
 
     #[inline(always)]
     fn to(self, at: u32) -> u64 {
-        // Not `limbs` chosen once: what the driver's compiler knows, that of the Rust does
-        // not, and it would keep multiples of `limbs` in registers.
+        // `limbs` is not set to 1 once and for all: the Rust compiler, which does not know it as
+        // the driver's compiler does, would keep multiples of it in registers.
         let at = u64::from(at);
         if self.is_unit { at } else { at * self.limbs }
     }
@@ -122,10 +123,10 @@ pub struct Number<S> {
     address: u64,
     stride: S,
     width: u32,
-    /// Limbs that may be touched: `width`, or 0 where the number is switched off.
+    /// The limbs that may be touched: `width`, or 0 if the number is switched off.
     reach: u32,
-    /// Whether limbs are neighbours, every fourth is aligned to 16 bytes, and `reach` is
-    /// a multiple of 4: for all numbers of a batch, or for none.
+    /// Whether limbs are neighbours, every fourth is aligned to 16 bytes, and `reach` is a multiple
+    /// of 4. This holds for all numbers of a batch or for none.
     in_fours: bool,
 }
 
@@ -133,9 +134,9 @@ impl<S: Stride> Number<S> {
     /// Number `index` of a batch.
     ///
     /// # Safety
-    /// The argument describes device memory that holds number `index` and stays
-    /// allocated while the kernel runs. What other threads write to it is ordered
-    /// with this thread's loads and stores by barriers, or never met.
+    /// The argument describes device memory that holds number `index` and stays allocated while the
+    /// kernel runs. What other threads write to it is ordered with this thread's loads and stores
+    /// by barriers, or is never accessed by this thread.
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, index: u64) -> Self {
         let width = argument.width as u32;
@@ -148,10 +149,10 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// Numbers `first .. first + numbers` of a batch that has no gaps, as one.
+    /// Numbers `first .. first + numbers` of a batch without gaps, as one number.
     ///
     /// # Safety
-    /// As for [`new`](Self::new), for all of them.
+    /// The contract of [`new`](Self::new) holds for all of these numbers.
     #[inline(always)]
     pub unsafe fn run(argument: &MatrixArgument, first: u64, numbers: u32) -> Number<Unit> {
         let width = numbers * argument.width as u32;
@@ -170,15 +171,14 @@ impl<S: Stride> Number<S> {
         self.width
     }
 
-    /// The number, but without memory behind it where `on` is false: it then reads as zero, and
-    /// nothing that is stored arrives.
+    /// The number, switched off if `on` is false: it then reads as zero, and stores do nothing.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let reach = if on { self.reach } else { 0 };
         Number { reach, ..self }
     }
 
-    /// Limbs `from` up to, not including, `to`, cut to the number's own width.
+    /// Limbs `from .. to`, cut to the number's own width.
     #[inline(always)]
     pub fn part(self, from: u32, to: u32) -> Self {
         Number {
@@ -190,12 +190,12 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The number, of which the compiler no longer knows how it was come by: addresses of limbs
-    /// whose places it knows are constants beside the number's own, and take no registers.
+    /// The same number, hiding from the compiler how its address was computed. Limbs at constant
+    /// places then lie at constant distances from it, and their addresses take no registers.
     #[inline(always)]
     pub fn settled(self) -> Self {
         let (mut address, mut reach) = (self.address, self.reach);
-        // SAFETY: an empty line.
+        // SAFETY: there is no instruction.
         unsafe {
             asm!("/* {address} {reach} */", address = inout(reg64) address,
                 reach = inout(reg32) reach, options(nostack, preserves_flags));
@@ -207,7 +207,7 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The number from its fifth limb on. A loop that goes up multiplies for no address.
+    /// The number from limb 4 on. A loop that goes up by it needs no multiplication for an address.
     #[inline(always)]
     pub fn four_up(self) -> Self {
         Number {
@@ -218,8 +218,8 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The number of which this is [`four_up`](Self::four_up), and has limbs; or anything,
-    /// of which no limb is asked for.
+    /// The number of which this one is [`four_up`](Self::four_up), if this one has limbs. Otherwise
+    /// no limb of the result may be accessed.
     #[inline(always)]
     pub fn four_down(self) -> Self {
         Number {
@@ -232,7 +232,7 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// The number with its stride known only at run time.
+    /// The same number, with a stride that is known only at run time.
     #[inline(always)]
     pub fn strided(self) -> Number<Any> {
         Number {
@@ -255,7 +255,7 @@ impl<S: Stride> Number<S> {
         self.stride.is_unit() && self.address.is_multiple_of(16)
     }
 
-    /// Limbs `at` and `at + 1`; places below limb 0 wrap around, and are zero.
+    /// Limbs `at` and `at + 1`. Places below limb 0 wrap around, and read as zero.
     #[inline(always)]
     pub fn two(self, at: u32) -> [Limb; 2] {
         let stride = LIMB_BYTES * self.stride.limbs();
@@ -283,8 +283,8 @@ impl<S: Stride> Number<S> {
         unsafe { load_below(at, self.reach, self.address_of(at)) }
     }
 
-    /// Limbs `at .. at + N` of a number whose limbs are neighbours. Places wrap around: those
-    /// below limb 0 are above every number, and zero.
+    /// Limbs `at .. at + N` of a number whose limbs are neighbours. Places below limb 0 wrap around
+    /// to places above every number, and read as zero.
     #[inline(always)]
     pub fn near<const N: usize>(self, at: u32) -> [Limb; N] {
         let address = (self.address).wrapping_add_signed(LIMB_BYTES as i64 * i64::from(at as i32));
@@ -323,8 +323,9 @@ impl<S: Stride> Number<S> {
         limbs
     }
 
-    /// So many limbs in registers from limb `from` on, zero where there are none: four at a time
-    /// where they are neighbours, all there, and stand in memory where fours do.
+    /// The limbs from limb `from` on, as many as `R` has, with zeros where the number has none.
+    /// Four are loaded at a time if limbs are neighbours, the number has all of them, and their
+    /// address is a multiple of 16.
     #[inline(always)]
     pub fn registers<R: row::Row>(self, from: u32) -> R {
         let is_inside = from < self.reach && R::LIMBS <= self.reach - from;
@@ -344,7 +345,7 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// Sets so many limbs from limb `from` on, as [`registers`](Self::registers) gets them.
+    /// Sets the limbs from limb `from` on, as [`registers`](Self::registers) loads them.
     #[inline(always)]
     pub fn set_registers<R: row::Row>(self, from: u32, limbs: R) {
         let is_inside = from < self.reach && R::LIMBS <= self.reach - from;
@@ -363,7 +364,7 @@ impl<S: Stride> Number<S> {
         }
     }
 
-    /// Whether four limbs can be moved at once, at places that are multiples of 4. It is
+    /// Whether four limbs can be moved at once, at places that are multiples of 4. The answer is
     /// the same for all numbers of a batch.
     #[inline(always)]
     pub fn in_fours(self) -> bool {
@@ -390,7 +391,7 @@ impl<S: Stride> Number<S> {
         limbs
     }
 
-    /// Sets limbs `at .. at + N`, as [`fours`](Self::fours) gets them.
+    /// Sets limbs `at .. at + N`, as [`fours`](Self::fours) loads them.
     #[inline(always)]
     pub fn set_fours<const N: usize, const FOURS: bool>(self, at: u32, limbs: [Limb; N]) {
         if FOURS {
@@ -431,12 +432,12 @@ impl<S: Stride> Number<S> {
     }
 }
 
-/// A thread's own column of pairs of limbs in scratch. Those of all workers stand side by side:
-/// pair `i` of worker `w` is pair `i * workers + w`.
+/// A thread's own column of pairs of limbs in scratch. The columns of all workers stand side by
+/// side: pair `i` of worker `w` is pair `i * workers + w`.
 #[derive(Clone, Copy)]
 pub struct Column {
     address: u64,
-    /// Bytes from a pair to the next.
+    /// The bytes from a pair to the next.
     stride: u32,
 }
 
@@ -444,9 +445,9 @@ impl Column {
     /// The column of a worker.
     ///
     /// # Safety
-    /// The argument describes interleaved scratch that has two rows for each pair that is asked
-    /// for, where nothing else stands, and stays allocated while the kernel runs. What is read
-    /// has been set.
+    /// The argument describes interleaved scratch that has two rows of limbs for each pair that is
+    /// read or set. Nothing else uses it, and it stays allocated while the kernel runs. What is
+    /// read has been set before.
     #[inline(always)]
     pub unsafe fn new(scratch: &MatrixArgument, worker: u64) -> Self {
         Column {
@@ -489,12 +490,12 @@ impl<S: Stride> Batch<S> {
     /// A batch, with number `first` as its number 0.
     ///
     /// # Safety
-    /// As for [`Number::new`], of every number that is asked for.
+    /// The contract of [`Number::new`] holds for every number that is accessed.
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, first: u64) -> Self {
         Batch {
             address: argument.limbs + LIMB_BYTES * first * argument.number_stride,
-            // Numbers are neighbours, as far apart as they are wide, or all the same.
+            // A batch's number stride is 1, the width, or 0, so it fits 32 bits.
             number_stride: (LIMB_BYTES * argument.number_stride) as i32,
             stride: S::of(argument),
             width: argument.width as u32,
@@ -513,8 +514,9 @@ impl<S: Stride> Batch<S> {
         self.stride.is_unit()
     }
 
-    /// The limbs of a piece that a lane moves, of so many numbers: eight limbs of each from limb
-    /// `from` on, where limbs are neighbours one of each of eight numbers, else its own number's.
+    /// The limbs that a lane moves of the pieces of `numbers` numbers. A piece is eight limbs of a
+    /// number from limb `from` on. If limbs are neighbours, the lane moves one limb of each of
+    /// eight numbers, else the eight limbs of its own number.
     #[inline(always)]
     pub fn walk(self, lane: u32, from: u32, numbers: u32) -> Walk {
         let (number, limb) = if self.is_unit() {
@@ -543,7 +545,7 @@ impl<S: Stride> Batch<S> {
         self.width
     }
 
-    /// Number `number`, whose limbs are not moved four at a time.
+    /// Number `number`. Its limbs are not moved four at a time.
     #[inline(always)]
     pub fn number(self, number: i32) -> Number<S> {
         Number {
@@ -555,24 +557,24 @@ impl<S: Stride> Batch<S> {
         }
     }
 
-    /// Limb `limb` of number `number` where `number < end`, else zero; where it is, the limb
-    /// is below the width.
+    /// Limb `limb` of number `number` if `number < end`, else zero. If `number < end`, the limb
+    /// must be below the width.
     #[inline(always)]
     pub fn limb_before(self, number: u32, limb: u32, end: u32) -> Limb {
         // SAFETY: where the number is asked for, it is allocated, and the limb inside it.
         unsafe { load_below(number, end, self.address_of(number as i32, limb)) }
     }
 
-    /// Sets limb `limb` of number `number` where `number < end`; where it is, the limb is
-    /// below the width.
+    /// Sets limb `limb` of number `number` if `number < end`. The limb must then be below the
+    /// width.
     #[inline(always)]
     pub fn set_before(self, number: u32, limb: u32, end: u32, value: Limb) {
         // SAFETY: as in `limb_before`.
         unsafe { store_below(number, end, self.address_of(number as i32, limb), value) }
     }
 
-    /// Four `at` of the limbs of all numbers, which follow each other without a gap, where
-    /// `at < end`, else zeros.
+    /// Limbs `4 at .. 4 at + 4` of the batch taken as one row, if `at < end`, else zeros. Numbers
+    /// follow each other without a gap.
     #[inline(always)]
     pub fn four_before(self, at: u32, end: u32) -> [Limb; 4] {
         // SAFETY: where the four is asked for, it is inside the batch; its address is a
@@ -580,23 +582,23 @@ impl<S: Stride> Batch<S> {
         unsafe { load_four_below(at, end, self.address + 4 * LIMB_BYTES * u64::from(at)) }
     }
 
-    /// Sets four `at`, likewise.
+    /// Sets limbs `4 at .. 4 at + 4` of the batch taken as one row.
     #[inline(always)]
     pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four_before`.
         unsafe { store_four(self.address + 4 * LIMB_BYTES * u64::from(at), limbs) }
     }
 
-    /// Limb `limb` of number `number` where `at < end`, else zero, and zero above the
-    /// number's width.
+    /// Limb `limb` of number `number` if `at < end` and the limb is below the width, else zero.
     #[inline(always)]
     pub fn limb(self, number: i32, limb: u32, at: u32, end: u32) -> Limb {
         // SAFETY: where the limb is inside the number, it is allocated.
         unsafe { load_below_both((limb, self.width), (at, end), self.address_of(number, limb)) }
     }
 
-    /// Limb `limb` of number `number`, or limbs `4 limb .. 4 limb + 4` where `UNIT` is 4 and
-    /// numbers are [in fours](MatrixArgument::in_fours), likewise.
+    /// Limb `limb` of number `number`; or limbs `4 limb .. 4 limb + 4` if `UNIT` is 4, for which
+    /// numbers are [in fours](MatrixArgument::in_fours). They are zero unless `at < end` and they
+    /// are below the width.
     #[inline(always)]
     pub fn unit<const UNIT: usize>(
         self,
@@ -618,7 +620,8 @@ impl<S: Stride> Batch<S> {
         limbs
     }
 
-    /// Sets it, likewise.
+    /// Sets limbs `4 four .. 4 four + 4` of number `number` if `at < end` and they are below the
+    /// width. Numbers are [in fours](MatrixArgument::in_fours).
     #[inline(always)]
     pub fn set_unit(self, number: i32, four: u32, at: u32, end: u32, limbs: [Limb; 4]) {
         let at = if 4 * four < self.width { at } else { end };
@@ -626,7 +629,7 @@ impl<S: Stride> Batch<S> {
         unsafe { store_four_below(at, end, self.address_of(number, 4 * four), limbs) };
     }
 
-    /// Sets limb `limb`, below the width, of number `number` where `at < end`.
+    /// Sets limb `limb`, which is below the width, of number `number` if `at < end`.
     #[inline(always)]
     pub fn set(self, number: i32, limb: u32, at: u32, end: u32, value: Limb) {
         // SAFETY: the limb is inside the number, which is allocated.
@@ -634,13 +637,13 @@ impl<S: Stride> Batch<S> {
     }
 }
 
-/// The words of a number's carry or borrow out: its own, and that of the first number that carries,
-/// as far as the launch has them.
+/// The words for the carry or borrow out of a number: its own word, and the word for the first
+/// number that carries. A launch may lack either.
 #[derive(Clone, Copy)]
 pub struct CarryOut {
-    /// The number's word, or zero.
+    /// The address of the number's word, or zero if the launch has none.
     word: u64,
-    /// The word of the first number that carries, or zero.
+    /// The address of the word for the first number that carries, or zero if the launch has none.
     first: u64,
     number: u64,
 }
@@ -649,8 +652,8 @@ impl CarryOut {
     /// The words for the carry out of number `number`.
     ///
     /// # Safety
-    /// The launch's words for carries are allocated, and no other thread reports this
-    /// number's.
+    /// The launch's words for carries are allocated, and no other thread reports the carry of this
+    /// number.
     #[inline(always)]
     pub unsafe fn new(arguments: &Arguments, number: u64) -> Self {
         let words = arguments.carry;
@@ -665,7 +668,7 @@ impl CarryOut {
         }
     }
 
-    /// The words, or none where `on` is false.
+    /// The words, or none if `on` is false.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let if_on = |word| if on { word } else { 0 };
@@ -676,7 +679,7 @@ impl CarryOut {
         }
     }
 
-    /// Whether anybody asks for the carries of a launch.
+    /// Whether a launch wants carries.
     #[inline(always)]
     pub fn is_wanted(arguments: &Arguments) -> bool {
         arguments.carry != 0 || arguments.first_carry != 0

@@ -1,7 +1,7 @@
-//! The machine: everything that Rust has no word for. The only place with
-//! `asm!` and LLVM intrinsics; what stands above it is safe code.
+//! The machine: everything for which Rust has no word. This is the only folder with `asm!` and
+//! LLVM intrinsics; the code above it is safe.
 //!
-//! Names follow `cuda_std` where it has them.
+//! Names are those of `cuda_std` where it has one.
 
 mod access;
 pub mod block;

@@ -1,35 +1,35 @@
-//! When values are computed, where there are hardly registers for them.
+//! Functions that control when values are computed, for code that has hardly enough registers.
 //!
-//! The compiler puts off what only one branch needs, though what it is computed from takes
-//! more registers, and keeps what it needs twice. The functions are no instruction.
+//! The compiler computes a value that only one branch needs as late as possible, even if its
+//! operands take more registers than it does. It also keeps a value that is needed twice. Most of
+//! these functions are no instruction.
 
-// `asm!`: the compiler does not see through it.
+// `asm!` hides a value from the compiler.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
 
-/// `x`, of which the compiler no longer knows what it is: what follows from it is computed
-/// again.
+/// `x`, hiding from the compiler what it is, so that values that depend on it are computed again.
 #[inline(always)]
 pub fn afresh(mut x: u32) -> u32 {
-    // SAFETY: an empty line.
+    // SAFETY: there is no instruction.
     unsafe {
         asm!("/* {x} */", x = inout(reg32) x, options(nostack, preserves_flags));
     }
     x
 }
 
-/// `x`, computed by now.
+/// `x`, which the compiler has computed when it comes here.
 #[inline(always)]
 pub fn computed(mut x: f64) -> f64 {
-    // SAFETY: an empty line.
+    // SAFETY: there is no instruction.
     unsafe {
         asm!("/* {x} */", x = inout(reg64) x, options(nostack, preserves_flags));
     }
     x
 }
 
-/// `x`, which the driver's compiler knows and that of the Rust does not.
+/// `x`, which is known to the driver's compiler but not to the Rust compiler.
 #[inline(always)]
 pub fn known_later(x: u32) -> u32 {
     let known;
@@ -41,9 +41,9 @@ pub fn known_later(x: u32) -> u32 {
     known
 }
 
-/// `x` in another register. The compilers do not know that `zero` is, and take it for something else:
-/// where branches that are hardly ever gone meet, limbs would else be brought to common registers
-/// before each of them.
+/// `x` in another register. `zero` is 0, which the compilers do not know, so they take the result
+/// for another value. Without this, limbs would be moved to common registers before each of several
+/// rare branches that lead to the same code.
 #[inline(always)]
 pub fn moved(x: u32, zero: u32) -> u32 {
     let moved;

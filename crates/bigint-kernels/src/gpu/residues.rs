@@ -1,5 +1,5 @@
 //! Residues modulo a prime of one word in device memory, tables of factors, and the upper half
-//! of a product.
+//! of a product of words.
 
 // Device memory is reached through `ld.global` and `st.global`.
 #![allow(unsafe_code)]
@@ -8,11 +8,12 @@ use super::access::{load, load_four, store_four};
 use bigint_core::transform::ntt::Factor;
 use core::arch::asm;
 
-/// The upper half of `a b`: one instruction, whatever the compiler knows of `a` and `b`.
+/// The upper half of `a b`, always by one instruction.
 ///
-/// As a product of 64 bits it is wrong: of factors that a loop does not change LLVM extends the
-/// one outside, and the driver's compiler (CUDA 13.0, from its second level of optimisation on)
-/// then takes the upper half times a third word for a product that it may associate otherwise.
+/// Written as a product of 64 bits it comes out wrong. LLVM extends a factor that a loop does
+/// not change outside the loop. The driver's compiler (CUDA 13.0, from its second level of
+/// optimisation on) then takes the product of the upper half with a third word for one that it
+/// may reassociate.
 #[inline(always)]
 pub fn upper_half(a: u32, b: u32) -> u32 {
     let high;
@@ -31,12 +32,12 @@ pub struct Residues {
 }
 
 impl Residues {
-    /// Memory at `address`, a multiple of 16.
+    /// The residues from `address` on, a multiple of 16.
     ///
     /// # Safety
-    /// The memory stays allocated while the kernel runs, and has every place that is asked
-    /// for. What one thread writes no other one reads or writes, unless a barrier of their
-    /// block is in between.
+    /// The memory stays allocated while the kernel runs, and has every place that is read or
+    /// set. No thread reads or writes what another one writes, unless a barrier of their block
+    /// is in between.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Residues { address }
@@ -60,14 +61,14 @@ impl Residues {
         }
     }
 
-    /// Four residues from `at` on, a multiple of 4.
+    /// The four residues from `at` on, a multiple of 4.
     #[inline(always)]
     pub fn four(self, at: u32) -> [u32; 4] {
         // SAFETY: by the contract of `new`.
         unsafe { load_four(self.address + 4 * u64::from(at)) }
     }
 
-    /// Sets four residues from `at` on, a multiple of 4.
+    /// Sets the four residues from `at` on, a multiple of 4.
     #[inline(always)]
     pub fn set_four(self, at: u32, residues: [u32; 4]) {
         // SAFETY: by the contract of `new`.
@@ -85,8 +86,8 @@ impl Factors {
     /// The table at `address`, a multiple of 16.
     ///
     /// # Safety
-    /// The table stays allocated and unchanged while the kernel runs, and has every place
-    /// that is asked for.
+    /// The table stays allocated and unchanged while the kernel runs, and has every place that
+    /// is read.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
         Factors { address }
@@ -106,7 +107,7 @@ impl Factors {
         Factor { w, quotient }
     }
 
-    /// Factors `at` and the one behind, `at` even.
+    /// Factors `at` and `at + 1`; `at` is even.
     #[inline(always)]
     pub fn two(self, at: u32) -> [Factor; 2] {
         let (w0, q0, w1, q1);

@@ -1,22 +1,23 @@
-//! Two rows at a time: `u + (q1 B + q0) w` for two limbs and two numbers of so many limbs in
-//! registers, and the two limbs above.
+//! Two rows at a time: `u + (q1 B + q0) w` for two limbs `q0` and `q1` and two numbers of `N` limbs
+//! in registers. The result has `N + 2` limbs.
 //!
-//! A product of two limbs is two limbs wide, and hardware adds it to two limbs that stand
-//! in one pair of registers. `q0 w[0]`, `q1 w[1]`, `q0 w[2]`, ... begin at even weights and are
-//! added to the pairs of `u`; `q0 w[1]`, `q1 w[0]`, ... lie side by side one weight higher, and
-//! one chain of carries adds both:
+//! A product of two limbs is two limbs wide, and hardware adds it to two limbs that stand in one
+//! pair of registers. `q0 w[0]`, `q1 w[1]`, `q0 w[2]`, ... begin at even weights and are added to
+//! the pairs of `u`. `q0 w[1]`, `q1 w[0]`, ... lie side by side one weight higher. One chain of
+//! carries adds both numbers:
 //!
 //! ```text
 //! u + q0 w[even] + q1 B w[odd]:   e0 e1 | e2 e3 | top
 //! q0 w[odd] + q1 B w[even]:       -   o0 o1 | o2 o3
 //! ```
 //!
-//! With one limb `q` the sum would begin at the other weight in the next row, and every limb be moved
-//! twice between registers; with two, pairs stay pairs. The driver's compiler finds pairs of
-//! registers for words of 64 bits; of limbs that are put together for each row, it moves half. So
-//! who adds row after row keeps `u` as [pairs](Row::Pairs).
+//! With one limb `q` at a time, the next row's pairs would begin at the other weights, and every
+//! limb would move between registers twice; with two, pairs stay pairs. The driver's compiler finds
+//! pairs of registers for words of 64 bits, but if limbs are put together into words for each row,
+//! it moves half of them. So code that adds row after row keeps `u` as [pairs](Row::Pairs).
 //!
-//! Bound: `(B^N - 1) + (B^2 - 1)(B^N - 1) = B^(N+2) - B^2`: two limbs above hold what is left over.
+//! Bound: `(B^N - 1) + (B^2 - 1)(B^N - 1) = B^(N+2) - B^2`, so two limbs more than `N` hold the
+//! result.
 //!
 //! Cost: `2 N` multiply-adds and `N + 4` additions.
 
@@ -41,34 +42,34 @@ pub fn halves(pair: Pair) -> [Limb; 2] {
     [pair as Limb, (pair >> LIMB_BITS) as Limb]
 }
 
-/// Numbers of so many limbs in registers.
+/// A number of a fixed count of limbs in registers.
 pub trait Row: Copy {
     /// The number of limbs.
     const LIMBS: u32;
 
-    /// A number as pairs of limbs, an array of half as many.
+    /// The number as pairs of limbs: an array of half as many pairs.
     type Pairs: Copy;
 
-    /// The number whose limb `i` is `limb(i)`, asked for from the lowest up. (In a loop, and so in
-    /// `array::from_fn`, limbs of long numbers would be put in memory.)
+    /// The number whose limb `i` is `limb(i)`, which is called from the lowest limb up. (A loop,
+    /// and so `array::from_fn`, would put the limbs of long numbers into memory.)
     fn of(limb: impl FnMut(u32) -> Limb) -> Self;
 
-    /// `take` of each limb and its place, from the lowest up.
+    /// Calls `take` with the place and the value of each limb, from the lowest up.
     fn each(self, take: impl FnMut(u32, Limb));
 
-    /// Put together.
+    /// Puts the limbs together into pairs.
     fn pairs(self) -> Self::Pairs;
 
-    /// Taken apart.
+    /// Takes pairs apart into limbs.
     fn of_pairs(pairs: Self::Pairs) -> Self;
 
-    /// Moved up by two limbs, `lowest` below: what is highest is lost.
+    /// Moves the number up by two limbs, with `lowest` below. The highest pair is lost.
     fn slide(pairs: Self::Pairs, lowest: Pair) -> Self::Pairs;
 
-    /// The three highest limbs, the lowest of them first.
+    /// The three highest limbs, lowest first.
     fn highest(pairs: Self::Pairs) -> [Limb; 3];
 
-    /// `pairs + limbs`, where carries go as far as the four lowest limbs; and the carry out of these.
+    /// `pairs + limbs`, with carries inside the four lowest limbs only, and the carry out of these.
     fn add_below(pairs: Self::Pairs, limbs: [Limb; 2]) -> (Self::Pairs, Limb);
 
     /// `pairs + q w`, and the two limbs above.
@@ -82,7 +83,7 @@ pub trait Row: Copy {
     }
 }
 
-/// A line of a chain: `q` times a limb of `w`, added to a limb.
+/// A line of a chain, which adds `q` times a limb of `w` to a limb.
 macro_rules! line {
     ($instruction:literal, $limb:ident, $q:literal, $factor:ident) => {
         concat!(
@@ -100,7 +101,7 @@ macro_rules! line {
     };
 }
 
-/// A line of the sum of both chains.
+/// A line of the sum of both chains, which adds a limb to a limb.
 macro_rules! sum {
     ($instruction:literal, $limb:ident, $other:ident) => {
         concat!(
@@ -116,7 +117,7 @@ macro_rules! sum {
     };
 }
 
-/// Two limbs, taken from a pair.
+/// A line that takes two limbs from a pair.
 macro_rules! unpack {
     ($e:ident $f:ident $o:ident $p:ident $u:ident) => {
         concat!(
@@ -139,7 +140,7 @@ macro_rules! unpack {
     };
 }
 
-/// Two limbs, put together.
+/// A line that puts two limbs together into a pair.
 macro_rules! pack {
     ($r:ident $e:ident $f:ident) => {
         concat!(
@@ -154,8 +155,8 @@ macro_rules! pack {
     };
 }
 
-/// `q0` times an odd limb of `w`. (Of a product that is written as a word of 64 bits, the driver's
-/// compiler adds the products of upper halves, which are zero.)
+/// A line that multiplies `q0` by an odd limb of `w`. (For a product of words of 64 bits, the
+/// driver's compiler would also add the products of their upper halves, which are zero.)
 macro_rules! product {
     ($o:ident $p:ident $x:ident) => {
         concat!(
@@ -170,7 +171,7 @@ macro_rules! product {
     };
 }
 
-/// Both halves of a product, likewise.
+/// Both halves of a product of two limbs, by one multiplication.
 #[inline(always)]
 pub fn product(a: Limb, b: Limb) -> [Limb; 2] {
     let (lower, upper);
@@ -190,7 +191,7 @@ pub fn product(a: Limb, b: Limb) -> [Limb; 2] {
     [lower, upper]
 }
 
-/// `(b, a) + limbs` of four limbs, and the carry out.
+/// The number of the pairs `a` and, above it, `b`, plus `limbs`; and the carry out.
 #[inline(always)]
 fn add_to_two([mut a, mut b]: [Pair; 2], [low, high]: [Limb; 2]) -> ([Pair; 2], Limb) {
     let carry;
@@ -218,8 +219,9 @@ fn add_to_two([mut a, mut b]: [Pair; 2], [low, high]: [Limb; 2]) -> ([Pair; 2], 
     ([a, b], carry)
 }
 
-// Of each pair: it, what becomes of it, its limbs, those of the odd chain, of `w`, and of `w` and the
-// odd chain the limbs below.
+// Implements `Row` for one size. For each pair come the names of: the pair, the resulting pair, its
+// two limbs, the two limbs of the odd chain, two limbs of `w`, and (from the third pair on) the
+// limbs of `w` and of the odd chain one place below these.
 macro_rules! row {
     (
         $size:literal [$($i:literal)*]:
@@ -303,7 +305,8 @@ macro_rules! row {
                         line!("madc.lo.cc", $o2, "q1", $w2), line!("madc.hi.cc", $o3, "q1", $w2),
                         $(line!("madc.lo.cc", $o, "q1", $w), line!("madc.hi.cc", $p, "q1", $w),)*
                         "addc.u32 above, above, 0;",
-                        // Each limb of the even chain meets the odd one a place lower.
+                        // Each limb of the even chain is added to the limb of the odd chain one
+                        // place lower.
                         sum!("add.cc", $e1, $o0),
                         sum!("addc.cc", $e2, $o1), sum!("addc.cc", $e3, $o2),
                         $(sum!("addc.cc", $e, $z), sum!("addc.cc", $f, $o),)*

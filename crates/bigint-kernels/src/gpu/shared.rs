@@ -1,9 +1,9 @@
-//! Shared memory: a slot, or places for numbers, for each thread of a warp, in which the
-//! other threads of the warp read and write too; or a column of pairs of limbs for each
-//! thread, its own.
+//! Shared memory: for each thread of a warp a slot, or places for its numbers, which the other
+//! threads of the warp also read and write; or for each thread a column of pairs of limbs, which
+//! it alone uses.
 //!
-//! A slot's size is an odd number of fours of limbs, so that threads that each move a
-//! four of their own slot meet in no bank.
+//! A slot's size is an odd number of groups of four limbs, so that threads meet in no bank when
+//! each moves a group of its own slot.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
 // its own.
@@ -17,38 +17,38 @@ use bigint_core::kernel::{PIECE, place};
 use core::arch::nvptx;
 use core::arch::{asm, global_asm};
 
-// The block's shared memory, as long as the launch asks for.
+// The block's shared memory, whose length is stated by the launch.
 global_asm!(".extern .shared .align 16 .b8 bigint_shared[];");
 
-/// Bytes in two limbs.
+/// The bytes of two limbs.
 const PAIR_BYTES: u32 = 8;
 
-/// Bytes in four limbs.
+/// The bytes of four limbs.
 const FOUR_BYTES: u32 = 16;
 
-/// Bytes in a limb.
+/// The bytes of a limb.
 const LIMB_BYTES: u32 = 4;
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// The calling thread's own column of pairs of limbs. Those of a warp stand side by side, so
-/// that its threads meet in no bank, and pairs are as far apart whatever the launch: the
-/// compiler knows which are others, and loads ahead of stores.
+/// The calling thread's own column of pairs of limbs. The columns of a warp stand side by side, so
+/// that its threads meet in no bank. The distance between pairs is the same in every launch, so
+/// the compiler knows which pairs are different ones, and can load one before it stores another.
 #[derive(Clone, Copy)]
 pub struct Column {
     address: u32,
 }
 
 impl Column {
-    /// Bytes from a pair to the next.
+    /// The bytes from a pair to the next.
     const STRIDE: u32 = PAIR_BYTES * WARP;
 
-    /// The calling thread's column, of so many pairs.
+    /// The calling thread's column of `pairs` pairs.
     ///
     /// # Safety
-    /// The launch has shared memory for as many pairs for each thread of a block, and what is
-    /// read has been set.
+    /// The launch has shared memory for `pairs` pairs for each thread of a block, and what is read
+    /// has been set before.
     #[inline(always)]
     pub unsafe fn new(pairs: u32) -> Self {
         Column {
@@ -85,8 +85,8 @@ impl Column {
         }
     }
 
-    /// Pairs `i .. i + 4`: loaded here, and not as late as they are used, so that who asks early
-    /// does not wait.
+    /// Pairs `i .. i + 4`. They are loaded here and not where they are used, so that a caller who
+    /// asks early need not wait then.
     #[inline(always)]
     pub fn four_twos(self, i: u32) -> [[Limb; 2]; 4] {
         let (a, b, c, d, e, f, g, h);
@@ -123,7 +123,7 @@ impl Column {
     }
 }
 
-/// The slots of the calling thread's warp, each of `FOURS` fours of limbs.
+/// The slots of the calling thread's warp, each of `FOURS` groups of four limbs.
 #[derive(Clone, Copy)]
 pub struct Slots<const FOURS: u32> {
     address: u32,
@@ -135,8 +135,8 @@ impl<const FOURS: u32> Slots<FOURS> {
     /// The calling thread's warp's slots.
     ///
     /// # Safety
-    /// The launch has `FOURS` fours of shared memory for each thread of a block. What
-    /// threads write and others read is ordered by barriers.
+    /// The launch has `FOURS` groups of four limbs of shared memory for each thread of a block.
+    /// Barriers order what threads write and others read.
     #[inline(always)]
     pub unsafe fn new() -> Self {
         let () = Self::MEET_IN_NO_BANK;
@@ -145,21 +145,22 @@ impl<const FOURS: u32> Slots<FOURS> {
         }
     }
 
-    /// Four `at` of the slot of lane `lane`; both are cut to what there is.
+    /// Group `at` of the slot of lane `lane`. Both indices are reduced to groups and lanes that
+    /// exist.
     #[inline(always)]
     pub fn four(self, lane: u32, at: u32) -> [Limb; 4] {
         // SAFETY: by the contract of `new`, and as the address is within the slots.
         unsafe { load_four(self.address_of(lane, at)) }
     }
 
-    /// Sets four `at` of the slot of lane `lane`.
+    /// Sets group `at` of the slot of lane `lane`.
     #[inline(always)]
     pub fn set_four(self, lane: u32, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four`.
         unsafe { store_four(self.address_of(lane, at), limbs) }
     }
 
-    /// Limb `at` of the slot of lane `lane`, likewise.
+    /// Limb `at` of the slot of lane `lane`.
     #[inline(always)]
     pub fn limb(self, lane: u32, at: u32) -> Limb {
         // SAFETY: as in `four`.
@@ -173,7 +174,7 @@ impl<const FOURS: u32> Slots<FOURS> {
         unsafe { store(self.address_of(lane, at / 4) + LIMB_BYTES * (at % 4), limb) }
     }
 
-    /// The slot of one thread.
+    /// The slot of lane `lane`.
     #[inline(always)]
     pub fn of_lane(self, lane: u32) -> Slot<FOURS> {
         Slot { slots: self, lane }
@@ -185,8 +186,8 @@ impl<const FOURS: u32> Slots<FOURS> {
     }
 }
 
-/// The address where the part of the calling thread's warp begins in the block's shared memory, of
-/// which each thread has so many bytes.
+/// The address of the calling warp's part of the block's shared memory, of which each thread has
+/// `bytes` bytes.
 #[inline(always)]
 pub(super) fn part_of_warp(bytes: u32) -> u32 {
     // SAFETY: the register is defined in every thread.
@@ -194,7 +195,7 @@ pub(super) fn part_of_warp(bytes: u32) -> u32 {
     start() + (thread - thread::lane()) * bytes
 }
 
-/// The address where the block's shared memory begins.
+/// The address of the block's shared memory.
 #[inline(always)]
 pub(super) fn start() -> u32 {
     let start: u32;
@@ -206,35 +207,35 @@ pub(super) fn start() -> u32 {
     start
 }
 
-/// A warp's numbers of one operand, each thread's in its own place, or all of them in the
-/// order of the places.
+/// A warp's numbers of one operand, each in its thread's place. They can also be accessed as one
+/// row of limbs, in the order of the places.
 #[derive(Clone, Copy)]
 pub struct Places {
     address: u32,
-    /// Limbs in each number.
+    /// The limbs of each number.
     width: u32,
-    /// Limbs from one number to the next.
+    /// The limbs from one number to the next.
     place: u32,
-    /// The factor that takes a four of all numbers' limbs to its number, times 2^16: zero where
-    /// there are no gaps.
+    /// The numbers for each group of four limbs, times 2^16. It turns the index of a group of the
+    /// row into that of its number. It is zero if there are no gaps between numbers.
     numbers_per_four: u32,
 }
 
 impl Places {
-    /// Places for numbers of `width` limbs, `before` limbs above the beginning of the warp's
-    /// part, of which each thread has so many `bytes`.
+    /// The places for numbers of `width` limbs that begin `before` limbs above the start of the
+    /// warp's part, of which each thread has `bytes` bytes.
     ///
     /// # Safety
-    /// The launch has `bytes` of shared memory for each thread of a block, which is enough
-    /// for these places. What threads write and others read is ordered by barriers.
+    /// The launch has `bytes` bytes of shared memory for each thread of a block, which is enough
+    /// for these places. Barriers order what threads write and others read.
     #[inline(always)]
     pub unsafe fn new(bytes: u32, before: u32, width: u32) -> Self {
         Places {
             address: part_of_warp(bytes) + LIMB_BYTES * before,
             width,
             place: place(width as usize) as u32,
-            // There are at most 32 fours in a number and 2^10 in all, so that the quotient
-            // is never off by as much as one of a number's fours.
+            // There are at most 32 groups in a number and 2^10 in all, so that the rounding of the
+            // factor never leads to a wrong number.
             numbers_per_four: if width % 4 == 0 {
                 (1 << 16) / (width / 4).max(1) + 1
             } else {
@@ -249,7 +250,7 @@ impl Places {
         self.numbers_per_four == 0
     }
 
-    /// Fours of limbs that all numbers have.
+    /// The number of groups of four limbs that all numbers have together.
     #[inline(always)]
     pub fn fours(self) -> u32 {
         WARP / 4 * self.width
@@ -257,18 +258,18 @@ impl Places {
 
     #[inline(always)]
     fn address_of_four(self, at: u32) -> u32 {
-        // A limb is left out behind each number that has whole fours.
+        // Where numbers are whole groups, a limb is left free behind each of them.
         let numbers = at * self.numbers_per_four >> 16;
         self.address + LIMB_BYTES * (4 * at + numbers)
     }
 
-    /// Four `at` of all numbers' limbs, below [`fours`](Self::fours).
+    /// Group `at` of the limbs of all numbers; `at` is below [`fours`](Self::fours).
     #[inline(always)]
     pub fn four(self, at: u32) -> [Limb; 4] {
         let address = self.address_of_four(at);
         if self.are_dense() {
-            // SAFETY: by the contract of `new`; 32 numbers are whole fours, and so is the
-            // beginning of places.
+            // SAFETY: by the contract of `new`; 32 numbers are whole groups, and places begin at a
+            // multiple of 16 bytes.
             unsafe { load_four(address) }
         } else {
             // SAFETY: as above.
@@ -276,7 +277,7 @@ impl Places {
         }
     }
 
-    /// Sets four `at`, likewise.
+    /// Sets group `at` of the limbs of all numbers; `at` is below [`fours`](Self::fours).
     #[inline(always)]
     pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
         let address = self.address_of_four(at);
@@ -295,8 +296,8 @@ impl Places {
         }
     }
 
-    /// The limbs of a piece in these places that a lane moves, as
-    /// [`Batch::walk`](super::memory::Batch::walk) finds them in device memory: `i` is below 8.
+    /// The limbs in these places that a lane moves of the pieces of numbers: limb `i`, below 8, is
+    /// the one that [`Batch::walk`](super::memory::Batch::walk) finds in device memory.
     #[inline(always)]
     pub fn walk(self, lane: u32, is_unit: bool) -> impl Fn(u32) -> Spot + Copy {
         let limb = lane % PIECE;
@@ -310,7 +311,7 @@ impl Places {
         }
     }
 
-    /// The place of one thread.
+    /// The number in the place of lane `lane`.
     #[inline(always)]
     pub fn of_lane(self, lane: u32) -> SharedNumber {
         SharedNumber {
@@ -320,8 +321,8 @@ impl Places {
     }
 }
 
-/// Limbs that one thread has in shared memory, taken and set four at a time, from limb `at`
-/// on, a multiple of 4.
+/// Limbs of one thread in shared memory, which are read and set four at a time. An index `at` is a
+/// multiple of 4.
 pub trait Fours: Copy {
     /// Limbs `at .. at + 4`.
     fn four(self, at: u32) -> [Limb; 4];
@@ -348,14 +349,14 @@ pub trait Fours: Copy {
     }
 }
 
-/// A thread's slot.
+/// The slot of one thread.
 #[derive(Clone, Copy)]
 pub struct Slot<const FOURS: u32> {
     slots: Slots<FOURS>,
     lane: u32,
 }
 
-/// The limbs of a slot below some limb; above it there are zeros.
+/// The limbs of a slot below limb `end`. Those above read as zeros.
 #[derive(Clone, Copy)]
 pub struct Below<const FOURS: u32> {
     slot: Slot<FOURS>,
@@ -419,7 +420,7 @@ impl Fours for SharedNumber {
     }
 }
 
-/// A limb in places.
+/// A limb in one of the places.
 #[derive(Clone, Copy)]
 pub struct Spot {
     address: u32,
@@ -441,7 +442,7 @@ impl Spot {
     }
 }
 
-/// A number in shared memory; zero above its width, and what is set there is lost.
+/// A number in shared memory. Above its width it reads as zero, and stores do nothing.
 #[derive(Clone, Copy)]
 pub struct SharedNumber {
     address: u32,
@@ -449,8 +450,8 @@ pub struct SharedNumber {
 }
 
 impl SharedNumber {
-    /// Limbs `from` up to, not including, `to`, which may be above the width: whoever asks
-    /// knows that the place goes so far.
+    /// Limbs `from .. to`. They may be above the width, but the caller must know that the number's
+    /// place has them.
     #[inline(always)]
     pub fn part(self, from: u32, to: u32) -> Self {
         SharedNumber {
@@ -480,18 +481,18 @@ impl SharedNumber {
     }
 }
 
-/// Shared memory of a group of lanes: a value of so many fours of limbs.
+/// The shared memory of a group of lanes for one value.
 #[derive(Clone, Copy)]
 pub struct Region {
     address: u32,
 }
 
 impl Region {
-    /// Region `index` of a block's, all of `fours` fours.
+    /// Region `index` of a block's regions, which have `fours` groups of four limbs each.
     ///
     /// # Safety
-    /// The launch has that much shared memory. What lanes write and others read is ordered
-    /// by barriers, and other groups have other regions.
+    /// The launch has enough shared memory for the region. Barriers order what lanes write and
+    /// others read, and other groups of lanes use other regions.
     #[inline(always)]
     pub unsafe fn new(index: u32, fours: u32) -> Self {
         Region {
@@ -499,20 +500,20 @@ impl Region {
         }
     }
 
-    /// Four `at`.
+    /// Limbs `4 at .. 4 at + 4`.
     ///
     /// # Safety
-    /// `at` is below the region's fours.
+    /// `at` is below the `fours` of the region.
     #[inline(always)]
     pub unsafe fn four(self, at: u32) -> [Limb; 4] {
         // SAFETY: by the contracts of `new` and of this function.
         unsafe { load_four(self.address + at * FOUR_BYTES) }
     }
 
-    /// Sets four `at`.
+    /// Sets limbs `4 at .. 4 at + 4`.
     ///
     /// # Safety
-    /// `at` is below the region's fours.
+    /// `at` is below the `fours` of the region.
     #[inline(always)]
     pub unsafe fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four`.

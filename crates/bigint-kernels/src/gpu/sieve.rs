@@ -1,7 +1,7 @@
-//! A sieve in a block's shared memory, and the list in device memory of what is found there.
+//! A sieve in a block's shared memory, and a list in device memory of what is found by it.
 
-// Shared memory is reached through `ld.shared` and `st.shared`, and changed by several threads
-// at a time through atomic operations.
+// Shared memory is reached through `ld.shared` and `st.shared`. Several threads change it at a
+// time, through atomic operations.
 #![allow(unsafe_code)]
 
 use super::access::store_two;
@@ -9,7 +9,8 @@ use super::shared::start;
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Words of 32 bits in the block's shared memory, and behind them one that counts.
+/// A sieve: words of 32 bits in the block's shared memory, and behind them a word that counts
+/// those taken.
 #[derive(Clone, Copy)]
 pub struct Sieve {
     address: u32,
@@ -17,12 +18,12 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// A sieve of so many words.
+    /// A sieve of `words` words.
     ///
     /// # Safety
-    /// The launch has shared memory for one word more. Words and bits that are asked for are
-    /// among them. Barriers stand between [`clear`](Self::clear), [`strike`](Self::strike) and
-    /// what takes words.
+    /// The launch has shared memory for one word more than `words`. Words and bits that are
+    /// accessed are among them. Barriers separate [`clear`](Self::clear),
+    /// [`strike`](Self::strike) and the methods that take words.
     #[inline(always)]
     pub unsafe fn new(words: u32) -> Self {
         Sieve {
@@ -31,7 +32,7 @@ impl Sieve {
         }
     }
 
-    /// Sets word `at` to zero; of as many as there are, the one that counts.
+    /// Sets word `at` to zero. Word `words` is the one that counts.
     #[inline(always)]
     pub fn clear(self, at: u32) {
         // SAFETY: by the contract of `new`.
@@ -42,7 +43,7 @@ impl Sieve {
         }
     }
 
-    /// Sets bit `at`, whoever else sets bits at the same time.
+    /// Atomically sets bit `at`.
     #[inline(always)]
     pub fn strike(self, at: u32) {
         // SAFETY: by the contract of `new`.
@@ -53,7 +54,7 @@ impl Sieve {
         }
     }
 
-    /// The number of the next word that nobody has taken.
+    /// Atomically takes the next word that no thread has taken, and returns its index.
     #[inline(always)]
     pub fn next(self) -> u32 {
         let before;
@@ -81,7 +82,7 @@ impl Sieve {
     }
 }
 
-/// A list in device memory: a count, a limb of nothing, and room for pairs of limbs.
+/// A list in device memory: a limb with the count, an unused limb, and room for pairs of limbs.
 #[derive(Clone, Copy)]
 pub struct List {
     address: u64,
@@ -89,16 +90,16 @@ pub struct List {
 }
 
 impl List {
-    /// The list at an address.
+    /// The list at `address`, with room for `room` pairs.
     ///
     /// # Safety
-    /// There are two limbs, and twice as many as there is room for pairs, at a multiple of 8.
+    /// `address` is a multiple of 8, and there are `2 + 2 room` limbs in memory from it on.
     #[inline(always)]
     pub unsafe fn new(address: u64, room: u32) -> Self {
         List { address, room }
     }
 
-    /// Counts one more, and keeps it where there is room.
+    /// Atomically counts a pair, and stores it if there is room.
     #[inline(always)]
     pub fn push(self, pair: [Limb; 2]) {
         let before: u32;

@@ -1,12 +1,13 @@
-//! Numbers of the groups of a warp in shared memory, where their limbs are moved four at a
-//! time whatever their width is in device memory.
+//! Numbers of the groups of a warp in shared memory. There their limbs can be moved four at a time,
+//! which their width may not allow in device memory.
 //!
-//! Each group has a region of whole fours, and a number begins at a four of it; above the
-//! number's limbs there are zeros up to the next four. A warp's numbers are one run of
-//! device memory, which it moves in whole lines: limb `q` of the run is limb `q mod width`
-//! of number `q div width`, and a lane that goes on by 32 limbs meets at most one number's
-//! end, as numbers are no narrower. Where widths are known it moves them number by number, 32
-//! limbs at a time: lines are not whole then, but nothing is reckoned.
+//! Each group of lanes has a region whose size is a multiple of four limbs. A number begins at a
+//! multiple of four limbs of its region, and has zeros above it up to the next multiple. A warp's
+//! numbers are one run of device memory, which it moves in whole lines: limb `q` of the run is limb
+//! `q mod width` of number `q div width`. Numbers have at least 32 limbs, so a lane that goes on by
+//! 32 limbs meets the end of at most one number. If the host knows the widths, the warp moves the
+//! run number by number, 32 limbs at a time. Lines are then not whole, but no places need to be
+//! computed.
 
 // Loads and stores at addresses.
 #![allow(unsafe_code)]
@@ -16,36 +17,36 @@ use super::flat::Row;
 use super::{shared, thread};
 use bigint_core::Limb;
 
-/// Lanes of a warp.
+/// The lanes of a warp.
 const WARP: u32 = 32;
 
-/// Limbs of a run that a warp moves in a turn of its loop.
+/// The limbs of a run that a warp moves in a turn of its loop.
 const TURN: u32 = 4 * WARP;
 
-/// Bytes in a limb.
+/// The bytes of a limb.
 const LIMB_BYTES: u32 = 4;
 
-/// Bytes in four limbs.
+/// The bytes of four limbs.
 const FOUR_BYTES: u32 = 4 * LIMB_BYTES;
 
-/// The numbers of one operand, or the results, of a warp's groups.
+/// The numbers of one operand, or the results, of all groups of a warp.
 #[derive(Clone, Copy)]
 pub struct Stage {
     /// The address of the first group's number.
     address: u32,
-    /// Bytes from one group's to the next one's.
+    /// The bytes from one group's number to the next group's.
     pitch: u32,
     width: u32,
 }
 
 impl Stage {
-    /// Numbers of `width` limbs, which begin `before` fours above the beginning of their
-    /// groups' regions, all of `fours` fours, in a warp of groups of `lanes` lanes.
+    /// The stage of numbers of `width` limbs in a warp of groups of `lanes` lanes. Regions have
+    /// `fours` times four limbs, and a number begins `before` times four limbs above the start of
+    /// its region.
     ///
     /// # Safety
-    /// The launch has shared memory for the regions of all groups, and room in them for
-    /// these numbers; they have 32 limbs or more. What lanes write and others read is ordered
-    /// by barriers.
+    /// The launch has shared memory for the regions of all groups, and these have room for the
+    /// numbers, which have 32 limbs or more. Barriers order what lanes write and others read.
     #[inline(always)]
     pub unsafe fn new(lanes: u32, fours: u32, before: u32, width: u32) -> Self {
         let pitch = FOUR_BYTES * fours;
@@ -71,8 +72,9 @@ impl Stage {
         Stage { address, ..self }
     }
 
-    /// The limbs of number `i` that are first here and 32 further on, where `at` and `at + 32` are
-    /// below the width; else zeros.
+    /// The first limb of number `i` of this stage, and the one 32 limbs further on. They are zero
+    /// unless `at` and `at + 32` are below the width. (The stage begins at limb `at` of each
+    /// number.)
     #[inline(always)]
     fn take_rows(self, i: u32, at: u32) -> [Limb; 2] {
         let address = self.number_up(i).address;
@@ -80,7 +82,8 @@ impl Stage {
         [0, WARP].map(|up| unsafe { load_below(at + up, self.width, address + LIMB_BYTES * up) })
     }
 
-    /// Sets them, likewise.
+    /// Sets the limbs that [`take_rows`](Self::take_rows) reads, if `at` and `at + 32` are below
+    /// the width.
     #[inline(always)]
     fn put_rows(self, i: u32, at: u32, [below, above]: [Limb; 2]) {
         let address = self.number_up(i).address;
@@ -101,13 +104,13 @@ impl Stage {
         }
     }
 
-    /// Bytes between the end of a number and the next one's beginning.
+    /// The bytes between the end of a number and the beginning of the next.
     #[inline(always)]
     fn gap(self) -> u32 {
         self.pitch - LIMB_BYTES * self.width
     }
 
-    /// The place of limb `at` of the numbers' run, below 32.
+    /// The place of limb `at` of the numbers' run; `at` is below 32.
     #[inline(always)]
     fn place(self, at: u32) -> LanePlace {
         LanePlace {
@@ -116,7 +119,7 @@ impl Stage {
         }
     }
 
-    /// The place that is meant, where it may be in the number above.
+    /// Normalises a place: if it is above the end of its number, it is in the next number.
     #[inline(always)]
     fn within(self, LanePlace { address, limb }: LanePlace) -> LanePlace {
         let is_above = limb >= self.width;
@@ -126,7 +129,7 @@ impl Stage {
         }
     }
 
-    /// Takes a place on by as many limbs as `by` is from the beginning.
+    /// Moves a place on by the distance `by`.
     #[inline(always)]
     fn go_on(self, place: &mut LanePlace, by: LanePlace) {
         *place = self.within(LanePlace {
@@ -135,7 +138,7 @@ impl Stage {
         });
     }
 
-    /// The limb at `place` where `at < end`, else zero; the place goes on by 32 limbs.
+    /// The limb at `place` if `at < end`, else zero. Moves the place on by 32 limbs.
     #[inline(always)]
     fn take(self, place: &mut LanePlace, at: u32, end: u32) -> Limb {
         // SAFETY: by the contract of `new`, as the run has the limb.
@@ -144,7 +147,7 @@ impl Stage {
         limb
     }
 
-    /// Sets the limb at `place` where `at < end`, likewise.
+    /// Sets the limb at `place` if `at < end`. Moves the place on by 32 limbs.
     #[inline(always)]
     fn put(self, place: &mut LanePlace, at: u32, end: u32, limb: Limb) {
         // SAFETY: as in `take`.
@@ -153,21 +156,22 @@ impl Stage {
     }
 }
 
-/// The place of a lane in a stage, in bytes from its beginning, and in limbs from that of a number.
+/// The place of a lane in a stage: its distance in bytes from the beginning of the stage, and in
+/// limbs from that of its number.
 #[derive(Clone, Copy)]
 struct LanePlace {
     address: u32,
     limb: u32,
 }
 
-/// A limb for each lane of the warp, within a number.
+/// The distance of 32 limbs within a number: a limb for each lane of the warp.
 const ONE_EACH: LanePlace = LanePlace {
     address: LIMB_BYTES * WARP,
     limb: WARP,
 };
 
-/// Brings `numbers` numbers of two operands in, from rows that begin with the first of them:
-/// eight loads are on their way before the first has come.
+/// Moves `numbers` numbers of two operands from rows of device memory, which begin with the first
+/// of them, into their stages. Eight loads are on their way before the first has arrived.
 #[inline(always)]
 pub fn bring_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
     let (mut a_place, mut b_place) = (to_a.place(thread::lane()), to_b.place(thread::lane()));
@@ -191,7 +195,8 @@ pub fn bring_in(numbers: u32, [(a, to_a), (b, to_b)]: [(Row, Stage); 2]) {
     }
 }
 
-/// Brings `numbers` results out, to a row that begins with the first of them.
+/// Moves `numbers` results from their stage to a row of device memory that begins with the first of
+/// them.
 #[inline(always)]
 pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
     let mut place = from.place(thread::lane());
@@ -208,17 +213,18 @@ pub fn bring_out(numbers: u32, (r, from): (Row, Stage)) {
     }
 }
 
-/// Numbers of which a warp moves two rows of 32 limbs in a turn of its loop.
+/// The numbers of which a warp moves two rows of 32 limbs each in a turn of its loop.
 pub const NUMBERS: u32 = 2;
 
-/// Brings the numbers of two operands in, of all groups, which are as many as [`NUMBERS`] or a
-/// multiple: number by number, so that where widths are known no place is reckoned, and all limbs of
-/// a turn are at distances that are known. Sixteen loads are on their way before the first has come.
+/// Moves the numbers of two operands from rows of device memory into their stages, number by
+/// number. There is a number for each group, and the number of groups is a multiple of [`NUMBERS`].
+/// If widths are known to the compiler, no place needs to be computed, and all limbs of a turn are
+/// at known distances. Eight loads are on their way before the first has arrived.
 #[inline(always)]
 pub fn bring_numbers_in(groups: u32, operands: [(Row, Stage); 2]) {
     let [(_, Stage { width: n, .. }), (_, Stage { width: m, .. })] = operands;
     let mut at = thread::here(thread::lane());
-    // The same in the whole warp.
+    // `from` is the same in the whole warp.
     let mut from = 0;
     while from < n.max(m) {
         let mut number = 0;
@@ -250,7 +256,8 @@ pub fn bring_numbers_in(groups: u32, operands: [(Row, Stage); 2]) {
     }
 }
 
-/// Brings the results of all groups out, likewise.
+/// Moves the results of all groups from their stage to a row of device memory, as
+/// [`bring_numbers_in`] moves operands.
 #[inline(always)]
 pub fn bring_numbers_out(groups: u32, (r, stage): (Row, Stage)) {
     let width = stage.width;
@@ -277,24 +284,23 @@ pub fn bring_numbers_out(groups: u32, (r, stage): (Row, Stage)) {
     }
 }
 
-/// A number in a stage, or a part of one; zero above its limbs, and what is set there is
-/// lost.
+/// A number in a stage, or a part of one. Above its limbs it reads as zero, and stores do nothing.
 #[derive(Clone, Copy)]
 pub struct Staged {
     address: u32,
     width: u32,
-    /// Limbs that may be touched, in whole fours; 0 where the number is switched off.
+    /// The limbs that may be touched, a multiple of 4; 0 if the number is switched off.
     reach: u32,
 }
 
 impl Staged {
-    /// Limbs in the number.
+    /// The limbs of the number.
     #[inline(always)]
     pub fn width(self) -> u32 {
         self.width
     }
 
-    /// The number, or one that reads as zero, and where nothing that is stored arrives.
+    /// The number, switched off if `on` is false: it then reads as zero, and stores do nothing.
     #[inline(always)]
     pub fn switched(self, on: bool) -> Self {
         let reach = if on { self.reach } else { 0 };
@@ -323,7 +329,7 @@ impl Staged {
         limbs
     }
 
-    /// Sets limbs `at .. at + N`, likewise.
+    /// Sets limbs `at .. at + N`; both are multiples of 4.
     #[inline(always)]
     pub fn set_fours<const N: usize>(self, at: u32, limbs: [Limb; N]) {
         for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
@@ -333,8 +339,8 @@ impl Staged {
         }
     }
 
-    /// Zeros above the number's limbs, up to a four: those that fall to a lane, of four or
-    /// more that have the number.
+    /// Sets the limbs above the number's width, up to a multiple of 4, to zero. Each of the four or
+    /// more lanes of the group sets one of them at most.
     #[inline(always)]
     pub fn fill(self, lane: u32) {
         let at = self.width + lane;

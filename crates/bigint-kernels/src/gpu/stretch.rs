@@ -1,4 +1,4 @@
-//! Stretches of the shared memory that a whole block or a warp has.
+//! Stretches of the shared memory of a whole block or of a warp.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
 // its own.
@@ -6,21 +6,22 @@
 
 use super::access::shared::{load, load_four, store, store_four};
 use super::block::Team;
+use super::flat::Row;
 use super::shared::{part_of_warp, start};
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// A stretch of the block's shared memory: pairs of doubles, words of 64 bits, or limbs,
-/// each counted in its own size from the beginning.
+/// A stretch of the block's shared memory. It is accessed as pairs of doubles, words of 64 bits,
+/// limbs, or groups of four limbs; an index counts elements of that size from the beginning.
 #[derive(Clone, Copy)]
 pub struct Stretch {
     address: u32,
 }
 
 impl Stretch {
-    /// The stretch that begins at byte `from` of the block's shared memory, a multiple of
-    /// 16. A team vouches for the launch: it has shared memory for every place that leaves
-    /// ask for. What threads write and others read is ordered by barriers.
+    /// The stretch that begins at byte `from`, a multiple of 16, of the block's shared memory. The team
+    /// vouches that the launch has shared memory for every place that the leaf accesses, and that
+    /// barriers order what threads write and others read.
     #[inline(always)]
     pub fn new<const THREADS: u32>(_: Team<THREADS>, from: u32) -> Self {
         Stretch {
@@ -28,12 +29,12 @@ impl Stretch {
         }
     }
 
-    /// The part of the calling thread's warp in the block's shared memory, of which each thread has so
-    /// many bytes, a multiple of 4.
+    /// The calling warp's part of the block's shared memory, of which each thread has `bytes`
+    /// bytes, a multiple of 4.
     ///
     /// # Safety
-    /// The launch has as much for each thread of a block, and leaves ask for no place beyond their
-    /// warp's. What threads write and others read is ordered by barriers.
+    /// The launch has `bytes` bytes for each thread of a block, and leaves access no place beyond
+    /// their warp's part. Barriers order what threads write and others read.
     #[inline(always)]
     pub unsafe fn of_warp(bytes: u32) -> Self {
         Stretch {
@@ -104,11 +105,30 @@ impl Stretch {
         unsafe { load_four(self.address + 16 * at) }
     }
 
-    /// Sets them.
+    /// Sets limbs `4 at .. 4 at + 4`.
     #[inline(always)]
     pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { store_four(self.address + 16 * at, limbs) }
+    }
+
+    /// Begins to set limbs `4 at ..` to four `from` of a row, which nobody may change meanwhile; they are
+    /// there once the thread has [waited](Self::wait). For devices of compute capability 8.0 and more.
+    #[inline(always)]
+    pub fn bring_four(self, at: u32, row: Row, from: u32) {
+        // SAFETY: by the contracts of `Team::new` or `of_warp`, and of `Row::new`.
+        unsafe {
+            asm!("cp.async.cg.shared.global [{to}], [{from}], 16;",
+                to = in(reg32) self.address + 16 * at, from = in(reg64) row.address_of_four(from),
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Waits for all fours that the calling thread has begun to [bring](Self::bring_four).
+    #[inline(always)]
+    pub fn wait(self) {
+        // SAFETY: changes nothing but what was to be set.
+        unsafe { asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
     }
 
     /// Limb `at`.

@@ -1,12 +1,13 @@
-//! Strips: the numbers of one operand of a warp's threads, or their results, in shared memory, as they
-//! follow one another in device memory.
+//! Strips: the numbers of one operand of a warp's threads, or their results, in shared memory, in the
+//! order in which they follow one another in device memory.
 //!
-//! Limb `32 j + lane` of all is moved by lane `lane` in row `j`: whole lines, whatever the numbers'
-//! width.
+//! Lane `lane` moves limb `32 j + lane` of the strip in row `j`. So whole lines are moved, whatever the
+//! width of the numbers.
 //!
-//! Threads read the same limb of their numbers together. Of an odd width they meet in no bank. Else,
-//! with `g = gcd(width, 32)`, threads `32 / g` apart would; a limb is left out behind every `32 / g`
-//! numbers, a block of `width / g` rows. With numbers of two limbs, if there were 4 banks and 4 threads:
+//! Threads read the same limb of their numbers together. If the width is odd, they meet in no bank.
+//! Otherwise, with `g = gcd(width, 32)`, threads `32 / g` apart would meet in one. So a limb is left
+//! free behind every `32 / g` numbers, which are a block of `width / g` rows. If there were 4 banks and
+//! 4 threads, numbers of two limbs would stand as follows:
 //!
 //! ```text
 //! bank    0    1    2    3
@@ -15,7 +16,8 @@
 //!        3,1
 //! ```
 //!
-//! Blocks of one row, of widths that are powers of two, are rows which are farther apart.
+//! If the width is a power of two, a block is one row, and leaving a limb free only increases the
+//! distance between rows.
 
 // Shared memory is reached through `ld.shared` and `st.shared`, with 32-bit addresses of
 // its own.
@@ -27,30 +29,30 @@ use super::shared::{Fours, part_of_warp};
 use super::thread;
 use bigint_core::Limb;
 
-/// Bytes in a limb.
+/// The bytes of a limb.
 const LIMB_BYTES: u32 = 4;
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
 /// The numbers of a warp's threads in shared memory.
 #[derive(Clone, Copy)]
 pub struct Strip {
     address: u32,
-    /// Limbs in each number.
+    /// The limbs of each number.
     width: u32,
     /// The binary logarithm of `g`.
     factor: u32,
 }
 
 impl Strip {
-    /// A strip for numbers of `width` limbs, `before` limbs for each thread above the beginning of
-    /// the warp's part, of which each thread has so many `limbs`.
+    /// A strip for numbers of `width` limbs in the warp's part of shared memory, of which each thread
+    /// has `limbs` limbs. Strips that take `before` limbs of each thread lie below it.
     ///
     /// # Safety
-    /// The launch has so many limbs of shared memory for each thread of a block, of which the strip
-    /// takes those of [`strip`](bigint_core::kernel::strip). What threads write and others read is
-    /// ordered by barriers.
+    /// The launch has `limbs` limbs of shared memory for each thread of a block; the strip takes as many
+    /// of them as [`strip`](bigint_core::kernel::strip) says. Barriers order what threads write and
+    /// others read.
     #[inline(always)]
     pub unsafe fn new(limbs: u32, before: u32, width: u32) -> Self {
         Strip {
@@ -73,8 +75,9 @@ impl Strip {
         }
     }
 
-    /// The way of the calling thread between the strip, which has room for `of_thread` numbers of each
-    /// thread, and `limbs` limbs of device memory from the beginning of `row` on.
+    /// The limbs that the calling thread moves between the strip and device memory. The strip has room
+    /// for `of_thread` numbers of each thread; in device memory there are `limbs` limbs from the
+    /// beginning of `row` on.
     #[inline(always)]
     pub fn way(self, row: Row, limbs: u32, of_thread: u32) -> Way {
         let lane = thread::lane();
@@ -103,25 +106,25 @@ impl Strip {
     }
 }
 
-/// The limbs that a thread moves between a strip and device memory, from some row on.
+/// The limbs that a thread still has to move between a strip and device memory: one in each row.
 #[derive(Clone, Copy)]
 pub struct Way {
-    /// The lane's limb in the first row, in device memory and in shared memory.
+    /// The lane's limb in the next row, in device memory and in shared memory.
     row: Row,
     address: u32,
-    /// Bytes from a row to the next in shared memory.
+    /// The bytes from a row to the next in shared memory.
     step: u32,
-    /// Blocks of rows that are left.
+    /// The blocks of rows that are left.
     blocks: u32,
-    /// Rows in each.
+    /// The rows of each block.
     rows: u32,
-    /// Rows that are left of this block.
+    /// The rows that are left of this block.
     left: u32,
-    /// All rows from here on in which the thread has a limb.
+    /// The number of rows, from the next one on, in which the thread has a limb.
     end: u32,
 }
 
-/// Rows that are moved together.
+/// The rows that are moved together.
 const ROWS: u32 = 8;
 
 impl Way {
@@ -131,7 +134,7 @@ impl Way {
         self.blocks > 0
     }
 
-    /// The number of rows, of the next eight, that are to be moved.
+    /// The number of rows that are to be moved next; if it is above eight, eight.
     #[inline(always)]
     fn moved(self) -> u32 {
         if self.blocks > 0 {
@@ -141,7 +144,7 @@ impl Way {
         }
     }
 
-    /// Goes on by the rows that have been moved.
+    /// Goes on behind the rows that have been moved.
     #[inline(always)]
     fn go_on(&mut self) {
         let rows = self.left.min(ROWS);
@@ -156,8 +159,8 @@ impl Way {
         }
     }
 
-    /// Brings the strip's limbs in, from device memory: eight loads are on their way before the first
-    /// has come.
+    /// Moves the limbs from device memory into the strip. Eight loads are on their way before the first
+    /// has arrived.
     #[inline(always)]
     pub fn bring_in(mut self) {
         while self.goes_on() {
@@ -167,7 +170,7 @@ impl Way {
             let (e, f, g, h) = (get(4), get(5), get(6), get(7));
             let set = |i: u32, limb: Limb| {
                 if i < moved {
-                    // SAFETY: by the contract of `Strip::new`, of rows that there are.
+                    // SAFETY: by the contract of `Strip::new`, as the row exists.
                     unsafe { store(self.address + self.step * i, limb) }
                 }
             };
@@ -183,13 +186,13 @@ impl Way {
         }
     }
 
-    /// Brings the strip's limbs out, to device memory.
+    /// Moves the limbs from the strip to device memory.
     #[inline(always)]
     pub fn bring_out(mut self) {
         while self.goes_on() {
             let moved = self.moved();
             let get = |i: u32| match i < moved {
-                // SAFETY: by the contract of `Strip::new`, of rows that there are.
+                // SAFETY: by the contract of `Strip::new`, as the row exists.
                 true => unsafe { load(self.address + self.step * i) },
                 false => 0,
             };
@@ -211,7 +214,7 @@ impl Way {
     }
 }
 
-/// A thread's number in a strip; zero above its width, and what is set there is lost.
+/// A thread's number in a strip. Above its width it reads as zero, and stores do nothing.
 #[derive(Clone, Copy)]
 pub struct Held {
     address: u32,
@@ -219,7 +222,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Limbs in the number.
+    /// The limbs of the number.
     #[inline(always)]
     pub fn width(self) -> u32 {
         self.width

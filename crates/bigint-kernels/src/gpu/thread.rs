@@ -1,7 +1,7 @@
-//! Where a thread stands in the launch.
+//! The position of a thread in the launch.
 
-// Reading the special registers is an intrinsic of the target; `asm!` is what no compiler sees
-// through.
+// Special registers are read by intrinsics of the target. `asm!` hides a value from the
+// compilers.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
@@ -23,7 +23,7 @@ pub fn index_1d() -> u64 {
     block as u64 * threads as u64 + thread as u64
 }
 
-/// Threads of the whole launch.
+/// The number of threads of the whole launch.
 #[inline(always)]
 pub fn count() -> u64 {
     // SAFETY: as in `index_1d`.
@@ -31,7 +31,7 @@ pub fn count() -> u64 {
     blocks as u64 * threads as u64
 }
 
-/// The thread's lane in its warp: blocks are one-dimensional.
+/// The thread's lane in its warp. (Blocks are one-dimensional.)
 #[inline(always)]
 pub fn lane() -> u32 {
     // SAFETY: as in `index_1d`.
@@ -52,8 +52,9 @@ pub fn block_index() -> u32 {
     unsafe { nvptx::_block_idx_x() as u32 }
 }
 
-/// `x`, but not before the thread comes here: what follows from it is no invariant of a loop
-/// around, which the compiler would compute ahead, as addresses, and keep in registers.
+/// `x`, in such a way that nothing that depends on it is computed earlier. In a loop, the
+/// compiler would otherwise compute what does not change, such as addresses, ahead of the loop
+/// and keep it in registers.
 #[inline(always)]
 pub fn here(x: u32) -> u32 {
     let same;

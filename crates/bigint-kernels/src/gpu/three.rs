@@ -1,9 +1,11 @@
 //! Numbers of three limbs in registers, modulo an odd `q` of at most 95 bits, in Montgomery's form
-//! with `R = B^3`, `B = 2^32`: for one exponent, and as many moduli as there are threads.
+//! with `R = B^3` and `B = 2^32`. All threads have the same exponent, and each has a modulus of
+//! its own.
 //!
-//! The square of `a` is six products: twice `a0 a1`, `a0 a2`, `a1 a2`, and the squares of limbs.
-//! Then three times the lowest limb that is left is made zero by a multiple `m q`. Products lie in
-//! pairs of limbs, as hardware adds them: those at even weights in `t`, others in `u`.
+//! The square of `a` is six products: twice `a0 a1`, `a0 a2` and `a1 a2`, and the squares of the
+//! limbs. Then, three times, adding a multiple `m q` makes the lowest limb that is left zero.
+//! Hardware adds a product to a pair of limbs: those at even weights are in `t`, the others in
+//! `u`.
 //!
 //! ```text
 //! weight       0    1    2    3    4    5
@@ -14,9 +16,9 @@
 //! m2        t: q0, q2 at 2, 4     u: q1 at 3
 //! ```
 //!
-//! Bounds: `a < 4 q` and `q < R / 16` give `(a a + (R - 1) q) / R < 2 q`; `a < q` and `q < R / 2`
-//! likewise. No sum reaches weight 6, as it is below `R 2 q`.
-//! Cost: 18 multiply-adds, three products of a limb, 21 additions. No scratch.
+//! Bounds: `(a a + (R - 1) q) / R < 2 q` if `a < 4 q` and `q < R / 16`, and also if `a < q` and
+//! `q < R / 2`. No sum reaches weight 6, as it is below `2 q R`. Cost: 18 multiply-adds, three
+//! products of a limb, 21 additions. No scratch.
 
 // `asm!`: Rust has no word for the carry flag.
 #![allow(unsafe_code)]
@@ -27,7 +29,7 @@ use core::arch::asm;
 /// A number, lowest limb first.
 pub type Three = [Limb; 3];
 
-/// `a a / R mod q`, below `2 q`; `inverse` is `-1 / q mod B`.
+/// `a a / R` modulo `q`, as a number below `2 q`; `inverse` is `-1 / q mod B`.
 #[inline(always)]
 pub fn square([a0, a1, a2]: Three, [q0, q1, q2]: Three, inverse: Limb) -> Three {
     let (t3, t4, t5): (Limb, Limb, Limb);
@@ -35,7 +37,8 @@ pub fn square([a0, a1, a2]: Three, [q0, q1, q2]: Three, inverse: Limb) -> Three 
     // carry flag, and ends with one that does not set it.
     unsafe {
         asm!(
-            // Each two limbs once, at weights 1 to 4; below half of B^5.
+            // The products of two different limbs, at weights 1 to 4. Their sum is below half of
+            // B^5.
             "mul.lo.u32 {u1}, {a0}, {a1};",
             "mul.hi.u32 {u2}, {a0}, {a1};",
             "mul.lo.u32 {u3}, {a1}, {a2};",
@@ -45,7 +48,7 @@ pub fn square([a0, a1, a2]: Three, [q0, q1, q2]: Three, inverse: Limb) -> Three 
             "add.cc.u32 {u2}, {u2}, {t2};",
             "addc.cc.u32 {u3}, {u3}, {t3};",
             "addc.u32 {u4}, {u4}, 0;",
-            // Twice.
+            // The sum is doubled.
             "add.cc.u32 {u1}, {u1}, {u1};",
             "addc.cc.u32 {u2}, {u2}, {u2};",
             "addc.cc.u32 {u3}, {u3}, {u3};",
@@ -107,7 +110,7 @@ pub fn square([a0, a1, a2]: Three, [q0, q1, q2]: Three, inverse: Limb) -> Three 
     [t3, t4, t5]
 }
 
-/// `2 a`, which is below `R`.
+/// `2 a`, which must be below `R`.
 #[inline(always)]
 pub fn double([mut a0, mut a1, mut a2]: Three) -> Three {
     // SAFETY: as in `square`.
@@ -123,7 +126,7 @@ pub fn double([mut a0, mut a1, mut a2]: Three) -> Three {
     [a0, a1, a2]
 }
 
-/// `a - b`, or `a` where that is less.
+/// `a - b`, or `a` if `a` is less than `b`.
 #[inline(always)]
 pub fn reduce(a: Three, [b0, b1, b2]: Three) -> Three {
     let [mut r0, mut r1, mut r2] = a;

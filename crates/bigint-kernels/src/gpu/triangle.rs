@@ -1,9 +1,9 @@
-//! Squares in registers by rows, each product of two limbs once.
+//! Squares in registers by rows. Each product of two limbs is computed once.
 //!
-//! With `B` = 2^32, `a a` is the sum of `a[i]^2 B^2i` and twice the triangle: of its row `i`,
-//! `a[i]` times the limbs above it, from weight `2i + 1` on. As in a
-//! [`Window`](crate::gpu::window), products with every other limb lie side by side, so that
-//! one chain of carries adds them:
+//! With `B` = 2^32, `a a` is the sum of all `a[i]^2 B^2i` and twice the triangle. Row `i` of
+//! the triangle is `a[i]` times the limbs above it, and begins at weight `2i + 1`. As in a
+//! [`Window`](crate::gpu::window), products with every other limb lie side by side, so that one
+//! chain of carries adds them:
 //!
 //! ```text
 //! weight      2i+1  2i+2  2i+3  2i+4  2i+5
@@ -11,15 +11,16 @@
 //! even            | e0         | e1         |   a[i] a[i+2], a[i] a[i+4], ...
 //! ```
 //!
-//! A row reaches one weight higher than the one below: the pair on top of one of its chains
-//! is new, and holds what the other chain of the row below carried. So that chain does not
-//! carry, and the other one does, into the new pair of the row above. Weights `2i + 1` and
-//! `2i + 2` are complete after row `i`: they are doubled, and the square of a limb is added
-//! to the pair `2i`, `2i + 1`. By hand, with `B` = 10 and `a` = 123: row 0 is 3 times 12, from
-//! weight 1 on, row 1 is 2 times 1, from weight 3 on; twice 360 + 2000 and 010409 is 15129.
+//! A row reaches one weight higher than the row before. So the highest pair of one of its
+//! chains is new, and holds only the carry of the other chain of the row before. This chain has
+//! no carry out. The other chain has one, which goes into the new pair of the next row. Weights
+//! `2i + 1` and `2i + 2` are complete after row `i`. They are doubled, and `a[i]^2` is added to
+//! the pair of weights `2i` and `2i + 1`. By hand, with `B` = 10 and `a` = 123: row 0 is 3
+//! times 12 from weight 1 on, row 1 is 2 times 1 from weight 3 on; twice 360 + 2000, and
+//! 010409, is 15129.
 //!
-//! Bounds: a new pair holds at most 1, so `(B-1)^2 + 2 < B^2`. The triangle of `X` limbs is
-//! below `B^(2X-1)`: nothing is left for weight `2X - 1`.
+//! Bounds: a new pair holds at most 1, and `(B-1)^2 + 2 < B^2`. The triangle of `X` limbs is
+//! below `B^(2X-1)`, so nothing reaches weight `2X - 1`.
 //!
 //! Cost: `X (X + 1) / 2` multiply-adds, ten additions and shifts for each row.
 
@@ -29,8 +30,8 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// Calls `take` with limbs `2i` and `2i + 1` of the square of `a`, for each `i` from `first`
-/// on; the limbs of `a` below that are zero. `X` is even, and at most 32.
+/// Calls `take` with `i` and limbs `2i` and `2i + 1` of the square of `a`, for each `i` from
+/// `first` on. The limbs of `a` below `first` are zero. `X` is even, and at most 32.
 #[inline(always)]
 pub fn square_from<const X: usize>(
     a: [Limb; X],
@@ -45,7 +46,7 @@ pub fn square_from<const X: usize>(
         below: [0; 2],
         carry_of_square: 0,
     };
-    // Written out: in a loop the limbs would have to be in memory.
+    // The rows are written out, as in a loop the limbs would have to be in memory.
     macro_rules! rows {
         ($($i:literal)*) => {$(
             if $i < X && $i >= first {
@@ -59,7 +60,7 @@ pub fn square_from<const X: usize>(
     }
 }
 
-/// The square of `a`, its lower and its upper half.
+/// The lower and the upper half of the square of `a`.
 #[inline(always)]
 pub fn square<const X: usize>(a: [Limb; X]) -> [[Limb; X]; 2] {
     let mut halves = [[0; X]; 2];
@@ -73,20 +74,20 @@ pub fn square<const X: usize>(a: [Limb; X]) -> [[Limb; X]; 2] {
 /// The sum of the rows so far.
 struct Triangle<const X: usize> {
     a: [Limb; X],
-    /// Pairs of weights `2k + 1` and `2k + 2`.
+    /// The pairs of weights `2k + 1` and `2k + 2`.
     odd: [[Limb; 2]; X],
-    /// Pairs of weights `2k + 2` and `2k + 3`.
+    /// The pairs of weights `2k + 2` and `2k + 3`.
     even: [[Limb; 2]; X],
     /// The carry of the triangle into the next row's lowest weight.
     carry: Limb,
     /// The two limbs of the triangle that were completed last.
     below: [Limb; 2],
-    /// The carry of the square.
+    /// The carry of the square into its next pair.
     carry_of_square: Limb,
 }
 
 impl<const X: usize> Triangle<X> {
-    /// Adds row `i`; gives limbs `2i` and `2i + 1` of the square.
+    /// Adds row `i`, and returns limbs `2i` and `2i + 1` of the square.
     #[inline(always)]
     fn row(&mut self, i: usize) -> [Limb; 2] {
         let x = self.a[i];
@@ -154,8 +155,9 @@ fn add_square([mut lower, mut upper]: [Limb; 2], x: Limb, mut carry: Limb) -> ([
     ([lower, upper], carry)
 }
 
-/// Adds `x` times every other one of `factors` to so many `pairs`; gives the carry out. What
-/// carries into the lowest is what `lead` does, a number and what is added to it first.
+/// Adds `x` times every other one of `factors` to `count` of the `pairs`, and returns the carry
+/// out. The carry into the lowest pair is that of an addition made first, of `addend` to
+/// `lead`.
 #[inline(always)]
 fn chain(
     count: usize,
@@ -165,7 +167,7 @@ fn chain(
     (lead, addend): (&mut Limb, Limb),
 ) -> Limb {
     let carry: Limb;
-    /// The chain for each count, told apart at compile time.
+    /// Selects the chain for a count at compile time.
     macro_rules! chains {
         ([$(($i:literal $l:ident $h:ident $f:ident))*]) => {
             multiply_adds!($($i $l $h $f)*)

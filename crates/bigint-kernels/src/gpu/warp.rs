@@ -1,7 +1,7 @@
 //! Groups of neighbouring lanes that share one number.
 //!
-//! Shuffle, vote and barrier are LLVM intrinsics and not `asm!`: the intrinsics
-//! are `convergent`, so no optimisation moves them into or out of a branch.
+//! Shuffle, vote and barrier are LLVM intrinsics and not `asm!`. The intrinsics are `convergent`,
+//! so no optimisation moves them into or out of a branch.
 
 // The intrinsics are foreign functions.
 #![allow(unsafe_code)]
@@ -27,26 +27,28 @@ unsafe extern "C" {
     fn barrier(lanes: u32);
 }
 
-/// Whether the predicate holds for one of the threads of the warp that come here with the calling
-/// one, which may be any of them: those who ask only save time by it.
+/// Whether `predicate` holds for one of the threads of the warp that happen to come here together
+/// with the calling one. As it is not defined which threads these are, the answer may only be
+/// used to save time.
 #[inline(always)]
 pub fn any_here(predicate: bool) -> bool {
-    // SAFETY: those that are named have come here together.
+    // SAFETY: the threads that are named have come here together.
     unsafe { vote_any(active(), predicate) }
 }
 
-/// All lanes of the warp take part in every shuffle, vote and barrier.
+/// The mask of all lanes of the warp, which take part in every shuffle, vote and barrier.
 const ALL: u32 = u32::MAX;
 
-/// Stands for a number of lanes that is known when the PTX is loaded: one text serves them all.
+/// The value of `LANES` for groups whose number of lanes is known only when the PTX is loaded.
+/// One text serves all numbers of lanes.
 pub const KNOWN: u32 = 0;
 
 /// `LANES` neighbouring lanes of a warp, seen from one of them.
 ///
-/// `LANES` is 2, 4, 8, 16 or 32, or [`KNOWN`] to be one of these: how many there are says
-/// [`lanes`](Self::lanes). The other groups of the warp run the same
-/// instructions at the same time on numbers of their own. A group of 1 is a thread by
-/// itself, which asks nothing of its warp and goes where it likes.
+/// `LANES` is 2, 4, 8, 16 or 32; or it is [`KNOWN`], and [`lanes`](Self::lanes) says which of
+/// these it is. The other groups of the warp run the same instructions at the same time on
+/// numbers of their own. A group of 1 is a thread by itself, which uses nothing of its warp and
+/// may branch freely.
 #[derive(Clone, Copy)]
 pub struct Group<const LANES: u32> {
     lane: u32,
@@ -64,10 +66,10 @@ impl Group<1> {
 impl<const LANES: u32> Group<LANES> {
     const POWER_OF_TWO: () = assert!(LANES.is_power_of_two() && LANES <= 32);
 
-    /// The calling lane's group, in a launch of so many workers, each a group.
+    /// The calling lane's group, in a launch of `workers` groups.
     ///
     /// # Safety
-    /// As for [`new`](Self::new).
+    /// The contract is that of [`new`](Self::new).
     #[inline(always)]
     pub unsafe fn of_launch(workers: u64) -> Self {
         let found = || workers.leading_zeros() - thread::count().leading_zeros();
@@ -85,12 +87,11 @@ impl<const LANES: u32> Group<LANES> {
     ///
     /// # Safety
     /// From here on, all 32 lanes of the warp must come to every call of
-    /// [`shuffle`](Self::shuffle), [`ballot`](Self::ballot) and
-    /// [`sync`](Self::sync) together: control flow may depend on what is the same
-    /// for the whole launch (widths, the batch) or on what [`all`](Self::all) says, never
-    /// on limbs or the lane. A
-    /// group that is the whole warp may also branch on what is the same in the warp:
-    /// its place in the launch, and what a ballot says.
+    /// [`shuffle`](Self::shuffle), [`ballot`](Self::ballot) and [`sync`](Self::sync) together.
+    /// Control flow may depend on values that are the same in the whole launch (widths, the
+    /// batch) and on the result of [`all`](Self::all), but never on limbs or the lane. If the
+    /// group is the whole warp, control flow may also depend on values that are the same in the
+    /// warp: its place in the launch, and the result of a ballot.
     #[inline(always)]
     pub unsafe fn new() -> Self {
         let () = Self::POWER_OF_TWO;
@@ -100,7 +101,7 @@ impl<const LANES: u32> Group<LANES> {
         }
     }
 
-    /// Lanes of the group, a power of two.
+    /// The number of lanes of the group, a power of two.
     #[inline(always)]
     pub fn lanes(self) -> u32 {
         match LANES {
@@ -109,7 +110,7 @@ impl<const LANES: u32> Group<LANES> {
         }
     }
 
-    /// The group's place among all of the launch.
+    /// The index of the group in the launch.
     #[inline(always)]
     pub fn index(self) -> u64 {
         thread::index_1d() >> self.lanes().trailing_zeros()
@@ -121,31 +122,31 @@ impl<const LANES: u32> Group<LANES> {
         self.lane & (self.lanes() - 1)
     }
 
-    /// The `value` of the group's lane `source` (taken modulo their number).
+    /// The `value` of the group's lane `source`, which is taken modulo the number of lanes.
     #[inline(always)]
     pub fn shuffle(self, value: Limb, source: u32) -> Limb {
         if LANES == 1 {
             return value;
         }
-        // The segment mask keeps lanes to their group, the bound 31 is never met.
+        // The segment mask keeps the source within the group. The bound 31 is never exceeded.
         let segment = (32 - self.lanes()) << 8 | 31;
         // SAFETY: the warp is converged by the contract of `new`.
         unsafe { shuffle_index(ALL, value, source, segment) }
     }
 
-    /// The `value` of the lane `by` places below, around the end of the group.
+    /// The `value` of the lane `by` places below, which wraps around at the end of the group.
     #[inline(always)]
     pub fn rotate_up(self, value: Limb, by: u32) -> Limb {
         self.shuffle(value, self.lane().wrapping_sub(by))
     }
 
-    /// The `value` of the lane one place above, around the end of the group.
+    /// The `value` of the lane one place above, which wraps around at the end of the group.
     #[inline(always)]
     pub fn rotate_down(self, value: Limb) -> Limb {
         self.shuffle(value, self.lane() + 1)
     }
 
-    /// Bit `t` says whether `predicate` holds in the group's lane `t`.
+    /// A word whose bit `t` says whether `predicate` holds in lane `t` of the group.
     #[inline(always)]
     pub fn ballot(self, predicate: bool) -> u64 {
         if LANES == 1 {
@@ -157,8 +158,8 @@ impl<const LANES: u32> Group<LANES> {
         u64::from(warp >> first & u32::MAX >> (32 - self.lanes()))
     }
 
-    /// Whether `predicate` holds in every lane of the warp, those of other groups too: the
-    /// same in all of them, so that they may branch on it.
+    /// Whether `predicate` holds in every lane of the warp, including those of other groups. The
+    /// answer is the same in all lanes, so that they may branch on it.
     #[inline(always)]
     pub fn all(self, predicate: bool) -> bool {
         if LANES == 1 {
@@ -168,7 +169,8 @@ impl<const LANES: u32> Group<LANES> {
         unsafe { vote_all(ALL, predicate) }
     }
 
-    /// Waits for the warp: what its lanes wrote before, all of them may read after.
+    /// Waits for all lanes of the warp. Afterwards all of them may read what any of them wrote
+    /// before.
     #[inline(always)]
     pub fn sync(self) {
         // SAFETY: the warp is converged by the contract of `new`.

@@ -1,30 +1,30 @@
-//! A window that slides along a row of a product, a limb at a time.
+//! A window in registers that slides along a row of a product, one limb at a time.
 //!
-//! A row is `a` times a digit `d` of `X` limbs. When limbs `0 .. i` of `a` have been
-//! multiplied, the window holds what they have sent up to weight `i` and above. A step
+//! A row is `a` times a digit `d` of `X` limbs. When limbs `0 .. i` of `a` have been multiplied,
+//! the window holds the part of their product at weights `i` and above. A step
 //!
 //! ```text
 //! window + a[i] d  =  lowest + window' B
 //! ```
 //!
-//! gives the row's limb `i`. A product of two limbs is two limbs wide and hardware adds
-//! it to two limbs that stand in one aligned pair of registers. `a[i] d[0]`, `a[i] d[2]`,
-//! ... lie side by side, as do `a[i] d[1]`, `a[i] d[3]`, ..., one weight higher. So the
-//! window is the sum of two numbers:
+//! gives limb `i` of the row. A product of two limbs is two limbs wide, and hardware adds it to
+//! two limbs in one aligned pair of registers. `a[i] d[0]`, `a[i] d[2]`, ... lie side by side,
+//! and so do `a[i] d[1]`, `a[i] d[3]`, ..., one weight higher. So the window is kept as the sum
+//! of two numbers:
 //!
 //! ```text
 //! even:       e0 e1 | e2 e3 | ...           weights i .. i+X
 //! odd:   low | o0 o1 | o2 o3 | ...          weights i, i+1 .. i+X+1
 //! ```
 //!
-//! Sliding by one weight turns `even` into `odd`, with `e1` as its `low`, and `odd` into
-//! `even`: no limb moves from one register to another.
+//! Sliding by one weight turns `even` into `odd`, with `e1` as its `low`, and `odd` into `even`.
+//! No limb moves from one register to another.
 //!
-//! Bounds: the pair on top of `odd` comes new into the window, as `x + c`, where `x` is a
-//! limb from above and `c` a carry: at most `B`. Then `B + (B-1)^2 + 1 < B^2`: the chain
-//! of `odd` has no carry out. That of `even` has one, which is the next `c`. Where two
-//! products are added before the window slides, `odd` may carry as well, once: that is one
-//! more for the upper limb of the pair that comes new into it.
+//! Bounds: when the window slides, the highest pair of `odd` is set to `x + c`, where `x` is a
+//! limb from above and `c` a carry. It is at most `B`, and `B + (B-1)^2 + 1 < B^2`, so the chain
+//! of `odd` has no carry out. The chain of `even` has one, which is the `c` of the next slide. If
+//! two products are added before the window slides, `odd` may carry too, once; that carry is
+//! added to the upper limb of the new pair.
 //!
 //! Cost of a step: `X` multiply-adds and four additions.
 
@@ -34,7 +34,7 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// The window over a digit of `X` limbs: 2, 4, 8, 12, 16, 24 or 32.
+/// The window over a digit of `X` limbs, where `X` is 2, 4, 8, 12, 16, 24 or 32.
 #[derive(Clone, Copy)]
 pub struct Window<const X: usize> {
     even: [Limb; X],
@@ -57,18 +57,19 @@ pub trait Slide: Copy {
     /// The lowest limb.
     fn lowest(self) -> Limb;
 
-    /// Adds `a` times `digit`; gives the lowest limb, which has left the window, and the
-    /// carry for [`slide`](Self::slide).
+    /// Adds `a` times `digit`. Returns the lowest limb, which leaves the window, and the carry
+    /// for [`slide`](Self::slide).
     fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
 
-    /// Adds a product where several are added before the window moves: `carries` go out of `even`
-    /// and of `odd`, whose places are `X` and `X + 1` above the window's, and are added to.
+    /// Adds `a` times `digit`, as one of several products that are added before the window
+    /// slides. Returns the lowest limb, and `carries` with the carries out of `even` and of `odd`
+    /// added, which belong to `X` and `X + 1` weights above the window's lowest.
     fn add_product(&mut self, a: Limb, digit: Self::Digit, carries: [Limb; 2])
     -> (Limb, [Limb; 2]);
 
-    /// Moves up by one weight. `top` is the pair that comes new into the window: the carry
-    /// of [`multiply`](Self::multiply), and a limb from above where there is one, as
-    /// [`top`] adds them.
+    /// Slides up by one weight. `top` becomes the highest pair: the carry of
+    /// [`multiply`](Self::multiply), to which the function [`top`] adds a limb from above if
+    /// there is one.
     fn slide(&mut self, top: [Limb; 2]);
 
     /// The number in the window modulo `B^X`, and the limb above it.
@@ -89,11 +90,11 @@ pub trait Slide: Copy {
     /// Whether all limbs are zero.
     fn are_zero(limbs: Self::Digit) -> bool;
 
-    /// Whether all limbs are all ones.
+    /// Whether all bits of all limbs are ones.
     fn are_all_ones(limbs: Self::Digit) -> bool;
 }
 
-/// A line of a chain: `a` times a limb of the digit, added to a limb of the window.
+/// A line of a chain, which adds `a` times a limb of the digit to a limb of the window.
 macro_rules! line {
     ($instruction:literal, $limb:ident, $digit:ident) => {
         concat!(
@@ -109,7 +110,7 @@ macro_rules! line {
     };
 }
 
-/// A line of a sum: a limb added to a limb.
+/// A line of a sum, which adds a limb to a limb.
 macro_rules! sum {
     ($instruction:literal, $limb:ident, $other:ident) => {
         concat!(
@@ -241,7 +242,7 @@ macro_rules! window {
                 let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
                 let [$o0, $o1, $($o, $p),*] = self.odd;
                 let above: Limb;
-                // Each limb of `even` meets the one of `odd` that is a place lower.
+                // Each limb of `even` is added to the limb of `odd` that is a place lower.
                 let lower = [self.low, $o0, $o1, $($o, $p),*];
                 let [$d0, $d1, $($d, $g,)* top] = lower;
                 // SAFETY: register arithmetic only; the first line does not read the

@@ -1,19 +1,20 @@
-//! Algorithms that the whole device works on, in several launches.
+//! Kernels in which the whole device computes a number, in several launches.
 
 pub mod mul;
 pub mod ntt;
+pub mod pow_mod;
 pub mod trial;
 pub mod weighted;
 
 use crate::gpu::memory::{Any, Number};
 use bigint_core::MatrixArgument;
 
-/// A tree's levels over points in shared memory, of which passes take one to three.
+/// The levels of a tree over points in shared memory. A pass takes one to three levels.
 trait Levels: Copy {
-    /// `log2 R` levels from `depth` on, down or up, in place.
+    /// Goes `log2 R` levels from `depth` on, down or up, in place.
     fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32);
 
-    /// Levels `from` to `to` down.
+    /// Goes down the levels from `from` to `to`.
     #[inline(always)]
     fn downs(self, from: u32, to: u32) {
         let mut depth = from;
@@ -34,7 +35,7 @@ trait Levels: Copy {
         }
     }
 
-    /// Levels `to` to `from` up.
+    /// Goes up the levels from `to` to `from`.
     #[inline(always)]
     fn ups(self, from: u32, to: u32) {
         let rest = (to - from) % 3;
@@ -51,21 +52,22 @@ trait Levels: Copy {
     }
 }
 
-/// The columns of a matrix that a block has, in launches that have such of every operand.
+/// The columns of a matrix that a block has, in a launch with blocks for the columns of every
+/// operand.
 #[derive(Clone, Copy)]
 struct Columns {
     /// The first point of the first column.
     first: u32,
     number: u32,
     operand: u32,
-    /// The binary logarithm of how many they are.
+    /// The binary logarithm of the number of columns.
     log: u32,
-    /// The logarithm of a row's points.
+    /// The binary logarithm of a row's points.
     log_row: u32,
 }
 
 impl Columns {
-    /// The columns of block `block` of a launch, `2^log` of them.
+    /// The `2^log` columns of block `block` of a launch.
     #[inline(always)]
     fn of(block: u32, log: u32, log_row: u32, operands: u32) -> Self {
         let groups = log_row - log;
@@ -79,16 +81,16 @@ impl Columns {
         }
     }
 
-    /// Where in the matrix point `i` of the columns is.
+    /// The place in the matrix of point `i` of the columns.
     #[inline(always)]
     fn place(self, i: u32) -> u32 {
         let column = i & ((1 << self.log) - 1);
         (i >> self.log << self.log_row) + self.first + column
     }
-    /// The number that has them, of one of these operands.
+    /// The number to which the columns belong, from the first operand or the second.
     ///
     /// # Safety
-    /// As for [`Number::new`], of every number of the launch.
+    /// The contract of [`Number::new`] holds for every number of the launch.
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn of_operands(self, a: &MatrixArgument, b: &MatrixArgument) -> Number<Any> {

@@ -1,11 +1,11 @@
-//! Products by transforms on the whole device, in the four launches of
-//! [`bigint_core::transform::grid`], which has the maths and the proof.
+//! Products by transforms over the complex numbers on the whole device, in the four launches of
+//! [`bigint_core::transform::grid`], which explains the maths and the proof.
 //!
-//! **Who holds what.** A block has a few neighbouring columns, or a row of each operand, as
-//! arrays of points in shared memory: `parts` of `n` points, each modulo `y^n' - i`. A pass
-//! takes one to three levels of the tree, of which the eight (four, two) values of a butterfly
-//! are a thread's, in place, between two barriers. Columns lie in turns, point `j` of column
-//! `c` at `j C + c`, so that their tree is that of a row of which the last levels are left out.
+//! **Who holds what.** A block has a few neighbouring columns, or a row of each operand, as arrays
+//! of points in shared memory. They are parts of `n` points, each a polynomial modulo `y^n' - i`. A
+//! pass takes one to three levels of the tree: a thread replaces the two, four or eight values of a
+//! butterfly in place, between two barriers. The points of `C` columns alternate, with point `j` of
+//! column `c` at `j C + c`, so that their tree is that of a row without the last levels.
 //!
 //! ```text
 //! forth    digits of C columns -> parts (of three) -> levels -> points
@@ -15,9 +15,9 @@
 //! digits   coefficients -> 32 of either half a thread -> limbs, and what is carried
 //! ```
 //!
-//! **Preconditions**: a plan of `GridPlan`, whose length holds both operands.
-//! **Cost**: about `30 log2 L` operations in FP64 a point; eight times 16 bytes a digit from and
-//! to device memory. **Scratch**: the points.
+//! **Preconditions**: the plan is one of `GridPlan`, and its length holds both operands. **Cost**:
+//! about `30 log2 L` operations in FP64 for each point; eight times 16 bytes for each digit to and
+//! from device memory. **Scratch**: the points.
 
 use super::{Columns, Levels};
 use crate::gpu::block::Team;
@@ -33,7 +33,7 @@ use bigint_core::transform::grid::{
 };
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Half of the square root of 3.
+/// Half the square root of 3.
 const HALF_SQRT_3: f64 = 0.866_025_403_784_438_6;
 
 /// A launch's arguments, and the block's threads and shared memory.
@@ -44,7 +44,7 @@ pub struct Block<'a> {
     x: Stretch,
 }
 
-/// Polynomials in shared memory: so many, each of `2^log` points.
+/// Polynomials in shared memory: `count` of them, each of `2^log` points.
 #[derive(Clone, Copy)]
 struct Parts {
     count: u32,
@@ -55,9 +55,9 @@ impl<'a> Block<'a> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// `arguments` are those of a launch that [`bigint_core::transform::grid`] describes, with
-    /// all the memory that it says, and the blocks and shared memory of the kernel that calls
-    /// this once. No two of the kernel's blocks are given the same points.
+    /// `arguments` are those of a launch that [`bigint_core::transform::grid`] describes, with the
+    /// memory that it states, and the blocks and shared memory of the kernel that calls this once.
+    /// No two blocks of the kernel have the same points.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a GridArguments) -> Self {
@@ -70,7 +70,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Digits to points: columns down.
+    /// Cuts operands into digits, and goes down the tree by columns.
     #[inline(always)]
     pub fn forth(self) {
         let plan = self.arguments.plan;
@@ -117,7 +117,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Products of rows.
+    /// Goes down the tree by rows, multiplies, and goes up again.
     #[inline(always)]
     pub fn rows(self) {
         let GridArguments { plan, operands, .. } = *self.arguments;
@@ -130,7 +130,7 @@ impl<'a> Block<'a> {
         let eighth = plan.log_row - 3;
         let b = (p & ((1 << plan.log_part) - 1)).reverse_bits() >> 1 >> (31 - plan.log_part);
         let r = (p >> plan.log_part) + plan.odd * b;
-        // The row's `w` is `e(step / 4 L)`.
+        // The `w` of the row is `e(step / 4 L)`.
         let step = (1 + 4 * r).wrapping_sub(rows);
         let mut steps = [Complex::ZERO; 8];
         let mut k = 0;
@@ -198,7 +198,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Points to coefficients: columns up.
+    /// Goes up the tree by columns, and rounds to coefficients.
     #[inline(always)]
     pub fn back(self) {
         let GridArguments { plan, scale, .. } = *self.arguments;
@@ -248,8 +248,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Coefficients to limbs and carries. They come through shared memory, and so do limbs: of
-    /// neighbouring coefficients and limbs neighbouring threads move one each.
+    /// Turns coefficients into limbs and carries. Coefficients and limbs pass through shared
+    /// memory, so that neighbouring threads access neighbours in device memory.
     #[inline(always)]
     pub fn digits(self) {
         let GridArguments { plan, .. } = *self.arguments;
@@ -261,8 +261,9 @@ impl<'a> Block<'a> {
         );
         let (first, chunks) = (block * CHUNKS, plan.chunks());
         let here = CHUNKS.min(chunks - first);
-        // Every coefficient has `2^48 - 2^(48 - bits)` more, so that it is not negative: all
-        // of them together `2^48` above the last and as many `2^48` less below the first.
+        // `2^48 - 2^(48 - bits)` is added to every coefficient, so that none is negative. These
+        // sums telescope: together they add `2^48` above the last coefficient, and subtract
+        // `2^(48 - bits)` from the first one.
         let telescoped = 1 << (48 - bits);
         let more = (1_u64 << 48) - telescoped;
         let of = |x: f64| x.to_bits().wrapping_sub(NEAREST_OFFSET).wrapping_add(more);
@@ -316,7 +317,7 @@ impl<'a> Block<'a> {
                 true => self.x.limb(CARRIES_AT + 2 * from + place),
                 false => 0,
             };
-            // Above the number it is lost.
+            // A carry above the number is lost.
             carries.set(at + bits, carry);
             k += THREADS;
         }
@@ -331,7 +332,7 @@ impl<'a> Block<'a> {
         Tree { block: self, parts }
     }
 
-    /// Which columns the block has, of so many operands.
+    /// The columns of the block, in a launch with columns of `operands` operands.
     #[inline(always)]
     fn columns(self, operands: u32) -> Columns {
         let plan = self.arguments.plan;
@@ -348,7 +349,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// `log2 R` levels from `depth` on, down or up, of points that come from `get` and go to `set`.
+    /// Goes `log2 R` levels from `depth` on, down or up. `get` loads the points, and `set` stores
+    /// them.
     #[inline(always)]
     fn pass<const R: usize, const UP: bool>(
         self,
@@ -386,7 +388,7 @@ impl<'a> Block<'a> {
         self.team.sync();
     }
 
-    /// The roots of three levels from a node on, by its place in the tree.
+    /// The roots of three levels from a node on; `node` is its index in the table of the tree.
     #[inline(always)]
     fn roots(self, node: u32) -> [Complex; 8] {
         let mut roots = [Complex::ZERO; 8];
@@ -399,11 +401,11 @@ impl<'a> Block<'a> {
 
     #[inline(always)]
     fn root(self, node: u32) -> Complex {
-        // The lowest levels' butterflies have no need of what lies below the tree.
+        // Butterflies of the lowest levels do not use the roots below the tree.
         self.table(self.arguments.tree, node % TREE as u32)
     }
 
-    /// `e(numerator / 32 N)`, of a number that may be negative, but above `-32 N`.
+    /// `e(numerator / 32 N)`, for a numerator that may be negative, but is above `-32 N`.
     #[inline(always)]
     fn far(self, numerator: u32) -> Complex {
         let roots = 32 * self.arguments.plan.rows();
@@ -425,7 +427,7 @@ impl<'a> Block<'a> {
         near.times(self.far((numerator as i32 >> eighth) as u32))
     }
 
-    /// What coefficient `j` of part `k` is multiplied by: `e((2 k - 1) j / 2 N)`.
+    /// The weight by which coefficient `j` of part `k` is multiplied: `e((2 k - 1) j / 2 N)`.
     #[inline(always)]
     fn weight_of_part(self, k: u32, j: u32) -> Complex {
         self.far((2 * k).wrapping_sub(1).wrapping_mul(16 * j))
@@ -451,7 +453,7 @@ impl<'a> Block<'a> {
         ]
     }
 
-    /// Eight points, `2^log` apart.
+    /// Eight points from `i` on, `2^log` apart.
     #[inline(always)]
     fn eight(self, i: u32, log: u32) -> [Complex; 8] {
         let mut v = [Complex::ZERO; 8];
@@ -472,13 +474,13 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Digit `at` of an operand, balanced: one of which the top bit is set counts `2^bits`
-    /// less, and the digit above it 1 more; but for the last.
+    /// Balanced digit `at` of an operand. A digit whose top bit is set counts `2^bits` less, and
+    /// the digit above it 1 more; the last digit is not balanced.
     #[inline(always)]
     fn digit(self, a: Number<Any>, at: u32) -> f64 {
         let plan = self.arguments.plan;
         let bits = plan.digit_bits;
-        // From the bit below the digit on; below the lowest there is none.
+        // The bits begin with the one below the digit; below the lowest digit there is none.
         let from = (at * bits).saturating_sub(1);
         let limb = from / LIMB_BITS as u32;
         let both = u64::from(a.limb(limb + 1)) << LIMB_BITS | u64::from(a.limb(limb));
@@ -532,7 +534,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Parts whose points stand in the block's shared memory.
+/// The tree over parts whose points are in the block's shared memory.
 #[derive(Clone, Copy)]
 struct Tree<'a> {
     block: Block<'a>,
@@ -563,8 +565,8 @@ impl Points {
     }
 }
 
-/// Three real coefficients of a polynomial in `X^n` modulo `X^n - e(t)`, `t` = 1/12, 5/12 and
-/// 9/12.
+/// A polynomial in `X^n` with three real coefficients, reduced modulo `X^n - e(t)` for `t` = 1/12,
+/// 5/12 and 9/12.
 #[inline(always)]
 fn thirds([x0, x1, x2]: [f64; 3]) -> [Complex; 3] {
     use crate::gpu::float::multiply_add as fma;
@@ -576,7 +578,7 @@ fn thirds([x0, x1, x2]: [f64; 3]) -> [Complex; 3] {
     ]
 }
 
-/// Three times what [`thirds`] came from, of which every coefficient may be complex.
+/// The inverse of [`thirds`], three times too great, for coefficients that may be complex.
 #[inline(always)]
 fn thirds_back([y0, y1, y2]: [Complex; 3]) -> [Complex; 3] {
     const H: f64 = HALF_SQRT_3;

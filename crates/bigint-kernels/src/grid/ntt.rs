@@ -1,11 +1,11 @@
 //! Products by transforms modulo primes on the whole device, in the four launches of
-//! [`bigint_core::transform::ntt`], which has the maths.
+//! [`bigint_core::transform::ntt`], which explains the maths.
 //!
-//! **Who holds what.** A block has a few neighbouring columns of an operand, or a row of each,
-//! modulo one prime, as words in shared memory: `parts` of `n` residues. A pass takes one to
-//! three levels of the tree, of which the eight (four, two) values of a butterfly are a
-//! thread's, in place, between two barriers. Columns lie in turns, residue `j` of column `c` at
-//! `j C + c`, so that their tree is that of a row of which the last levels are left out.
+//! **Who holds what.** A block has a few neighbouring columns of an operand, or a row of each
+//! operand, modulo one prime. They are parts of `n` residues, as words in shared memory. A pass
+//! takes one to three levels of the tree: a thread replaces the two, four or eight values of a
+//! butterfly in place, between two barriers. The residues of `C` columns alternate, with residue
+//! `j` of column `c` at `j C + c`, so that their tree is that of a row without the last levels.
 //!
 //! ```text
 //! forth    limbs of C columns -> parts (of three, of five) -> levels -> residues
@@ -15,11 +15,12 @@
 //! limbs    these of three primes -> coefficients -> eight of them a thread -> limbs, carries
 //! ```
 //!
-//! **Ranges.** Down, residues are below `2 p`; up, below `p`: words suffice, as `p < 2^31`.
+//! **Ranges.** On the way down residues are below `2 p`, on the way up below `p`. As `p < 2^31`,
+//! they fit words.
 //!
-//! **Preconditions**: a plan of `NttPlan`, whose length holds the product.
-//! **Cost**: 15 to 16 operations on words a residue, prime and three levels; for each limb of
-//! the length 12 bytes of residues, each operand's written once and read once, the product's
+//! **Preconditions**: the plan is one of `NttPlan`, and its length holds the product. **Cost**: 15
+//! to 16 operations on words for each residue and prime in every three levels. The residues of a
+//! limb are 12 bytes; those of each operand are written once and read once, those of the product
 //! read and written twice. **Scratch**: the residues.
 
 mod rows;
@@ -42,17 +43,17 @@ pub struct Block<'a> {
     x: Stretch,
 }
 
-/// Polynomials in shared memory: so many, each of `2^log` residues.
+/// Polynomials in shared memory: `count` of them, each of `2^log` residues.
 #[derive(Clone, Copy)]
 struct Parts {
     count: u32,
     log: u32,
-    /// Whether the polynomials are neighbours in one tree; else each has a tree of its own.
+    /// Whether the polynomials are neighbours in one tree. Otherwise each has a tree of its own.
     are_of_one_tree: bool,
 }
 
-/// The place of one of several residues: `first + 2^log k`, where `log` is at least 3, or
-/// `first` a multiple of 8 and `k` less.
+/// The place of residue `k` of several: `first + 2^log k`. `log` is at least 3; or `first` is a
+/// multiple of 8, and `k` is less than 8.
 #[derive(Clone, Copy)]
 struct ResiduePlace {
     first: u32,
@@ -64,9 +65,9 @@ impl<'a> Block<'a> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// `arguments` are those of a launch that [`bigint_core::transform::ntt`] describes, with
-    /// all the memory that it says, and the blocks and shared memory of the kernel that calls
-    /// this once. No two of the kernel's blocks are given the same points.
+    /// `arguments` are those of a launch that [`bigint_core::transform::ntt`] describes, with the
+    /// memory that it states, and the blocks and shared memory of the kernel that calls this once.
+    /// No two blocks of the kernel have the same points.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a NttArguments) -> Self {
@@ -79,7 +80,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Limbs to residues: columns down.
+    /// Reduces limbs to residues, and goes down the tree by columns.
     #[inline(always)]
     pub fn forth(self) {
         let plan = self.arguments.plan;
@@ -99,7 +100,7 @@ impl<'a> Block<'a> {
                 let (x, x1, x2) = (field.reduced(x), field.reduced(x1), field.reduced(x2));
                 let set = |k: u32, x: u32| self.set((k << parts.log) + i, x);
                 if plan.odd == 3 {
-                    // Modulo `x^2M - 1`, and at `i`.
+                    // Residues modulo `x^2M - 1`, and modulo `x^M - i`.
                     let (r0, r1) = (field.plus(x, x2), x1);
                     set(0, r0 + r1);
                     set(1, field.p + r0 - r1);
@@ -108,7 +109,8 @@ impl<'a> Block<'a> {
                 } else {
                     let (x3, x4) = (residue(at + (3 << part)), residue(at + (4 << part)));
                     let (x3, x4) = (field.reduced(x3), field.reduced(x4));
-                    // At `z` = `e(1/8)`, by Horner's rule; `z^4 = -1`.
+                    // The residue modulo `x^M - z`, where `z` = `e(1/8)`, by Horner's rule. Note
+                    // that `z^4 = -1`.
                     let z = field.table(0).at(2);
                     let times_z = |x: u32| field.reduced(field.times(x, z));
                     let at_z = times_z(field.plus(times_z(field.plus(times_z(x3), x2)), x1));
@@ -135,7 +137,7 @@ impl<'a> Block<'a> {
         );
     }
 
-    /// Residues to coefficients modulo the prime: columns up.
+    /// Goes up the tree by columns, to coefficients modulo the prime.
     #[inline(always)]
     pub fn back(self) {
         let plan = self.arguments.plan;
@@ -191,9 +193,9 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Residues of three primes to coefficients, and these to limbs and carries. They come
-    /// through shared memory, and so do limbs: of neighbouring coefficients and limbs
-    /// neighbouring threads move one each.
+    /// Turns residues modulo three primes into coefficients, and these into limbs and carries.
+    /// Coefficients and limbs pass through shared memory, so that neighbouring threads access
+    /// neighbours in device memory.
     #[inline(always)]
     pub fn limbs(self) {
         let NttArguments { plan, wraps, .. } = *self.arguments;
@@ -219,7 +221,7 @@ impl<'a> Block<'a> {
             i += THREADS;
         }
         self.team.sync();
-        // The chunk's number so far, but for limbs that are done.
+        // The chunk's number so far, without limbs that are done.
         let (mut left, mut top) = (0_u64, 0_u32);
         if CHUNK * thread < here {
             let mut i = 0;
@@ -252,7 +254,8 @@ impl<'a> Block<'a> {
                 true => self.x.limb(COEFFICIENTS + padded(k)),
                 false => 0,
             };
-            // Above the number it is lost, or counts for the lowest limbs.
+            // A carry above the number is lost, or, if the product wraps, is added to the lowest
+            // limbs.
             let at = first + k + CHUNK;
             let over = if wraps && at >= plan.length() {
                 plan.length()
@@ -267,7 +270,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The levels of these parts, modulo a prime.
+    /// The levels of the tree over these parts, modulo a prime.
     #[inline(always)]
     fn tree(self, field: Field, parts: Parts) -> Tree<'a> {
         Tree {
@@ -277,7 +280,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Which columns the block has, of so many operands, modulo which prime, and the points.
+    /// The block's prime field, its residues and its columns, in a launch with columns of
+    /// `operands` operands.
     #[inline(always)]
     fn columns(self, operands: u32) -> (Field, Residues, Columns) {
         let plan = self.arguments.plan;
@@ -304,14 +308,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The place in the matrix of one of several residues that are a column's: as far from each
-    /// other there.
+    /// The place in the matrix of one of several residues of a column, which are at equal distances
+    /// there too.
     #[inline(always)]
     fn place_apart(self, columns: Columns, ResiduePlace { first, k, log }: ResiduePlace) -> u32 {
         columns.place(first) + (k << (log - columns.log + self.arguments.plan.log_row))
     }
 
-    /// `log2 R` levels from `depth` on, down or up, of residues that come from `get` and go to `set`.
+    /// Goes `log2 R` levels from `depth` on, down or up. `get` loads the residues, and `set` stores
+    /// them.
     #[inline(always)]
     fn pass<const R: usize, const UP: bool>(
         self,
@@ -385,7 +390,7 @@ impl<'a> Block<'a> {
         self.x.set_limb(padded(first) + k * padded(1 << log), v);
     }
 
-    /// Eight residues, `2^log` apart.
+    /// Eight residues from `first` on, `2^log` apart.
     #[inline(always)]
     fn eight(self, first: u32, log: u32) -> [u32; 8] {
         let mut v = [0; 8];
@@ -446,7 +451,7 @@ impl<'a> Block<'a> {
         unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
     }
 
-    /// The residues that are kept of a number's second operand, modulo a prime.
+    /// The kept residues of a number's second operand, modulo a prime.
     #[inline(always)]
     #[allow(unsafe_code)]
     fn kept(self, number: u32, prime: u32) -> Residues {
@@ -458,12 +463,12 @@ impl<'a> Block<'a> {
         } = *self.arguments;
         let number = if kept_count > 1 { number } else { 0 };
         let before = u64::from(number) * 3 + u64::from(prime);
-        // SAFETY: as in `points`; nobody writes there.
+        // SAFETY: as in `points`; no thread writes there.
         unsafe { Residues::new(kept + 4 * before * u64::from(plan.length())) }
     }
 }
 
-/// Parts whose residues, modulo a prime, stand in the block's shared memory.
+/// The tree over parts whose residues, modulo a prime, are in the block's shared memory.
 #[derive(Clone, Copy)]
 struct Tree<'a> {
     block: Block<'a>,

@@ -1,14 +1,14 @@
-//! Trial factoring of `2^p - 1`: [`bigint_core::trial`] has the maths.
+//! Trial factoring of `2^p - 1`. [`bigint_core::trial`] explains the maths.
 //!
-//! **Who holds what.** A block has a segment: a bit for each of its candidates in shared memory.
-//! Primes below [`bigint_core::trial::WIDE`] are a warp's each, whose lanes strike neighbouring
-//! multiples; others are a thread's each. Then every thread takes the next word of 32 bits until none is left, and tests
-//! the candidates that were not struck, one after another, all lanes of a warp at the same time.
+//! **Who holds what.** A block has a segment, with a bit for each of its candidates in shared memory. A prime below
+//! [`bigint_core::trial::WIDE`] is taken by a warp, whose lanes strike neighbouring multiples; a greater one is taken
+//! by a thread. Then threads take words of 32 bits until none is left, and test the candidates that were not struck
+//! one after another. All lanes of a warp test at the same time.
 //!
-//! **Preconditions**: `p` is an odd prime, candidates have at most 95 bits.
-//! **Cost**: a stroke for each prime and multiple of it, 1.6 of them a candidate by the primes below
-//! 2^19; for each candidate that is left as many squares as `p` has bits but six, of 18
-//! multiply-adds ([`three`]). **Scratch**: [`bigint_core::trial::SHARED_BYTES`].
+//! **Preconditions**: `p` is an odd prime, and candidates have at most 95 bits. **Cost**: a stroke for each multiple
+//! of each prime, which is 1.6 for each candidate with the primes below 2^19; for each candidate that is left, six
+//! squares fewer than `p` has bits, of 18 multiply-adds each ([`three`]). **Scratch**:
+//! [`bigint_core::trial::SHARED_BYTES`].
 
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
@@ -28,9 +28,9 @@ pub struct Block<'a> {
     sieve: Sieve,
     primes: Row,
     found: List,
-    /// Candidate 0.
+    /// The first candidate of the segment.
     q: u128,
-    /// Candidates.
+    /// The number of candidates.
     count: u32,
 }
 
@@ -38,8 +38,8 @@ impl<'a> Block<'a> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// `arguments` are those of a launch that [`bigint_core::trial`] describes, with all the
-    /// memory that it says, and its blocks and shared memory.
+    /// `arguments` are those of a launch that [`bigint_core::trial`] describes, with the memory, the blocks and the
+    /// shared memory that it states.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a TrialArguments) -> Self {
@@ -76,7 +76,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Sieves the segment, and tests what is left of it.
+    /// Sieves the segment, and tests the candidates that are left.
     #[inline(always)]
     pub fn factors(self) {
         let words = self.count.div_ceil(32);
@@ -91,7 +91,7 @@ impl<'a> Block<'a> {
         self.test();
     }
 
-    /// Strikes the multiples of primes.
+    /// Strikes the multiples of all primes.
     #[inline(always)]
     fn strike(self) {
         let TrialArguments {
@@ -128,7 +128,7 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn test(self) {
         let words = self.count.div_ceil(32);
-        // Bits that the last word has not are as if struck.
+        // Bits of the last word that are past the last candidate count as struck.
         let last = !0 >> (self.count.wrapping_neg() % 32);
         let step = self.arguments.twice * u64::from(MODULUS);
         let (mut at, mut left) = (0, 0);
@@ -139,11 +139,11 @@ impl<'a> Block<'a> {
                     left = !self.sieve.word(at) & if at == words - 1 { last } else { !0 };
                 }
             }
-            // All lanes go on together: alone, each would take the time of all.
+            // All lanes go on together. Alone, each would take as much time as all do.
             if self.team.warp().all(left == 0) {
                 return;
             }
-            // Who has none left tests some number for nothing.
+            // A lane that has no candidate left tests some number and ignores the result.
             let bit = (32 * at).wrapping_add(left.trailing_zeros());
             let q = limbs(self.q.wrapping_add((step * u64::from(bit)).into()));
             if self.divides(q) && left != 0 {
@@ -160,7 +160,7 @@ impl<'a> Block<'a> {
             powers, is_strict, ..
         } = *self.arguments;
         let inverse = inverse(q[0]).wrapping_neg();
-        // At most 2^48.
+        // This is at most 2^48.
         let start = 1u64 << powers.start;
         let mut x = [start as Limb, (start >> 32) as Limb, 0];
         let mut left = powers.squares;
@@ -183,7 +183,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The three lower limbs.
+/// The three lower limbs of a candidate.
 #[inline(always)]
 fn limbs(q: u128) -> Three {
     [q as Limb, (q >> 32) as Limb, (q >> 64) as Limb]

@@ -1,17 +1,17 @@
-//! Digits of numbers that lanes share, on their way between device memory and registers: one to each
-//! lane of a warp.
+//! The way between device memory and registers of numbers that lanes share. Each lane of a warp has one
+//! digit.
 //!
-//! Neighbouring limbs are moved by the whole warp, in whole lines: digits stand side by side in slots of
-//! shared memory, where each lane finds its own. Where numbers begin at fours of limbs and are
-//! whole fours, a lane moves four limbs at a time, of four digits at once,
+//! If limbs are neighbours, the whole warp moves them in whole lines. Digits stand side by side in slots
+//! of shared memory, where each lane finds its own. If every four limbs of a number can be moved at
+//! once, a lane moves four limbs at a time, and the warp moves four digits at once:
 //!
 //! ```text
 //! lane        0        1     ...     7        8     ...    31
 //! digit, four 0, 0     0, 1  ...     0, 7     1, 0  ...    3, 7,  then 4, 0 and so on
 //! ```
 //!
-//! else one, of one digit at a time. Of interleaved numbers each lane moves its own digit, limb by limb:
-//! a warp then asks for neighbouring numbers' limbs.
+//! Otherwise a lane moves one limb at a time, and the warp one digit. If numbers are interleaved, each
+//! lane moves its own digit limb by limb, and the warp accesses limbs of neighbouring numbers.
 
 use super::each;
 use crate::gpu::known::Known;
@@ -23,26 +23,26 @@ use bigint_core::kernel::{SQUARE_DIGIT, SQUARE_FOURS};
 use bigint_core::specialization::{Square, in_fours};
 use bigint_core::{Arguments, Limb};
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// Limbs in a digit.
+/// The limbs of a digit.
 const LIMBS: u32 = SQUARE_DIGIT as u32;
 
-/// Fours of limbs in a digit.
+/// The groups of four limbs of a digit.
 const QUARTER: u32 = LIMBS / 4;
 
 pub(crate) type Digit = [Limb; SQUARE_DIGIT];
 
-/// The numbers of a warp's groups, seen from a lane.
+/// A tile: the numbers of a warp's groups, seen from a lane.
 #[derive(Clone, Copy)]
 pub struct Digits<const LANES: u32, S> {
     group: Group<LANES>,
     /// The lane's place in the warp.
     lane: u32,
-    /// Lanes in a group.
+    /// The lanes of a group.
     lanes: u32,
-    /// Numbers that there are.
+    /// The number of numbers in the tile.
     numbers: u32,
     are_fours: bool,
     slots: Slots<{ SQUARE_FOURS as u32 }>,
@@ -53,7 +53,8 @@ pub struct Digits<const LANES: u32, S> {
 }
 
 impl<const LANES: u32, S: Stride> Digits<LANES, S> {
-    /// The digits of the numbers, zero where there are none.
+    /// Moves the numbers in, and returns the calling lane's digit. It is zero where the tile has no
+    /// number.
     #[inline(always)]
     pub fn bring_in(self) -> Digit {
         let this = self.here();
@@ -88,7 +89,7 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         digit
     }
 
-    /// Sets the digits of the squares from digit `first` on, of which each lane has one.
+    /// Sets the digits of the squares from digit `first` on. Each lane has one of them.
     #[inline(always)]
     pub fn bring_out(self, first: u32, limbs: Digit) {
         let this = self.here();
@@ -132,7 +133,7 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         }
     }
 
-    /// Sets limb `at` of a number's square, where there are both.
+    /// Sets limb `at` of a number's square, if the tile has the number and the square has the limb.
     #[inline(always)]
     fn set(self, number: u32, at: u32, limb: Limb) {
         let inside = match at < self.r.width() {
@@ -142,8 +143,8 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         (self.r).set(number as i32, at, inside, self.numbers, limb);
     }
 
-    /// The tile, of which the compiler does not know that other tiles have the same places: places
-    /// of all limbs, computed ahead, would take more registers than limbs do.
+    /// The same tile, hiding from the compiler that other tiles have the same places. The places of all
+    /// limbs, computed ahead of the loop, would take more registers than the limbs do.
     #[inline(always)]
     fn here(self) -> Self {
         Digits {
@@ -153,27 +154,27 @@ impl<const LANES: u32, S: Stride> Digits<LANES, S> {
         }
     }
 
-    /// The digit, and the four of it, that the calling lane moves in turn `k`.
+    /// The digit, and the group of four limbs in it, that the calling lane moves in turn `k`.
     #[inline(always)]
     fn four_of_turn(self, k: u32) -> [u32; 2] {
         let at = WARP * k + self.lane;
         [at / QUARTER, at % QUARTER]
     }
 
-    /// The number whose digit lane `lane` of the warp has.
+    /// The index in the tile of the number whose digit lane `lane` of the warp has.
     #[inline(always)]
     fn number_of(self, lane: u32) -> u32 {
         lane >> self.lanes.trailing_zeros()
     }
 
-    /// The index in its number of lane `lane`'s digit, where the lowest lane has digit `first`.
+    /// The index of lane `lane`'s digit in its number, if the lowest lane has digit `first`.
     #[inline(always)]
     fn place_of(self, lane: u32, first: u32) -> u32 {
         first + (lane & (self.lanes - 1))
     }
 }
 
-/// Calls `take` with each turn and its four. (Written out, as [`each`] is.)
+/// Calls `take` with each turn and its four limbs. (It is written out, as [`each`] is.)
 #[inline(always)]
 fn each_turn([s, t, u, v, w, x, y, z]: [[Limb; 4]; 8], mut take: impl FnMut(u32, [Limb; 4])) {
     take(0, s);
@@ -186,7 +187,7 @@ fn each_turn([s, t, u, v, w, x, y, z]: [[Limb; 4]; 8], mut take: impl FnMut(u32,
     take(7, z);
 }
 
-/// Calls `take` with each limb and its place.
+/// Calls `take` with the place and the value of each limb.
 #[inline(always)]
 fn for_each(limbs: Digit, mut take: impl FnMut(u32, Limb)) {
     let _: Digit = each(|i| {
@@ -195,9 +196,9 @@ fn for_each(limbs: Digit, mut take: impl FnMut(u32, Limb)) {
     });
 }
 
-/// The tiles of a launch that fall to a warp, which has as many numbers at a time as it has groups:
-/// the first number of each. (What was told would be lost in an `Option` of a tile, which stands
-/// in one of its words.)
+/// The tiles of a launch that fall to a warp, which has as many numbers at a time as it has groups. The
+/// iterator gives the first number of each tile. (An `Option` of a tile would be stored in one of the
+/// tile's words, and what is known of that word would be lost.)
 #[derive(Clone, Copy)]
 pub struct Tiles<'a, const LANES: u32> {
     arguments: &'a Arguments,
@@ -209,8 +210,8 @@ impl<'a, const LANES: u32> Tiles<'a, LANES> {
     /// The tiles of the calling lane's warp.
     ///
     /// # Safety
-    /// As for [`warp::Batches::new`](crate::warp::Batches::new), with the shared memory of
-    /// `Kernel::launch`.
+    /// The contract is that of [`warp::Batches::new`](crate::warp::Batches::new), and the launch has the
+    /// shared memory of `Kernel::launch`.
     #[allow(unsafe_code)] // What comes in is taken on trust, as where a kernel begins.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments, group: Group<LANES>) -> Self {
@@ -222,7 +223,7 @@ impl<'a, const LANES: u32> Tiles<'a, LANES> {
         }
     }
 
-    /// The tile that begins with number `first`, which is one of them.
+    /// The tile that begins with number `first`, which the iterator has given.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn tile<S: Stride>(self, first: u64) -> Digits<LANES, S> {
@@ -231,7 +232,7 @@ impl<'a, const LANES: u32> Tiles<'a, LANES> {
         } = self;
         let groups = u64::from(WARP / group.lanes());
         // SAFETY: by the contract of `new`: no other warp has the numbers, and the batches' own bounds
-        // keep those that are asked for inside.
+        // keep accesses inside.
         unsafe {
             Digits {
                 group,

@@ -1,7 +1,7 @@
-//! Squares by lanes that share a number, each two limbs multiplied once: of two and four lanes here, of
-//! more in [`super::ring`].
+//! Squares by two or four lanes that share a number, with each product of two limbs computed once.
+//! [`super::ring`] is for more lanes.
 //!
-//! A pair of lanes squares what it has, `a = a0 + a1 B^X`, `a0` in its first lane:
+//! A pair of lanes squares the number `a = a0 + a1 B^X` that it has, with `a0` in its first lane:
 //!
 //! ```text
 //! a^2 = a0^2 + 2 a0 a1 B^X + a1^2 B^2X
@@ -13,14 +13,16 @@
 //! then in      first    second      first      second
 //! ```
 //!
-//! Lanes make the squares of their own limbs ([`triangle`]), and half of the rows of `a0 a1`
-//! each: both have `a0`, the first multiplies it by the lower half of `a1`, the second by the
-//! upper. Then they give one another what is not theirs. By hand, with `B` = 10, two limbs to a
-//! lane and `a` = 1234: 34^2 is 1156 and 12^2 is 144; the first lane makes 34 times 2, the second
-//! 34 times 1, so 2 (68 + 340) = 816, and 1156 + 81600 + 1440000 = 1522756.
+//! Each lane computes the square of its own limbs ([`triangle`]), and half of the rows of `a0 a1`:
+//! both get `a0`; the first lane multiplies it by the lower half of `a1`, the second by the upper
+//! half. Then they exchange the parts that belong to the other lane. By hand, with `B` = 10, two
+//! limbs to a lane and `a` = 1234: 34^2 is 1156 and 12^2 is 144. The first lane computes 34 times
+//! 2, the second 34 times 1, so twice the middle is 2 (68 + 340) = 816, and 1156 + 81600 + 1440000
+//! = 1522756.
 //!
-//! Four lanes do the same with pairs in place of lanes: each pair squares its own, and of the
-//! product of both each lane makes a quarter, its own digit times one of the other pair's:
+//! Four lanes do the same with pairs in place of lanes: each pair squares its own number. Of the
+//! product of both numbers each lane computes a quarter, its own digit times a digit of the other
+//! pair:
 //!
 //! ```text
 //! in digits     2        3        4        5
@@ -31,21 +33,22 @@
 //! then in    lane 2   lane 3   lane 0   lane 1
 //! ```
 //!
-//! So the lower half of the square is in the lanes that have such limbs of a number, and the upper
-//! half likewise.
+//! So the digits of the lower half of the square are in the lanes from the lowest up, as those of a
+//! number are, and so are the digits of the upper half.
 //!
-//! What lanes do depends on widths alone.
+//! Control flow depends on widths alone.
 //!
-//! Cost: multiply-adds in each lane `X (X + 1) / 2 + X^2 / 2` of two and `X (X + 1) / 2 + 1.5 X^2` of
-//! four, where the product takes `2 X^2` and `4 X^2`; besides `3.5 X` and `8.5 X` shuffles. No scratch.
+//! Cost: in each lane `X (X + 1) / 2 + X^2 / 2` multiply-adds and `3.5 X` shuffles for two lanes,
+//! and `X (X + 1) / 2 + 1.5 X^2` multiply-adds and `8.5 X` shuffles for four, where a product takes
+//! `2 X^2` and `4 X^2` multiply-adds. No scratch.
 
 use super::{each, mask, twice};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use bigint_core::Limb;
 
-/// Twice the product of what both lanes of a pair have, and what is above it: its lower part in the
-/// second lane, its upper part in the first.
+/// Twice the product of the digits of a pair's lanes: its lower digit in the second lane, its upper
+/// digit in the first, and the limb above the calling lane's digit.
 #[inline(always)]
 pub(super) fn cross_of_pair<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -71,7 +74,8 @@ where
         lowest
     });
     let (high, _) = window.sum();
-    // Of what weighs `B^X` and `B^2X` the second lane wants the lower part.
+    // The second lane gets the lower digit of the product, of weight `B^X`, and the first lane the
+    // upper one, of weight `B^2X`.
     let lower = each(|i| if i < half { low[i] } else { high[i - half] });
     let given = Window::<X>::select(is_first, lower, high);
     let own = each(|i| match i < half {
@@ -83,8 +87,8 @@ where
     twice(cross, carry)
 }
 
-/// The square of what each pair of lanes has, its lower half in the pair and its upper, of the squares
-/// of what each lane has and what [`cross_of_pair`] says.
+/// The square of each pair's number, from the squares of its lanes' digits and the result of
+/// [`cross_of_pair`]. Returns the lane's digit of the lower half, and that of the upper half.
 #[inline(always)]
 pub(super) fn of_pair<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -100,7 +104,7 @@ where
     let got = each(|i| group.shuffle(given[i], other));
     let (middle, carry) = Window::<X>::add_digits(got, twice);
     let over = over + carry;
-    // The lower part of the middle is in the second lane, the upper in the first.
+    // The lower digit of the middle is in the second lane, the upper one in the first.
     let below = group.shuffle(over, second) & is_first;
     let (middle, carry) = Window::<X>::add(middle, below);
     let below = group.shuffle(over + carry, first);
@@ -110,22 +114,24 @@ where
     [lower, upper]
 }
 
-/// The first and the second lane of the calling one's pair, and the other one.
+/// The first and the second lane of the calling lane's pair, and the lane of the two that is not
+/// the calling one.
 #[inline(always)]
 fn pair<const LANES: u32>(group: Group<LANES>) -> [u32; 3] {
     let lane = group.lane();
     [lane & !1, lane | 1, lane ^ 1]
 }
 
-/// The lane whose digit each of four lanes multiplies by its own: lane 0 makes `a0 a3`, lane 1 `a1
-/// a2`, lane 2 `a2 a0` and lane 3 `a3 a1`.
+/// The lane whose digit each of four lanes multiplies by its own. Lane 0 computes `a0 a3`, lane 1
+/// `a1 a2`, lane 2 `a2 a0` and lane 3 `a3 a1`.
 #[inline(always)]
 pub(super) fn partner(lane: u32) -> u32 {
     0b01_00_10_11 >> (2 * lane) & 3
 }
 
-/// Twice the lower half of a number times its upper half, of the products with [`partner`]s, and what
-/// each lane's limbs send to the next one's: from the lowest on they are in lanes 2, 3, 0 and 1.
+/// Twice the lower half of a number times its upper half, from the products with [`partner`]s.
+/// Returns the lane's digit, and its carry to the next digit. From the lowest on, the digits are in
+/// lanes 2, 3, 0 and 1.
 #[inline(always)]
 pub(super) fn cross_of_four<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -135,13 +141,14 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let lane = group.lane();
-    // Lane 2 keeps its lower half, lane 0 its upper one.
+    // Lane 2 keeps the lower half of its product, lane 0 the upper one.
     let kept = each(|i| low[i] & mask(lane == 2) | high[i] & mask(lane == 0));
-    // Upper halves: that of lane 2 goes to 3, of 1 to 0, of 3 to 1.
+    // The upper half of lane 2 goes to lane 3, that of lane 1 to lane 0, and that of lane 3 to lane
+    // 1.
     let from = 0b10_00_11_01 >> (2 * lane) & 3;
     let got = each(|i| group.shuffle(high[i], from) & mask(lane != 2));
     let (sum, first) = Window::<X>::add_digits(kept, got);
-    // Lower halves: those of lanes 0 and 1 go to 3, that of 3 to 0.
+    // The lower halves of lanes 0 and 1 go to lane 3, that of lane 3 to lane 0.
     let is_end = mask(lane == 0 || lane == 3);
     let got = each(|i| group.shuffle(low[i], lane ^ 3) & is_end);
     let (sum, second) = Window::<X>::add_digits(sum, got);
@@ -150,9 +157,9 @@ where
     twice(sum, first + second + third)
 }
 
-/// The square of what four lanes have, of the squares of what each pair has and what
-/// [`cross_of_four`] says: its lower half, its upper, and what each lane's limbs of that send to the
-/// next one's.
+/// The square of four lanes' number, from the squares of its pairs' numbers and the result of
+/// [`cross_of_four`]. Returns the lane's digit of the lower half, that of the upper half, and the
+/// carry of the latter to the next lane.
 #[inline(always)]
 pub(super) fn of_four<const LANES: u32, const X: usize>(
     group: Group<LANES>,
@@ -163,7 +170,7 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let lane = group.lane();
-    // The middle's lower part is in the upper lanes, its upper part in the lower ones.
+    // The lower part of the middle is in the upper lanes, its upper part in the lower lanes.
     let is_lower = mask(lane < 2);
     let given = Window::<X>::select(is_lower, upper, lower);
     let got = each(|i| group.shuffle(given[i], lane ^ 2));

@@ -1,8 +1,9 @@
-//! Squares by eight lanes and more that share a number, each two digits multiplied once.
+//! Squares by eight or more lanes that share a number. Each product of two different digits is computed
+//! once, except in the last round.
 //!
-//! Lane `l` of `n` has digit `a[l]`, of `X` limbs. In round `k` each lane multiplies its digit by that
-//! of the lane `k` places above, around the ring, so that `n / 2` rounds make all products of two
-//! digits, the last round each of them twice:
+//! Lane `l` of `n` lanes has digit `a[l]`, of `X` limbs. In round `k` each lane multiplies its digit by
+//! that of the lane `k` places above, around the ring. So `n / 2` rounds compute all products of two
+//! different digits. The last round computes each of its products twice:
 //!
 //! ```text
 //! a^2 = sum a[l]^2 C^2l + 2 sum over k < n/2 of a[l] a[l + k] C^(l + l + k) + round n/2,   C = B^X
@@ -14,27 +15,27 @@
 //! lane 3      a3 a0  C^3                 a3 a1  C^4
 //! ```
 //!
-//! So nothing is doubled in the last round. A product has two digits, of weights `d` and `d + 1`. Digit
-//! `t` of the square is lane `t`'s, `lower`, and so is digit `t + n`, `upper`. Modulo `n` the products of
-//! lanes `s` and `s + n/2` have the same weight, `2 s + k`: lane `t = 2 s + k` gets the lower digits
-//! of both, and lane `t + 1` the upper ones. That takes two exchanges: in the first, lanes below `n/2`
-//! give their lower digits and the others their upper ones, in the second the other way round.
-//! Squares of digits go as a round 0 does. By hand, with `C` = 10, `n` = 4 and `a` = 1234, of which
-//! lane 0 has 4: round 1 makes 12, 6, 2 and 4 of weights 1, 3, 5 and 3, twice 210120; round 2 makes
-//! 8, 3, 8 and 3 of weights 2, 4, 2 and 4, 61600; the squares are 1040916; and 1234^2 = 1522756.
+//! Products of all rounds but the last are doubled. A product has two digits, of weights `d` and `d + 1`.
+//! Lane `t` has digits `t` (`lower`) and `t + n` (`upper`) of the square. Modulo `n` the products of
+//! lanes `s` and `s + n/2` have the same weight `2 s + k`: lane `t = 2 s + k` gets the lower digits of
+//! both, and lane `t + 1` the upper digits. That takes two exchanges. In the first, lanes below `n/2`
+//! give their lower digits and the others their upper digits; in the second it is the other way round.
+//! The squares of digits are added in the same way, as round 0. By hand, with `C` = 10, `n` = 4 and `a` =
+//! 1234, whose digit 4 is in lane 0: round 1 computes 12, 6, 2 and 4 of weights 1, 3, 5 and 3, which sum
+//! to 210120 and are doubled. Round 2 computes 8, 3, 8 and 3 of weights 2, 4, 2 and 4, which sum to
+//! 61600. The squares sum to 1040916, and 420240 + 61600 + 1040916 = 1234^2 = 1522756.
 //!
-//! What lanes do depends on widths alone.
+//! Control flow depends on widths alone.
 //!
-//! Cost: multiply-adds in each lane `X (X + 1) / 2 + (n / 2) X^2`, where the product takes `n X^2`; for
-//! each round but the squares `3 X` shuffles. No scratch.
+//! Cost: `X (X + 1) / 2 + (n / 2) X^2` multiply-adds in each lane, where a product takes `n X^2`; `3 X`
+//! shuffles for each round except the squares. No scratch.
 
 use super::{carried, each, mask, twice};
 use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use bigint_core::Limb;
 
-/// Digits of a square that a lane has: below `C^n` and from there on, each with what it sends to
-/// the next digit.
+/// The two digits of a square that a lane has, one in each half, each with its carry to the next digit.
 pub(super) struct Sums<const X: usize> {
     lower: ([Limb; X], Limb),
     upper: ([Limb; X], Limb),
@@ -44,7 +45,7 @@ impl<const X: usize> Sums<X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Nothing so far.
+    /// The sums before the first round.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Sums {
@@ -53,7 +54,7 @@ where
         }
     }
 
-    /// Adds round `k`, from 1 on, of products with digits that many places above.
+    /// Adds round `k`, which is at least 1: the products with digits `k` places above.
     #[inline(always)]
     pub(super) fn add_round<const LANES: u32>(
         &mut self,
@@ -68,8 +69,8 @@ where
         self.add(group, k, product);
     }
 
-    /// The square, of all rounds and the squares of what each lane has: its lower half, its upper,
-    /// and what each lane's limbs of that send to the next one's.
+    /// The square, from all rounds and the squares of the lanes' digits. Returns the lane's digit of the
+    /// lower half, that of the upper half, and the carry of the latter to the next lane.
     #[inline(always)]
     pub(super) fn square<const LANES: u32>(
         mut self,
@@ -83,11 +84,12 @@ where
         (lower, upper, self.upper.1 + carry)
     }
 
-    /// Adds round `k`, of which each lane has a lower and an upper digit.
+    /// Adds round `k`, whose products have a lower and an upper digit in each lane.
     #[inline(always)]
     fn add<const LANES: u32>(&mut self, group: Group<LANES>, k: u32, [low, high]: [[Limb; X]; 2]) {
         let (lane, lanes) = (group.lane(), group.lanes());
-        // Whether the calling lane gets upper digits, and the weight of their products modulo n.
+        // These are: whether the calling lane gets upper digits, and the weight modulo n of their
+        // products.
         let gets_upper = (lane ^ k) & 1;
         let weight = lane.wrapping_sub(gets_upper) & (lanes - 1);
         let source = weight.wrapping_sub(k) / 2;
@@ -99,11 +101,12 @@ where
                 !gives_lower
             };
             let given = Window::<X>::select(gives_lower, low, high);
-            // Lane s of this exchange, less than n/2 or not.
+            // The digits come from lane s or from lane s + n/2.
             let below = source & (lanes / 2 - 1);
             let from = below + lanes / 2 * (gets_upper ^ exchange);
             let got: [Limb; X] = each(|i| group.shuffle(given[i], from));
-            // The digits of lane `from` have weight `2 from + k`, less n where the ring has closed.
+            // The product of lane `from` has weight `2 from + k`, minus n if its factor is around the
+            // ring.
             let closed = if from + k >= lanes { lanes } else { 0 };
             let place = 2 * from + k - closed + gets_upper;
             let is_lower = mask(place < lanes);

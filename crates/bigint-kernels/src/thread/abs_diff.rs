@@ -1,7 +1,7 @@
-//! The absolute difference (Scan): `b - a` where `a < b`, else `a - b`.
+//! The absolute difference (Scan): `b - a` if `a < b`, else `a - b`.
 //!
-//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
-//! pass. No scratch.
+//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one pass
+//! over the limbs. No scratch.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK, compare};
@@ -28,7 +28,7 @@ impl Leaf for AbsDiff {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<AbsDiff, S>(batches);

@@ -1,18 +1,18 @@
 //! Addition, limb after limb (Ripple).
 //!
-//! With `c[0] = 0`, `r[j] = (a[j] + b[j] + c[j]) mod B` and `c[j+1]` is what was
-//! cut off; `B` = 2^32. A sum of two limbs and a carry is at most `2B - 1`, so
-//! every carry is 0 or 1. Operands are zero-extended to the result's width.
+//! With `B` = 2^32 and `c[0] = 0`, `r[j] = (a[j] + b[j] + c[j]) mod B`, and the carry `c[j+1]` is
+//! what that cuts off. A sum of two limbs and a carry is at most `2B - 1`, so every carry is 0
+//! or 1. Operands are zero-extended to the result's width.
 //!
-//! Cost: one carry-chain instruction a limb, in chunks of four. No scratch.
-//! `r` may be an operand: a chunk is read before it is written.
+//! Cost: one instruction of a carry chain for each limb, in chunks of four limbs. No scratch. `r`
+//! may be an operand, as a chunk is read before it is written.
 
 use super::{Batches, CHUNK, pick};
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// The sums that fall to the calling thread.
+/// Computes the sums that fall to the calling thread.
 #[inline(always)]
 pub fn ripple<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
@@ -26,8 +26,8 @@ pub fn number(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Str
     chain(r, a, b, |a, b, carry| carry::add(a, b, carry))
 }
 
-/// The sum or difference that `chunk` gives, chunk by chunk, of limbs of `a` and `b` and what the chunk
-/// below carries or borrows; returns what goes out of the top limb.
+/// Computes a sum or difference in chunks. `chunk` computes one from limbs of `a` and `b` and the
+/// carry or borrow of the chunk below. Returns the carry or borrow out of the top limb.
 #[inline(always)]
 pub(super) fn chain(
     r: Number<impl Stride>,
@@ -42,7 +42,8 @@ pub(super) fn chain(
         let (limbs, out) = chunk(a.limbs(at), b.limbs(at), carry);
         r.set_limbs(at, limbs);
         let left = r.width() - at;
-        // Above the top limb there are zeros, and then what carries or is borrowed.
+        // The operands have zeros above the top limb, so the limb above it shows the carry or
+        // borrow.
         carry = if left < CHUNK {
             pick(limbs, left) & 1
         } else {

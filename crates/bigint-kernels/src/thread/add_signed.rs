@@ -1,16 +1,17 @@
-//! The sum of two signed numbers, as absolute value and sign (Scan).
+//! The sum of two signed numbers, as its absolute value and sign (Scan).
 //!
-//! Where signs differ it is the less magnitude `y` taken from the greater one `x`, with the
-//! sign of `x`: `x + !y + 1` modulo `B^w`. So sums and differences are one chain of carries,
-//! into which a difference brings a 1, and no branch divides a warp but the one around the
-//! comparison. In base 10, three digits:
+//! If the signs differ, the lesser magnitude `y` is subtracted from the greater one `x`, and
+//! the result has the sign of `x`. The difference is `x + !y + 1` modulo `B^w`, so sums and
+//! differences are the same chain of carries, which a difference begins with a carry of 1. The
+//! only branch that may divide a warp is the one around the comparison. In base 10, with three
+//! digits:
 //!
 //! ```text
 //! 205 and -317    x = 317, y = 205, negative    317 + 794 + 1 = 1 112    -112
 //! ```
 //!
-//! Cost: one carry-chain instruction a limb and one for the complement; where signs differ, a
-//! [comparison](super::compare), which mostly ends at the highest limbs. No scratch.
+//! Cost: one instruction of a carry chain and one complement for each limb. If signs differ,
+//! also a [comparison](super::compare), which mostly ends at the highest limbs. No scratch.
 
 use super::compare::{Compare, EQUAL, GREATER, LESS};
 use super::own::{self, Leaf, Numbers, Own};
@@ -20,7 +21,7 @@ use crate::gpu::carry;
 use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 
-/// How two numbers are added.
+/// The signs of two numbers.
 #[derive(Clone, Copy)]
 pub struct Signs {
     first: Limb,
@@ -28,7 +29,7 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// From the word of both.
+    /// Takes the signs from the word that holds both.
     #[inline(always)]
     pub fn new(word: Limb) -> Self {
         Signs {
@@ -43,7 +44,7 @@ impl Signs {
         self.first != self.second
     }
 
-    /// The sign of the sum, of magnitudes that compare so.
+    /// The sign of the sum, if the magnitudes compare as `order` says.
     #[inline(always)]
     pub fn of_sum(self, order: Limb) -> Limb {
         match order {
@@ -80,7 +81,7 @@ impl Leaf for AddSigned {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<AddSigned, S>(batches);

@@ -1,7 +1,7 @@
-//! Length in bits (Scan): limb `j`, where it is not zero, says `32 (j + 1)` less the zeros above
-//! its highest 1; the highest such limb's word is the greatest.
+//! Length in bits (Scan). The word of a limb `j` that is not zero is `32 (j + 1)` minus the
+//! number of zeros above its highest 1. The greatest word is that of the highest such limb.
 //!
-//! [`scan`](super::scan) says how, and at what cost.
+//! [`scan`](super::scan) explains the method and its cost.
 
 use super::Batches;
 use super::scan::{self, Scan};
@@ -36,7 +36,7 @@ impl Scan for BitLength {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     scan::numbers::<BitLength, S>(batches);

@@ -1,5 +1,5 @@
-//! Columns of pairs of digits, in shared memory or scratch: what Euclid's algorithm and division
-//! steps keep their numbers in, two side by side.
+//! Columns of pairs of digits, in shared memory or scratch, in which Euclid's algorithm and
+//! division steps keep two numbers side by side.
 
 use super::{Batches, Work};
 use crate::gpu::known::column_is_shared;
@@ -8,7 +8,7 @@ use crate::gpu::shared;
 use bigint_core::Limb;
 use bigint_core::kernel::ZEROS_BELOW;
 
-/// Where a thread keeps pairs of digits.
+/// A column of pairs of digits of one thread.
 pub trait Column: Copy {
     /// Pair `i`.
     fn pair(self, i: u32) -> [i32; 2];
@@ -37,21 +37,21 @@ pub trait Column: Copy {
     }
 }
 
-/// What is computed of two numbers in a column.
+/// An operation on two numbers that is computed in a column.
 pub trait InColumn {
-    /// The pairs of a column for operands of so many limbs.
+    /// The pairs of a column for operands of `n` and `m` limbs.
     fn pairs(n: u32, m: u32) -> u32;
 
-    /// Whether each number has a flag.
+    /// Whether the operation has a flag.
     const HAS_FLAG: bool;
 
-    /// The first of these numbers of the two others, by a column of so many pairs; answers the number's
-    /// flag.
+    /// Computes the first of `numbers` from the two others, in a column of `pairs` pairs. Returns
+    /// the number's flag.
     fn number<S: Stride>(numbers: [Number<S>; 3], column: impl Column, pairs: u32) -> Limb;
 }
 
-/// The results that fall to the calling thread, by columns in shared memory, or in scratch where the
-/// launch has that.
+/// Computes the results that fall to the calling thread, in columns in shared memory; or in
+/// scratch, if the launch has that.
 #[inline(always)]
 pub fn numbers<O: InColumn, S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
@@ -69,7 +69,7 @@ pub fn numbers<O: InColumn, S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// The first or second digit of a pair. (Told apart by an index, they would be put in memory.)
+/// The first or second digit of a pair. (Indexing would put the digits in memory.)
 #[inline(always)]
 pub fn digit_of([x, y]: [i32; 2], second: bool) -> i32 {
     if second { y } else { x }
@@ -118,7 +118,7 @@ impl Column for shared::Column {
     }
 }
 
-/// A column from its last pair down.
+/// A column in reverse order, from its last pair down.
 #[derive(Clone, Copy)]
 pub struct Reversed<C> {
     /// The column.
@@ -150,7 +150,7 @@ impl<C: Column> Column for Reversed<C> {
     }
 }
 
-/// The pairs of a column from some pair on. (Those below it have numbers below zero, which wrap
+/// The pairs of a column from some pair on. (Pairs below it have indices below zero, which wrap
 /// around.)
 #[derive(Clone, Copy)]
 pub struct Above<C> {
@@ -183,7 +183,7 @@ impl<C: Column> Column for Above<C> {
 }
 
 impl<C> Above<C> {
-    /// The pairs above the zeros that Lehmer's steps have below their numbers.
+    /// The pairs above the zeros that Lehmer's algorithm has below its numbers.
     #[inline(always)]
     pub fn zeros(column: C) -> Self {
         let from = ZEROS_BELOW as u32;
@@ -191,19 +191,19 @@ impl<C> Above<C> {
     }
 }
 
-/// A number in the first places of a column's pairs, or in the second ones.
+/// A number in the first places of a column's pairs, or in their second places.
 #[derive(Clone, Copy)]
 pub struct Limbs<C> {
     /// The column.
     pub column: C,
     /// Whether the number is in the second places.
     pub second: bool,
-    /// The number's limbs.
+    /// The limbs of the number.
     pub width: u32,
 }
 
 impl<C: Column> Limbs<C> {
-    /// Limb `i`, zero above the number.
+    /// Limb `i`; zero above the number's width.
     #[inline(always)]
     pub fn limb(self, i: u32) -> Limb {
         match i < self.width {
@@ -212,20 +212,20 @@ impl<C: Column> Limbs<C> {
         }
     }
 
-    /// Sets limb `i`, of which the column has the place.
+    /// Sets limb `i`, for which the column must have a place.
     #[inline(always)]
     pub fn set(self, i: u32, limb: Limb) {
         let pair = with_digit(self.column.pair(i), self.second, limb as i32);
         self.column.set_pair(i, pair);
     }
 
-    /// Limbs `i .. i + 4`, as they stand there.
+    /// Limbs `i .. i + 4`, whatever stands there above the number's width.
     #[inline(always)]
     pub fn four(self, i: u32) -> [Limb; 4] {
         (self.column.four(i)).map(|pair| digit_of(pair, self.second) as Limb)
     }
 
-    /// Puts a number as wide as this one here, with zeros above it up to whole fours.
+    /// Stores a number of the same width here, with zeros above it up to a multiple of four limbs.
     #[inline(always)]
     pub fn put(self, number: Number<impl Stride>) {
         let mut i = 0;

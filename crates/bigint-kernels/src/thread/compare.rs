@@ -1,8 +1,8 @@
-//! Comparison (Scan): 0, 1 or 2 where `a` is less than, equal to or greater than `b`. Limb
-//! `j`, where they differ, says `2 (j + 1)` for less and one more for greater; the greatest
-//! word is that of the highest such limb.
+//! Comparison (Scan): 0, 1 or 2 as `a` is less than, equal to or greater than `b`. The word of a
+//! place `j` where limbs differ is `2 (j + 1)` if the limb of `a` is less, and one more if it is
+//! greater. The greatest word is that of the highest such place.
 //!
-//! [`scan`](super::scan) says how, and at what cost.
+//! [`scan`](super::scan) explains the method and its cost.
 
 use super::Batches;
 use super::own::Own;
@@ -19,7 +19,7 @@ pub const EQUAL: Limb = 1;
 /// The finding that `a` is greater than `b`.
 pub const GREATER: Limb = 2;
 
-/// Which of two numbers is greater.
+/// The order of two numbers.
 pub struct Compare;
 
 impl Scan for Compare {
@@ -47,8 +47,8 @@ impl Scan for Compare {
     }
 }
 
-/// Whether `a < b`. Mostly the highest limbs say it, so that of what is loaded again to be written no
-/// more has been loaded before.
+/// Whether `a < b`. Mostly the highest limbs decide it, and then they are all that is loaded twice,
+/// for this and for the result.
 #[inline(always)]
 pub fn is_less(a: impl Own, b: impl Own) -> bool {
     let top = a.width().max(b.width()).wrapping_sub(1);
@@ -60,7 +60,7 @@ pub fn is_less(a: impl Own, b: impl Own) -> bool {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     scan::numbers::<Compare, S>(batches);

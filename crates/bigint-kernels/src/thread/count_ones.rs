@@ -1,6 +1,7 @@
-//! Ones among the bits (Scan): every limb says how many it has, and the words are summed.
+//! The number of ones among the bits (Scan). The word of a limb is the number of its ones, and
+//! words are summed.
 //!
-//! [`scan`](super::scan) says how, and at what cost.
+//! [`scan`](super::scan) explains the method and its cost.
 
 use super::Batches;
 use super::scan::{self, Scan};
@@ -31,7 +32,7 @@ impl Scan for CountOnes {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     scan::numbers::<CountOnes, S>(batches);

@@ -1,30 +1,31 @@
-//! Division by rows (School; Knuth's algorithm D), for [`div_rem`](super::div_rem), whose kernels
-//! are those of `div` and `rem` too.
+//! Division by rows (School; algorithm D of [Knuth 1997]), for [`div_rem`](super::div_rem), whose
+//! kernels also serve `div` and `rem`.
 //!
-//! With `B` = 2^32 and the divisor shifted to the left until its top bit is set, `v`, the
-//! dividend alike, the quotient comes limb by limb from the top. What is left of the
-//! dividend is `u < v`; the next limb `x` is put below it, and
+//! Let `B` = 2^32. The divisor is shifted to the left until its top bit is set, which makes it `v`,
+//! and the dividend is shifted by as many bits. The quotient is found limb by limb from the top.
+//! Each step has what is left of the dividend, `u < v`, and appends its next limb `x`:
 //!
 //! ```text
 //! q = floor((u B + x) / v),     u' = u B + x - q v.
 //! ```
 //!
-//! `q` comes from the top two limbs of `u B + x` and the reciprocal of the top two of `v`, two limbs
-//! as well ([`Top`]; [Möller and Granlund 2011]), right
-//! or one too large. In registers two limbs come at a time, as if `B` were 2^64 ([`LongTop`]). In
-//! place of `- q v` stands `+ q w`, `w = B^N - v`: the limb above `N` then is `q` where `q` was
-//! right, and `q - 1` where it was too large.
+//! `q` is estimated from the top two limbs of `u B + x` and a reciprocal, also of two limbs, of the
+//! top two of `v` ([`Top`]; [Möller and Granlund 2011]). The estimate is right or one too large.
+//! Divisors in registers take two limbs of the quotient at a time, as if `B` were 2^64
+//! ([`LongTop`]). In place of `- q v`, `q w` is added, where `w = B^N - v`. The limb above the `N`
+//! limbs is then `q` if the estimate was right, and `q - 1` if it was too large.
 //!
-//! For 123 by 7 in tens: shifted by 10, `v` = 70 and `w` = 30 with `N` = 2; `u` = 12,
-//! `x` = 3: `q` = 1, 23 + 1 * 30 = 053 and 1 + 0 = `q`, so `u` = 53; `x` = 0: `q` = 7,
-//! 30 + 7 * 30 = 240 and 5 + 2 = `q`, so `u` = 40: 17, and 4 is left.
+//! By hand, 123 by 7 with `B` = 10 and `N` = 2: multiplied by 10, the divisor is `v` = 70, `w` is
+//! 30, and the dividend is 1230. At first `u` = 12 and `x` = 3: `q` is 1, and 123 + 1 * 30 = 153.
+//! The limb above is 1 = `q`, so `u` = 53. Then `x` = 0: `q` is 7, and 530 + 7 * 30 = 740. The limb
+//! above is 7 = `q`, so `u` = 40. The quotient is 17, and 40 / 10 = 4 is left.
 //!
-//! Divisors up to `DIVISOR_IN_REGISTERS` limbs stand in registers, with what is left of the
-//! dividend, in arrays of 4, 8, 16 or 32 limbs ([`divisor_class`]): shorter ones are shifted by
-//! whole limbs as well. Longer divisors stand in scratch.
+//! A divisor of up to `DIVISOR_IN_REGISTERS` limbs stands in registers, as does what is left of the
+//! dividend, in arrays of 4, 8, 16 or 32 limbs ([`divisor_class`]). If it is shorter than the
+//! array, it is also shifted by whole limbs. A longer divisor stands in scratch.
 //!
-//! Cost: `(n - m + 1) N` multiply-adds, half as many additions, and some 25 instructions for
-//! each two limbs of the quotient. Scratch: none, or `n + m + 1` limbs. Results are no operands.
+//! Cost: `(n - m + 1) N` multiply-adds, half as many additions, and some 25 instructions for each
+//! two limbs of the quotient. Scratch: none, or `n + m + 1` limbs. Results overlap no operand.
 
 use super::own::{self, Own};
 use super::pieces::Pieces;
@@ -40,8 +41,9 @@ use bigint_core::kernel::PIECE;
 use bigint_core::specialization::{Division, divisor_class};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Where the limbs of a warp's dividends come from, and those of the quotients go, one by one from the
-/// top down: by way of pieces, or each thread by itself where divisors differ in length.
+/// The way in which the threads of a warp take limbs of dividends and give limbs of quotients, from
+/// the top down. They pass through pieces; if divisors differ in length, each thread takes limbs by
+/// itself.
 struct Flow<S> {
     pieces: Pieces<S>,
     a: Number<S>,
@@ -49,14 +51,14 @@ struct Flow<S> {
 }
 
 impl<S: Stride> Flow<S> {
-    /// Whether `is_so` holds in all threads that take and give limbs together.
+    /// Whether `is_so` holds in all threads of the warp.
     #[inline(always)]
     fn all(&self, is_so: bool) -> bool {
         self.pieces.all(is_so)
     }
 
-    /// Begins to take limbs, limb `at` first, which all threads `together` do or not; and to give
-    /// so many limbs of the quotient, zeros above.
+    /// Begins to take limbs, limb `at` first, and to give `quotient` limbs of the quotient, with
+    /// zeros above. `together` says whether all threads take the same limbs.
     #[inline(always)]
     fn begin(&mut self, at: u32, together: bool, quotient: u32) {
         self.together = together;
@@ -66,7 +68,7 @@ impl<S: Stride> Flow<S> {
         self.pieces.begin_to_give(quotient);
     }
 
-    /// Takes limb `at`, the one below the last; zero above the dividend and below.
+    /// Takes limb `at`, the one below the last taken. It is zero above and below the dividend.
     #[inline(always)]
     fn next(&mut self, at: u32) -> Limb {
         match self.together {
@@ -75,7 +77,7 @@ impl<S: Stride> Flow<S> {
         }
     }
 
-    /// Takes limbs `at - 1` and `at`, those below the last.
+    /// Takes limbs `at - 1` and `at`, the two below the last taken.
     #[inline(always)]
     fn next_two(&mut self, at: u32) -> [Limb; 2] {
         match self.together {
@@ -84,20 +86,21 @@ impl<S: Stride> Flow<S> {
         }
     }
 
-    /// Gives limbs `at` and `at + 1`, those below the last; `at` is even.
+    /// Gives limbs `at` and `at + 1` of the quotient, the two below the last given; `at` is even.
     #[inline(always)]
     fn give(&mut self, at: u32, limbs: [Limb; 2]) {
         self.pieces.give(at, limbs);
     }
 
-    /// Gives the remainder, if it can be given as whole eights of limbs; all threads together.
+    /// Gives the remainder if it can be given in whole groups of eight limbs, and returns whether
+    /// it did. All threads do this together.
     #[inline(always)]
     fn give_remainder<const N: usize>(&mut self, limbs: [Limb; N]) -> bool {
         if !self.together || N % PIECE as usize != 0 {
             return false;
         }
         for piece in 0..N / PIECE as usize {
-            // An index that the compiler does not know would put the limbs in memory.
+            // Indexing by a variable would put the limbs in memory.
             let limb = |i: u32| {
                 let mut picked = 0;
                 for (at, eight) in limbs.as_chunks::<{ PIECE as usize }>().0.iter().enumerate() {
@@ -116,8 +119,8 @@ impl<S: Stride> Flow<S> {
     }
 }
 
-/// The quotients and remainders of a tile, cut or extended to their widths; flags 1, and zeros
-/// in both, where a divisor is zero.
+/// Computes the quotients and remainders of a tile, cut or extended to their widths. If a divisor
+/// is zero, the flag is 1 and both results are zero.
 #[inline(always)]
 pub fn numbers<S: Stride>(tile: Tile<S>) {
     let work = tile.work();
@@ -137,7 +140,7 @@ pub fn numbers<S: Stride>(tile: Tile<S>) {
     work.carry.set(flag);
 }
 
-/// Limbs without the zeros on top.
+/// The number of limbs without zeros on top.
 #[inline(always)]
 pub fn significant(x: impl Own) -> u32 {
     let mut limbs = x.width();
@@ -157,19 +160,19 @@ pub fn clear(x: impl Own, at: u32) {
     }
 }
 
-/// The higher limb of both shifted to the left, `bits` below 32.
+/// The higher limb after shifting both to the left by `bits`, which is below 32.
 #[inline(always)]
 pub fn left(high: Limb, low: Limb, bits: u32) -> Limb {
     (word(high, low) << bits >> LIMB_BITS) as Limb
 }
 
-/// The lower limb of both shifted to the right, `bits` below 32.
+/// The lower limb after shifting both to the right by `bits`, which is below 32.
 #[inline(always)]
 pub fn right(high: Limb, low: Limb, bits: u32) -> Limb {
     (word(high, low) >> bits) as Limb
 }
 
-/// `x` shifted to the left by fewer than 32 bits, those of `below` coming in.
+/// `x` shifted to the left by fewer than 32 bits, with bits of `below` coming in.
 #[inline(always)]
 pub fn shifted<const N: usize>(x: [Limb; N], below: Limb, bits: u32) -> [Limb; N]
 where
@@ -181,7 +184,7 @@ where
     })
 }
 
-/// Division by `b` in arrays of `N` limbs, which hold it; answers whether it is zero.
+/// Divides by `b` in arrays of `N` limbs, which hold it. Returns 1 if `b` is zero, else 0.
 #[inline(always)]
 fn in_registers<const N: usize>(
     r: Number<impl Stride>,
@@ -193,10 +196,10 @@ where
     [Limb; N]: Row,
     Window<N>: Slide<Digit = [Limb; N]>,
 {
-    // Limbs of the divisor that are significant, and by how many it is shifted.
+    // The significant limbs of the divisor, and the whole limbs by which it is shifted.
     let mut m = b.width();
     let mut limbs = N as u32 - m;
-    // Limbs of the longest quotient of all threads.
+    // The limbs of the longest quotient of all threads.
     let quotients = |m: u32| (a.width() + 1).saturating_sub(m).max(1);
     let mut j = quotients(m);
     let mut v: [Limb; N] = b.registers(0_u32.wrapping_sub(limbs));
@@ -216,7 +219,8 @@ where
     let bits = v[N - 1].leading_zeros();
     let keep = Limb::from(is_zero).wrapping_sub(1);
 
-    // Two limbs at a time. The dividend's limbs from here on are known.
+    // The quotient is computed two limbs at a time. The window holds the dividend's limbs from `at`
+    // on.
     j = j.next_multiple_of(2);
     let mut at = (j - 2).wrapping_sub(limbs);
     let window: [Limb; N] = a.registers(at);
@@ -241,7 +245,7 @@ where
         ($out:lifetime) => {
             j -= 2;
             let (mut u, [over, _]) = <[Limb; N]>::add_rows(window, digit, w);
-            // What is above is the digit, or one less where that was too large.
+            // The limbs above are the digit, or one less if the digit is too large.
             if high.wrapping_add(over) != digit[0] {
                 digit = halves(pair(digit) - 1);
                 u = Window::<N>::subtract(<[Limb; N]>::of_pairs(u), w, 0).0.pairs();
@@ -260,7 +264,7 @@ where
             above = below;
         };
     }
-    // Two steps in a turn: at its end limbs change their registers.
+    // A turn has two steps, as limbs move between registers at its end.
     let u = 'all: loop {
         step!('all);
         step!('all);
@@ -276,14 +280,14 @@ where
         right(high, u[i as usize], bits) & keep
     });
     if limbs != 0 || !flow.give_remainder(remainder) {
-        // Below limb 0 there are zeros, and no place for them.
+        // Places below limb 0 hold zeros, which the number does not store.
         r.set_registers(0_u32.wrapping_sub(limbs), remainder);
     }
     clear(r, m);
     Limb::from(is_zero)
 }
 
-/// Division by `b`, all in scratch; answers whether it is zero.
+/// Divides by `b`, with all numbers in scratch. Returns 1 if `b` is zero, else 0.
 #[inline(always)]
 fn in_scratch(
     q: Number<impl Stride>,
@@ -329,7 +333,7 @@ fn in_scratch(
         let mut quotient = top.quotient([u.limb(j + m - 1), high]);
         let (mut i, mut carry) = (0, 0);
         while i < m {
-            // At most (B - 1)^2 + 2 (B - 1) = B^2 - 1.
+            // The sum is at most (B - 1)^2 + 2 (B - 1) = B^2 - 1.
             let sum = u64::from(quotient) * u64::from(w.limb(i))
                 + u64::from(u.limb(j + i))
                 + u64::from(carry);

@@ -1,7 +1,6 @@
-//! Equality (Scan): 1 where `a = b`, else 0. A limb that differs says 1, and that is all there
-//! is to know.
+//! Equality (Scan): 1 if `a = b`, else 0. The word of a place where limbs differ is 1.
 //!
-//! [`scan`](super::scan) says how, and at what cost.
+//! [`scan`](super::scan) explains the method and its cost.
 
 use super::Batches;
 use super::scan::{self, Scan};
@@ -32,7 +31,7 @@ impl Scan for Equal {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     scan::numbers::<Equal, S>(batches);

@@ -1,18 +1,20 @@
-//! Quotients that leave nothing, from the lowest limb up [Jebelean 1993].
+//! Quotients of divisions without a remainder, from the lowest limb up [Jebelean 1993].
 //!
-//! Where `b` is odd, `q b = a` has one solution modulo every power of `B` = 2^32. Limb `i` of `q`
-//! makes column `i` of `q b`, with what comes from the columns below, end with limb `i` of `a`:
+//! If `b` is odd, `q b = a` has one solution modulo every power of `B` = 2^32. Limb `i` of `q` is
+//! chosen so that column `i` of `q b`, with the carry from the columns below, ends with limb `i` of
+//! `a`:
 //!
 //! ```text
 //! q[i] = (a[i] - column) / b[0]  mod B
 //! ```
 //!
-//! and the rest of the column goes to the next. For 8418 by 23 and `B` = 10, 1 / 3 is 7: the first
-//! digit is 8 * 7 = 6 mod 10, and 3 * 6 = 18 leaves 1; the next (1 - 1 - 2 * 6) * 7 = 6, and so on to
-//! 366. An even `b` loses the zero bits that it ends with, and `a` as many.
+//! and the rest of the column is carried to the next. For 8418 by 23 and `B` = 10, 1 / 3 is 7 mod 10.
+//! The first digit is 8 * 7 = 6 mod 10, and 3 * 6 = 18 carries 1. The next is (1 - 1 - 2 * 6) * 7 = 6 mod
+//! 10, and so on: the quotient is 366. If `b` is even, `a` and `b` are first shifted to the right by the
+//! zero bits at the end of `b`.
 //!
-//! Cost: a multiply-add for each limb of `q` and each of `b` up to its own place; nothing is estimated
-//! and nothing corrected. What `a` has above the width of `q` is not looked at.
+//! Cost: for each limb `q[i]`, a multiply-add for each of the limbs `b[0]` to `b[i]`. Nothing is
+//! estimated and nothing corrected. Limbs of `a` above the width of `q` are not read.
 
 use super::column::{Column, Limbs};
 use super::division::right;
@@ -20,8 +22,8 @@ use crate::gpu::carry::Accumulator;
 use crate::montgomery::inverse;
 use bigint_core::Limb;
 
-/// `q = a / b`, where `a` is what stands where `q` is to be, and `b` divides it, or `a` is zero; `b`
-/// is shifted to its place.
+/// Replaces the number `a` in `q` by `a / b`. `b` divides it, or `a` is zero. `b` is overwritten by
+/// its shifted form.
 #[inline(always)]
 pub fn quotient(q: Limbs<impl Column>, b: Limbs<impl Column>) {
     let mut m = b.width;
@@ -32,7 +34,7 @@ pub fn quotient(q: Limbs<impl Column>, b: Limbs<impl Column>) {
     while zeros + 1 < m && b.limb(zeros) == 0 {
         zeros += 1;
     }
-    // Of zero, which has no bit to find, nothing is shifted.
+    // If `b` is zero, it has no lowest 1, and nothing is shifted.
     let bits = b.limb(zeros).trailing_zeros() % Limb::BITS;
     let m = m.saturating_sub(zeros);
     let mut j = 0;

@@ -1,7 +1,7 @@
-//! Greatest common divisors (Lehmer): [`lehmer`](super::lehmer) says how.
+//! Greatest common divisors by Lehmer's algorithm, which [`lehmer`](super::lehmer) explains.
 //!
-//! Cost: about `n^2 / 13` passes of a digit, 4 multiply-adds each, for `n` limbs.
-//! Scratch: a column of digits for both operands, or none where the launch has shared
+//! Cost: passes over about `8 n^2 / 13` pairs of digits in all, with 4 multiply-adds for each, for
+//! `n` limbs. Scratch: a column of digits for both operands, or none if the launch has shared
 //! memory for it.
 
 use super::Batches;
@@ -12,19 +12,20 @@ use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
 use core::marker::PhantomData;
 
-/// The divisors that fall to the calling thread.
+/// Computes the divisors that fall to the calling thread, by steps in doubles.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
     numbers::<Divisor<Doubles>, S>(batches);
 }
 
-/// The same by steps in integers.
+/// Computes the divisors that fall to the calling thread, by steps in integers.
 #[inline(always)]
 pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
     numbers::<Divisor<Words>, S>(batches);
 }
 
-/// The greatest number that divides both, cut or extended to the width of the result.
+/// The operation: the greatest number that divides both operands, cut or extended to the width of
+/// the result.
 struct Divisor<T>(PhantomData<T>);
 
 impl<T: Tops> InColumn for Divisor<T> {
@@ -43,8 +44,9 @@ impl<T: Tops> InColumn for Divisor<T> {
     }
 }
 
-/// The greatest number that divides both, 0 of zeros: so many limbs of it for `store`. It has so many
-/// pairs of a column, with the zeros below it.
+/// Computes the greatest number that divides `a` and `b`, which is 0 if both are 0, and calls
+/// `store` with each of its lowest `limbs` limbs. The column has `pairs` pairs, including the zeros
+/// below it.
 #[inline(always)]
 pub fn divisor<T: Tops>(
     a: Number<impl Stride>,

@@ -1,10 +1,11 @@
-//! Modular inverses (Lehmer): `r a = 1` modulo `m`, `0 <= r < m`. [`lehmer`](super::lehmer)
-//! says how divisors are found; of `m` and `a` each is a sum of multiples of both, and what
-//! it has of `a`, its cofactor, goes through the same rounds: where the divisor is 1 or -1,
-//! the inverse is that cofactor, or what is left of 0 without it.
+//! Modular inverses by Lehmer's algorithm: `r a = 1` modulo `m` and `0 <= r < m`.
+//! [`lehmer`](super::lehmer) explains how the greatest common divisor is found. Each number of the
+//! algorithm is a multiple of `a` plus a multiple of `m`. The multiplier of `a`, its cofactor, goes
+//! through the same rounds. If the divisor is 1 or -1, the inverse is its cofactor or the negative
+//! of that.
 //!
-//! Cofactors grow as the numbers shrink, up to some `m`: a few additions of `m` bring the
-//! last one to where it belongs. They stand in the same column, from its other end:
+//! Cofactors grow as the numbers shrink, up to a small multiple of `m`. A few additions or
+//! subtractions of `m` reduce the last one. They stand in the same column, from its other end:
 //!
 //! ```text
 //! pair      0        ...                            last
@@ -12,12 +13,13 @@
 //! second    b0 b1 b2 b3 b4  .  .  .  .  .  .  t2 t1 t0
 //! ```
 //!
-//! A quotient of many digits makes `s` longer by as many, while `a` gets shorter from the top.
-//! Up to some 2^95 there is room in between. Of more, until that is left of it, what `s` gets where
-//! `a` was stands beside `b`, where there is room, as `t` is no longer than before.
+//! A quotient of many digits makes `s` longer by as many digits, while `a` gets shorter from the
+//! top. Up to about 2^95 there is room in between. If a quotient is greater, digits of `s` that
+//! would stand where `a` still is stand in the second row meanwhile, above `b`. There is room for
+//! them, as `t` is no longer than before.
 //!
-//! Cost: twice that of a divisor. Scratch: a column of digits, or none where the launch has
-//! shared memory for it.
+//! Cost: twice that of a divisor. Scratch: a column of digits, or none if the launch has shared
+//! memory for it.
 
 use super::column::{Above, Column, Limbs, Reversed, digit_of, with_digit};
 use super::lehmer::{Doubles, Pair, Step, Sum, Tops, Words};
@@ -27,16 +29,17 @@ use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 use bigint_core::kernel::inverse_digits;
 
-/// Digits that a multiple of the shorter number may be higher while cofactors grow towards the numbers.
+/// The most digits by which a multiple of the shorter number may be taken higher while cofactors
+/// stand in their own place.
 const MOST_UP: u32 = 2;
 
-/// The inverses that fall to the calling thread.
+/// Computes the inverses that fall to the calling thread, by steps in doubles.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
     inverses::<Doubles, S>(batches);
 }
 
-/// The same by steps in integers.
+/// Computes the inverses that fall to the calling thread, by steps in integers.
 #[inline(always)]
 pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
     inverses::<Words, S>(batches);
@@ -61,8 +64,8 @@ fn inverses<T: Tops, S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// `r` is the inverse of `a`, cut or extended to its width; answers 1, and zero, where there
-/// is none. The column has so many pairs.
+/// Sets `r` to the inverse of `a` modulo `m`, cut or extended to the width of `r`, and returns 0.
+/// If there is none, sets `r` to zero and returns 1. The column has `pairs` pairs.
 #[inline(always)]
 fn number<T: Tops, C: Column>(
     r: Number<impl Stride>,
@@ -118,21 +121,22 @@ fn number<T: Tops, C: Column>(
     0
 }
 
-/// Cofactors while a quotient of many digits is taken from the numbers.
+/// The cofactors while a quotient of many digits is being taken.
 struct Folded<C> {
     cofactors: Pair<Reversed<C>>,
-    /// Whether the second of the numbers changes, and of the cofactors.
+    /// Whether the second number, and the second cofactor, change.
     second: bool,
-    /// The end of the changing number's part of the column, with zeros behind it: there and above
-    /// stand the cofactors, and below, beside the other number, the rest of the one that changes.
+    /// The end of the changing number's part of the column, with zeros behind it. Cofactors stand
+    /// here and above. Digits of the cofactor that changes that would stand below are in the places
+    /// of the other number.
     end: u32,
-    /// Digits of the cofactors before.
+    /// The digits of the cofactors before the quotient.
     length: u32,
 }
 
 impl<C: Column> Folded<C> {
-    /// The columns of numbers of so many digits, the longer of which is the second where `second`
-    /// says so.
+    /// The cofactors of numbers whose longer one has `longer` digits, and is the second one if
+    /// `second`.
     #[inline(always)]
     fn new(cofactors: Pair<Reversed<C>>, second: bool, longer: u32) -> Self {
         Folded {
@@ -143,8 +147,8 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// Takes the quotient by the other number, of which this is the first step, from the longer one,
-    /// and adds it to the cofactors, until what is left of it is short.
+    /// Subtracts multiples of the shorter number from the longer one, and the same multiples of
+    /// cofactors, until what is left of the quotient is short. `first` is the first of these steps.
     #[inline(always)]
     fn quotient(mut self, pair: Pair<C>, first: Step) -> (Pair<C>, Pair<Reversed<C>>) {
         let (most, shorter) = (self.length + first.up + 1, first.shorter);
@@ -160,7 +164,7 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// Whether digit `j` of the cofactor that changes stands beside the second number.
+    /// Whether digit `j` of the cofactor that changes stands in the second place of its pair.
     #[inline(always)]
     fn is_beside_second(&self, Reversed { last, .. }: Reversed<C>, j: u32) -> bool {
         self.second != (last - j < self.end)
@@ -170,7 +174,7 @@ impl<C: Column> Folded<C> {
     fn add(&mut self, multiple: i32, up: u32) {
         let column = self.cofactors.into_column();
         let (mut sum, mut j) = (Sum::new(), up);
-        // Above the product stands what larger multiples gave: it takes the carry.
+        // Above the product are digits that larger multiples gave, to which the carry is added.
         while j < self.length + up + 1 || !sum.is_nothing() {
             let (pairs, others) = (column.four(j), column.four(j - up));
             let mut new = |k: u32| {
@@ -191,7 +195,7 @@ impl<C: Column> Folded<C> {
         }
     }
 
-    /// The cofactors, which have up to so many digits, each in its own place.
+    /// The cofactors, of up to `most` digits, with each digit in its own place again.
     #[inline(always)]
     fn unfolded(self, most: u32) -> Pair<Reversed<C>> {
         let column = self.cofactors.into_column();
@@ -210,12 +214,12 @@ impl<C: Column> Folded<C> {
     }
 }
 
-/// An inverse, or a number that differs from it by multiples of `m`.
+/// An inverse, or a number that differs from it by a multiple of `m`.
 #[derive(Clone, Copy)]
 struct Residue<C>(Limbs<C>);
 
 impl<C: Column> Residue<C> {
-    /// Adds `m`; answers what is carried out.
+    /// Adds `m`, and returns the carry out.
     #[inline(always)]
     fn add(self, m: Number<impl Stride>) -> bool {
         let (mut i, mut carry) = (0, false);
@@ -228,7 +232,7 @@ impl<C: Column> Residue<C> {
         carry
     }
 
-    /// Subtracts `m`; answers what is borrowed.
+    /// Subtracts `m`, and returns the borrow.
     #[inline(always)]
     fn sub(self, m: Number<impl Stride>) -> bool {
         let (mut i, mut borrow) = (0, false);

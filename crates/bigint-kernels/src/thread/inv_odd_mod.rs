@@ -1,25 +1,26 @@
-//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`];
-//! [Bernstein and Yang 2019]): `r a = 1` modulo `m`, `0 <= r < m`.
+//! Inverses modulo an odd `m` in constant time, by division steps ([`divsteps`]; [Bernstein and
+//! Yang 2019]): `r a = 1` modulo `m` and `0 <= r < m`.
 //!
-//! Numbers are columns of digits of 30 bits, the top one signed. Rounds of 30 steps begin with
-//! `f = m`, `g = a` and their cofactors `d = 0`, `e = 1`, so that `d a = f` and `e a = g` modulo
-//! `m`, and a round's matrix goes over all four, cofactors modulo `m`:
+//! Numbers are columns of digits of 30 bits, of which the top one is signed. At first `f = m`,
+//! `g = a`, and their cofactors are `d = 0` and `e = 1`, so that `d a = f` and `e a = g` modulo
+//! `m`. A round of 30 steps is a matrix, which is applied to all four numbers, to cofactors modulo
+//! `m`:
 //!
 //! ```text
 //! (f, g) <- (u f + v g, q f + r g) / 2^30          the lowest digit is 0
 //! (d, e) <- (u d + v e + k m, q d + r e + l m) / 2^30,   k and l so that it is
 //! ```
 //!
-//! Cofactors stay above `-2 m` and below `m`: `k` counts `m` for negative ones first, and takes
-//! less than 2^30 times `m` away then. In the end `f` is the divisor, 1 or -1 where there is
-//! an inverse, which then is `d` or `-d`.
+//! Cofactors stay above `-2 m` and below `m`: `k` first adds `m` for each negative cofactor, and
+//! then subtracts less than 2^30 times `m`. In the end `f` is the greatest common divisor or its
+//! negative. If it is 1 or -1, the inverse is `d` or `-d`.
 //!
-//! All digits are read and written in every round, and the rounds depend on widths alone: no
-//! branch and no address on numbers.
+//! All digits are read and written in every round, and the number of rounds depends on widths
+//! alone. No branch and no address depends on numbers.
 //!
-//! Cost: ten multiply-adds a digit and round, `2.9 n / 30` rounds for `n` bits. Scratch: a column
-//! of pairs, `f` beside `g`, then `d` beside `e`, then two digits of `m` to each; none where the
-//! launch has shared memory for it.
+//! Cost: ten multiply-adds for each digit in each round, and `2.9 n / 30` rounds for `n` bits.
+//! Scratch: a column of pairs, of `f` beside `g`, then `d` beside `e`, then two digits of `m` to a
+//! pair; none if the launch has shared memory for the column.
 
 use super::Batches;
 use super::column::{Above, Column, InColumn, digit_of, numbers};
@@ -30,17 +31,17 @@ use bigint_core::kernel::{
 };
 use bigint_core::{LIMB_BITS, Limb};
 
-/// All bits of a digit.
+/// The mask of all bits of a digit.
 const MASK: u32 = (1 << DIGIT_BITS) - 1;
 
-/// The inverses that fall to the calling thread.
+/// Computes the inverses that fall to the calling thread.
 #[inline(always)]
 pub fn divsteps<S: Stride>(batches: Batches<'_, S>) {
     numbers::<Inverse, S>(batches);
 }
 
-/// The inverse of the first number modulo the second, cut or extended to the width of the result; the
-/// flag is 1, and the result zero, where there is none, or the modulus is even.
+/// The inverse of the first number modulo the second, cut or extended to the width of the result.
+/// If there is none, or the modulus is even, the flag is 1 and the result is zero.
 struct Inverse;
 
 impl InColumn for Inverse {
@@ -70,12 +71,12 @@ impl InColumn for Inverse {
             }
             i += 2;
         }
-        // 1 modulo `m`.
+        // The cofactor of `g` is 1 modulo `m`, which is 0 if `m` is 1.
         cofactors.set_pair(0, [0, i32::from(is_not_one != 0)]);
         let inverse = inverse(m.limb(0));
         let (mut delta, mut round) = (1, divstep_rounds(width));
         while round > 0 {
-            // The lowest two digits, as far as they fit.
+            // The lowest 32 bits, from the lowest two digits.
             let (low, high) = (both.pair(0), both.pair(1));
             let lowest = |i: usize| low[i] as u32 | (high[i] as u32) << DIGIT_BITS;
             let matrix;
@@ -86,7 +87,7 @@ impl InColumn for Inverse {
             round -= 1;
         }
 
-        // 1, or -1, whose digits are all ones.
+        // `f` is compared with 1, and with -1, whose digits are all ones.
         let sign = both.pair(digits - 1)[0] >> 31;
         let (mut i, mut other) = (0, !m.limb(0) & 1);
         while i < digits {
@@ -107,8 +108,9 @@ impl InColumn for Inverse {
     }
 }
 
-/// The multiple of `m` that each row of a round's matrix takes with it, where `inverse` is that of
-/// `m` modulo 2^32: what makes negative cofactors positive, less what makes the lowest digit 0.
+/// The multiple of `m` that is added to each row of a round's matrix times the cofactors: `m` for
+/// negative cofactors, minus the multiple that makes the lowest digit 0. `inverse` is the inverse
+/// of `m` modulo 2^32.
 #[inline(always)]
 fn multiples(
     cofactors: impl Column,
@@ -126,8 +128,8 @@ fn multiples(
     })
 }
 
-/// A round's matrix times a pair of numbers, and these multiples of the modulus where it is
-/// given, divided by 2^30. Two digits are asked for before the two below are set.
+/// Replaces a pair of numbers by a round's matrix times the pair, plus `multiples` of the modulus
+/// if it is given, divided by 2^30. Two digits are loaded before the two below them are set.
 #[inline(always)]
 fn apply<C: Column>(
     pair: Above<C>,
@@ -173,7 +175,7 @@ fn apply<C: Column>(
     pair.set_pair(digits - 1, sums.map(|sum| (sum >> DIGIT_BITS) as i32));
 }
 
-/// Adds the modulus to a negative cofactor, the first, and turns its sign then where `sign` is -1.
+/// Adds the modulus to the first cofactor if that is negative, and then negates it if `sign` is -1.
 #[inline(always)]
 fn settle<C: Column>(cofactors: Above<C>, modulus: Above<C>, digits: u32, sign: i32) {
     let is_negative = cofactors.pair(digits - 1)[0] >> 31;
@@ -194,7 +196,7 @@ fn settle<C: Column>(cofactors: Above<C>, modulus: Above<C>, digits: u32, sign: 
     }
 }
 
-/// Digit `i` of a number in limbs.
+/// Digit `i`, of 30 bits, of a number in limbs.
 #[inline(always)]
 fn digit<S: Stride>(x: Number<S>, i: u32) -> u32 {
     let bit = DIGIT_BITS as u32 * i;
@@ -203,7 +205,7 @@ fn digit<S: Stride>(x: Number<S>, i: u32) -> u32 {
     (pair >> (bit % LIMB_BITS as u32)) as u32 & MASK
 }
 
-/// Limb `i` of the first cofactor, none of whose digits is negative.
+/// Limb `i` of the first cofactor, which is not negative.
 #[inline(always)]
 fn limb(cofactors: impl Column, digits: u32, i: u32) -> Limb {
     let bit = LIMB_BITS as u32 * i;

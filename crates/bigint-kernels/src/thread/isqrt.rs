@@ -1,27 +1,28 @@
-//! Square roots by rows (School): the root limb by limb from the top, as division by rows
-//! gives a quotient.
+//! Square roots by rows (School). The root is found limb by limb from the top, as division by rows
+//! finds a quotient.
 //!
-//! With `B` = 2^32, the number is shifted to the left by an even number of bits until it has
-//! an even number of limbs, `2 k`, and one of its two top bits is set: so the root has `k`
-//! limbs and its top bit set. Of the root `s` of the upper limbs and what they leave, `u`
-//! (at most `2 s`), the next limb `q` and what is left follow from two more limbs `x`:
+//! With `B` = 2^32, the number is shifted to the left by an even number of bits until it has an
+//! even number of limbs, `2 k`, and one of its two top bits is set. So the root has `k` limbs, and
+//! its top bit is set. Let `s` be the root of the upper limbs, and `u`, at most `2 s`, what it
+//! leaves of them. The next limb `q` of the root, and what is left then, follow from the next two
+//! limbs `x` of the number:
 //!
 //! ```text
 //! q = floor(floor(u B / 2) / s) or less,     u' = (u B^2 + x) - q (2 s B + q),     s' = s B + q.
 //! ```
 //!
-//! What is subtracted is `q` times one number, `2 s B` with `q` in its lowest limb. `q` is
-//! estimated by the top limbs (see [`division`]) and lessened while `u'` is negative: each
-//! unit gives `2 s B + 2 q + 1` back, which is that number again.
+//! The number subtracted is `q` times `2 s B + q`, which is `2 s B` with `q` in its lowest limb.
+//! `q` is estimated from the top limbs (see [`division`]), and lessened by 1 while `u'` is
+//! negative. Each time `2 s B + 2 q + 1` is added back, with the lessened `q`.
 //!
-//! For 1234 in tens: `s` = 3 of 12 and `u` = 3; `u B^2 + x` = 334, 33 / 6 gives `q` = 5,
-//! 334 - 5 * 65 = 9, and the root is 35.
+//! By hand, 1234 with `B` = 10: the root of 12 is `s` = 3, and `u` = 3 is left. `u B^2 + x` is 334,
+//! and 33 / 6 gives `q` = 5. As 334 - 5 * 65 = 9 is not negative, the root is 35.
 //!
-//! The remainder is the number less the root's square.
+//! The remainder is the number minus the root's square.
 //!
-//! Cost: `n^2 / 8` multiply-adds for the root of `n` limbs, and as many for the square.
-//! Scratch: `1.5 n + 2` limbs, or none where the launch has shared memory for them, and for the number,
-//! which the warp brings in. Results are no operands.
+//! Cost: `n^2 / 8` multiply-adds for the root of a number of `n` limbs, and as many for the square.
+//! Scratch: `1.5 n + 2` limbs, or none if the launch has shared memory for them and for the number,
+//! which the warp then moves there. Results overlap no operand.
 
 use super::division;
 use super::own::{self, Own};
@@ -34,12 +35,12 @@ use crate::gpu::shared::{Fours, SharedNumber};
 use crate::gpu::thread;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// Limbs in which a root grows.
+/// The memory in which a root grows.
 trait Room: Own {
-    /// Limbs `from` up to, not including, `to`.
+    /// Limbs `from .. to`.
     fn part(self, from: u32, to: u32) -> Self;
 }
 
@@ -57,7 +58,7 @@ impl Room for SharedNumber {
     }
 }
 
-/// The roots that fall to the calling thread.
+/// Computes the roots that fall to the calling thread.
 #[inline(always)]
 pub fn school<S: Stride>(batches: Batches<'_, S>) {
     for tile in batches.tiles_of_one() {
@@ -87,7 +88,7 @@ pub fn school<S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// The root of `a` and what it leaves, cut or extended to their widths.
+/// Computes the root of `a` and the remainder, cut or extended to their widths.
 #[inline(always)]
 fn number(r: Number<impl Stride>, s: Number<impl Stride>, a: impl Own, room: impl Room) {
     let half = a.width().div_ceil(2);
@@ -106,7 +107,8 @@ fn number(r: Number<impl Stride>, s: Number<impl Stride>, a: impl Own, room: imp
     }
 }
 
-/// `twice` comes to be the root of `a`; it has a limb more, and `rest` twice as many.
+/// Sets `twice` to the root of `a`. `twice` has a limb more than the root, and `rest` twice as many
+/// as the root.
 #[inline(always)]
 fn find<L: Room>(twice: L, a: impl Own, rest: L) {
     let n = division::significant(a);
@@ -117,7 +119,7 @@ fn find<L: Room>(twice: L, a: impl Own, rest: L) {
     let k = n.div_ceil(2);
     let (odd, bits) = (2 * k - n, a.limb(n - 1).leading_zeros() & !1);
     let u = rest.part(0, 2 * k);
-    // Twice the root: its upper limbs are there from limb `at` on.
+    // `twice` holds twice the root: its upper limbs, from limb `at` on.
     let mut i = 0;
     while i < 2 * k {
         let limb = |i: u32| a.limb(i.wrapping_sub(odd));
@@ -139,7 +141,7 @@ fn find<L: Room>(twice: L, a: impl Own, rest: L) {
     let divisor = || Top::new(half(twice, k), half(twice, k - 1));
     let mut reciprocal = divisor();
     while at > 0 {
-        // The limb of `u` that must become zero.
+        // This limb of `u` must become zero.
         let high = k + at;
         let mut q = reciprocal.quotient([half(u, high - 1), half(u, high)]);
         at -= 1;
@@ -147,7 +149,7 @@ fn find<L: Room>(twice: L, a: impl Own, rest: L) {
         let mut negative = subtract(u.part(2 * at, 2 * k), twice.part(at, k + 1), q);
         while negative {
             q -= 1;
-            // 2 s B + 2 q + 1, of the lessened q.
+            // This is 2 s B + 2 q + 1, with the lessened q.
             let limb = u64::from(q) * 2 + 1;
             let carried = limb >> LIMB_BITS != 0;
             twice.set(at, limb as Limb);
@@ -155,7 +157,7 @@ fn find<L: Room>(twice: L, a: impl Own, rest: L) {
         }
         twice.set(at, q << 1);
         if q >> (LIMB_BITS - 1) != 0 {
-            // Twice the upper limbs is even.
+            // Twice the upper limbs is even, so its lowest bit is free.
             twice.set(at + 1, twice.limb(at + 1) | 1);
         }
         if at == k - 2 {
@@ -172,7 +174,8 @@ fn find<L: Room>(twice: L, a: impl Own, rest: L) {
     division::clear(twice, k);
 }
 
-/// `u -= q d`, with one limb of `u` above those of `d`; answers whether that is negative.
+/// Subtracts `q d` from `u`, which has one limb more than `d`. Returns whether the result is
+/// negative.
 #[inline(always)]
 fn subtract(u: impl Own, d: impl Own, q: Limb) -> bool {
     let (mut i, mut carry) = (0, 0);
@@ -180,7 +183,8 @@ fn subtract(u: impl Own, d: impl Own, q: Limb) -> bool {
         let product = u64::from(q) * u64::from(d.limb(i)) + u64::from(carry);
         let (limb, borrow) = u.limb(i).overflowing_sub(product as Limb);
         u.set(i, limb);
-        // A high half of B - 1 comes with a low half of 0, which borrows nothing.
+        // The sum fits a limb: if the high half is B - 1, the low half is 0, and nothing is
+        // borrowed.
         carry = (product >> LIMB_BITS) as Limb + Limb::from(borrow);
         i += 1;
     }
@@ -189,14 +193,15 @@ fn subtract(u: impl Own, d: impl Own, q: Limb) -> bool {
     borrow
 }
 
-/// `u += d`, and `B` where `carried`; answers whether that carries out of the limb above.
+/// Adds `d` to `u`, and `B` if `carried`. Returns the carry out of the limb above those of `d`.
 #[inline(always)]
 fn add(u: impl Own, d: impl Own, carried: bool) -> bool {
     let (mut i, mut carry) = (0, false);
     while i <= d.width() {
         let limb = if i < d.width() { d.limb(i) } else { 0 };
         let more = if i == 1 { Limb::from(carried) } else { 0 };
-        // Above the lowest, limbs of `d` are even numbers' or 0 and 1: one more fits.
+        // Limb 1 of `d` belongs to twice a number, or is the 0 or 1 above it: its lowest bit is
+        // free for the carry.
         let sum;
         (sum, carry) = u.limb(i).carrying_add(limb | more, carry);
         u.set(i, sum);

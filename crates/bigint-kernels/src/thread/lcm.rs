@@ -1,12 +1,12 @@
-//! Least common multiples (Lehmer): `a / g * b`, `g` the greatest common divisor, and 0
-//! where one of them is 0.
+//! Least common multiples by Lehmer's algorithm: `a / g * b`, where `g` is the greatest common
+//! divisor; 0 if `a` or `b` is 0.
 //!
-//! All of it stands in the column in which the divisor is found: that comes to be in the first
-//! places, and `a` is put in the second ones, where the quotient takes its place; then `b` in the
-//! first ones.
+//! All numbers stand in the column in which the divisor is found. The divisor is left in the
+//! first places. `a` is put into the second places, where the quotient replaces it; then `b` is
+//! put into the first places.
 //!
-//! Cost: of a [divisor](super::gcd), an [exact quotient](super::exact) and a product. Scratch:
-//! that of the first.
+//! Cost: that of a [divisor](super::gcd), an [exact quotient](super::exact) and a product.
+//! Scratch: that of the divisor.
 
 use super::column::{Above, Column, InColumn, Limbs, numbers};
 use super::lehmer::{Doubles, Tops, Words};
@@ -16,19 +16,19 @@ use bigint_core::Limb;
 use bigint_core::kernel::gcd_digits;
 use core::marker::PhantomData;
 
-/// The multiples that fall to the calling thread.
+/// Computes the multiples that fall to the calling thread, by steps in doubles.
 #[inline(always)]
 pub fn lehmer<S: Stride>(batches: Batches<'_, S>) {
     numbers::<Multiple<Doubles>, S>(batches);
 }
 
-/// The same by steps in integers.
+/// Computes the multiples that fall to the calling thread, by steps in integers.
 #[inline(always)]
 pub fn lehmer_words<S: Stride>(batches: Batches<'_, S>) {
     numbers::<Multiple<Words>, S>(batches);
 }
 
-/// The least number that both divide.
+/// The operation: the least number that both operands divide.
 struct Multiple<T>(PhantomData<T>);
 
 impl<T: Tops> InColumn for Multiple<T> {

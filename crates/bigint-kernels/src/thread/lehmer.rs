@@ -1,49 +1,49 @@
-//! Euclid's algorithm by Lehmer's steps: what the greatest common divisor, the least common
-//! multiple and the modular inverse share.
+//! Lehmer's form of Euclid's algorithm, for the greatest common divisor, the least common multiple and the
+//! modular inverse.
 //!
-//! A round looks at the top three digits of `a` and `b` as doubles `x` and `y`, and makes
-//! steps of Euclid's algorithm with these, each with the quotient next to `x / y`:
+//! A round takes the top three digits of `a` and `b` as doubles `x` and `y`, and makes steps of Euclid's
+//! algorithm with these, each with the integer nearest to `x / y` as its quotient:
 //!
 //! ```text
 //! (x, y) <- (y, x - t y),    t = round(x / y)
 //! ```
 //!
-//! The steps together are a matrix of integers whose determinant is 1 or -1, so that
-//! `(a, b)` times the matrix has the divisors that `(a, b)` has, whatever the quotients
-//! are: one that is off costs progress and nothing else. A quotient comes from an
-//! approximate reciprocal and two operations on doubles, which leave it both as a double, for
-//! `x - t y`, and as an integer, for the entries. The steps end where `y` is less than `2^-29` of
-//! what the first `x` was. Then entries are `2^30` at most: with rows `(u, v)` of `x` and `(p, q)`
-//! of `y` the first `x` is `q x - v y` or its negative, and after a step `|x| <= |y| / 2` and
-//! `|q| <= |v|`, so that `|v y|` is at most twice the first `|x|`. (A quotient `t` that is off by
-//! `2^-18 t` leaves a longer `x`, and a `q` that is shorter by `t`.) Doubles are good for the first
-//! 26 bits or so, and most quotients after these are still right: a round of twelve steps takes 26
-//! bits from both numbers on average by one pass over them, and 24 where it ends at `2^-26`.
+//! The steps together are a matrix of integers whose determinant is 1 or -1. So `(a, b)` times the matrix
+//! has the same common divisors as `(a, b)`, whatever the quotients are: a wrong quotient costs progress and
+//! nothing else. A quotient comes from an approximate reciprocal and two operations on doubles, which leave
+//! it both as a double, for `x - t y`, and as an integer, for the matrix. The steps end when `y` is less
+//! than `2^-29` of the first `x`. Then entries are at most `2^30`: with rows `(u, v)` of `x` and `(p, q)` of
+//! `y`, the first `x` is `q x - v y` or its negative, and after a step `|x| <= |y| / 2` and `|q| <= |v|`, so
+//! that `|v y|` is at most twice the first `|x|`. (A quotient `t` that is off by `2^-18 t` leaves a longer
+//! `x`, but a `q` that is shorter by `t`.) Doubles are exact enough for the first 26 bits or so, and most
+//! quotients after these are still right. A round of twelve steps takes 26 bits from both numbers on
+//! average, by one pass over them; it would take 24 if it ended at `2^-26`.
 //!
-//! A quotient of 29 to 31 bits is a matrix by itself. Where `b` is so much shorter than `a` that no
-//! entry holds the quotient, a round takes `t b B^k` from `a`, `B` = 2^32: a matrix as well, of digits of
-//! `a` and of `b` that are `k` places lower. What it leaves of the quotient is at most `B^k / 2`, where
-//! an entry holds what it takes, so that two rounds take some 32 bits. Threads of a warp would wait for
-//! those that make other passes: all make one, in which `k` is 0 for most.
+//! A quotient of 29 to 31 bits is a matrix by itself. If `b` is so much shorter than `a` that no entry can
+//! hold the quotient, a round subtracts `t b B^k` from `a`, where `B` = 2^32. This is also a matrix, applied
+//! to digits of `a` and digits of `b` that are `k` places lower. What is left of the quotient is at most
+//! `B^k / 2` if an entry can hold the part that is taken, so two rounds take some 32 bits. Threads of a warp
+//! would wait for those that make a different pass, so all of them make the same one, in which `k` is 0 for
+//! most.
 //!
-//! Digits are signed, `-2^31 <= d < 2^31`: products need no case for signs. As `(34, 21)`
-//! in tens with digits from -5 to 4 is `3 4 | 2 1`, the steps `34 - 2 * 21 = -8`,
-//! `21 + 3 * (-8) = -3` are the matrix `(1 -2; 3 -5)`, and `3 * 34 - 5 * 21 = -3`.
+//! Digits are signed, `-2^31 <= d < 2^31`, so products need no case for signs. By hand, with `B` = 10 and
+//! digits from -5 to 4, `(34, 21)` is `3 4 | 2 1`. The steps `34 - 2 * 21 = -8` and `21 + 3 * (-8) = -3` are
+//! the matrix `(1 -2; 3 -5)`, and `3 * 34 - 5 * 21 = -3`.
 //!
-//! A sum of products is kept above zero by `2^63`, and so is what it sends to the next digit
-//! by `2^31`: then the digit is the lower half but for its top bit, and the upper half is what
-//! the next one adds.
+//! `2^63` is added to a sum of products, so that it is not negative, and `2^31` to its carry to the next
+//! digit. Then the digit is the lower half with its top bit inverted, and the upper half is added to the
+//! next digit's sum.
 //!
-//! Where doubles are slow, [`Words`] makes the same steps in integers of 64 bits: the longer top is shifted
-//! to 62 bits, the shorter one by as much. Only the quotient is found in floats, of 32 bits and within
-//! `2^-21` of itself. What the shift cuts off is below `2^-61` of the longer number, which entries of `2^30`
-//! make `2^-31`: less than doubles lose.
+//! For devices on which doubles are slow, [`Words`] makes the same steps in integers of 64 bits. The longer
+//! top is shifted to 62 bits, the shorter one by as much. Only the quotient is found in floats of 32 bits,
+//! within `2^-21` of itself. The shift cuts off less than `2^-61` of the longer number, which entries of
+//! `2^30` turn into `2^-31`: less than doubles lose.
 //!
-//! Cost: 4 multiply-adds a digit and round, `n / 26` rounds of 32-bit digits; time depends
-//! on the numbers. The digits of both stand in columns: a thread's own, neighbours side by
-//! side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it can, then
-//! eight and four: it computes with the first ones while the others are on their way, as there are
-//! few warps to wait for one another.
+//! Cost: 4 multiply-adds for each pair of digits in each round, and a round for each 26 bits; the time
+//! depends on the numbers. The digits of both numbers stand in a column of each thread, with the columns of
+//! neighbours side by side, in shared memory or scratch. A pass takes sixteen pairs at a time as long as it
+//! can, then eight and four. It computes with the first pairs while the others are on their way, as there
+//! are too few warps to hide one another's waiting.
 
 use super::column::{Column, digit_of, with_digit};
 use crate::gpu::float::{self, ROUNDING};
@@ -52,37 +52,38 @@ use crate::gpu::warp;
 use bigint_core::kernel::ZEROS_BELOW;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Steps of a round.
+/// The steps of a round.
 const STEPS: usize = 12;
 
-/// `B`.
+/// The radix `B`.
 const RADIX: f64 = 4_294_967_296.0;
 
-/// The largest quotient of a matrix by itself: products stay below `2^31 * 2^31 + 2^31`.
+/// The largest quotient that is a matrix by itself. Products stay below `2^31 * 2^31 + 2^31`.
 const MOST: f64 = (i32::MAX - (1 << 12)) as f64;
 
-/// Two numbers of so many digits. Above these stand three zeros at least, and three below.
+/// Two numbers of `length` digits in a column, with at least three zeros above and three below.
 #[derive(Clone, Copy)]
 pub struct Pair<C> {
     column: C,
     length: u32,
 }
 
-/// What a round does: `(a, b) <- (u a + v b, p a + q b)`, where one of the numbers may be taken some
+/// The step of a round: `(a, b) <- (u a + v b, p a + q b)`, where one of the numbers may be taken some
 /// digits higher.
 #[derive(Clone, Copy)]
 pub struct Step {
     rows: [[i32; 2]; 2],
-    /// The digits by which the shorter number is taken higher; it stays as it is then.
+    /// The digits by which the shorter number is taken higher. If it is not zero, the shorter number stays
+    /// as it is.
     pub up: u32,
-    /// Whether the second number is the longer one then.
+    /// Whether the second number is then the longer one.
     pub second: bool,
-    /// Digits of the shorter one then.
+    /// The digits of the shorter number then.
     pub shorter: u32,
 }
 
 impl Step {
-    /// A matrix of the numbers as they stand.
+    /// The step of a matrix that is applied to the numbers as they stand.
     #[inline(always)]
     fn of(rows: [[i32; 2]; 2]) -> Self {
         Step {
@@ -93,13 +94,13 @@ impl Step {
         }
     }
 
-    /// Whether the step takes a number higher, in one of the threads of the warp.
+    /// Whether the step of one of the warp's threads takes a number higher.
     #[inline(always)]
     pub fn is_shifted_here(&self) -> bool {
         warp::any_here(self.up > 0)
     }
 
-    /// The multiple of the other number that the longer one gets.
+    /// The multiple of the shorter number that is added to the longer one.
     #[inline(always)]
     pub fn multiple(&self) -> i32 {
         let [[_, of_second], [of_first, _]] = self.rows;
@@ -108,8 +109,8 @@ impl Step {
 }
 
 impl<C: Column> Pair<C> {
-    /// `a` and `b`, in a column of so many pairs, four more than the wider has limbs at least, and
-    /// three below.
+    /// Puts `a` and `b` into a column of `pairs` pairs, which are at least four more than the wider number
+    /// has limbs, with three more below.
     #[inline(always)]
     pub fn new(column: C, pairs: u32, a: Number<impl Stride>, b: Number<impl Stride>) -> Self {
         let digit = |limb: Limb, carry: &mut Limb| {
@@ -119,7 +120,7 @@ impl<C: Column> Pair<C> {
         };
         let (mut i, mut over_a, mut over_b) = (0, 0, 0);
         while i < pairs {
-            // A sector of each at a time, where limbs are neighbours.
+            // A sector of each number is loaded at a time, if limbs are neighbours.
             let (of_a, of_b): ([Limb; 8], [Limb; 8]) = (a.limbs(i), b.limbs(i));
             let mut pair = |k: usize| [digit(of_a[k], &mut over_a), digit(of_b[k], &mut over_b)];
             let (low, high) = (
@@ -139,26 +140,26 @@ impl<C: Column> Pair<C> {
         Pair { column, length }
     }
 
-    /// 0 and 1, in a column of zeros.
+    /// The numbers 0 and 1, in a column of zeros.
     #[inline(always)]
     pub fn zero_and_one(column: C) -> Self {
         column.set_pair(0, [0, 1]);
         Pair { column, length: 1 }
     }
 
-    /// Digits of the longer number, after a [`step`](Self::step) that knows.
+    /// The digits of the longer number, which [`step`](Self::step) determines.
     #[inline(always)]
     pub fn length(self) -> u32 {
         self.length
     }
 
-    /// The numbers with a length of so many digits, which is all that they have.
+    /// The same numbers, with a length of `length` digits. They have no more.
     #[inline(always)]
     pub fn of_length(self, length: u32) -> Self {
         Pair { length, ..self }
     }
 
-    /// Digits of one of the numbers, which has no more than so many.
+    /// The digits of one of the numbers, which has at most `length`.
     #[inline(always)]
     pub fn digits(self, second: bool, mut length: u32) -> u32 {
         while length > 0 && digit_of(self.column.pair(length - 1), second) == 0 {
@@ -167,16 +168,16 @@ impl<C: Column> Pair<C> {
         length
     }
 
-    /// The pair so many below digit `length`: up to four, where that is not 0.
+    /// The pair `by` places below `length`. `by` is at most 4, and `length` is not 0.
     #[inline(always)]
     fn below(self, length: u32, by: u32) -> [i32; 2] {
         self.column.pair(length.wrapping_sub(by))
     }
 
-    /// The step of the next round; none where one of the numbers is zero.
+    /// The step of the next round, or `None` if one of the numbers is zero.
     #[inline(always)]
     pub fn step<T: Tops>(&mut self) -> Option<Step> {
-        // Mostly the numbers are a digit shorter after a round, or not.
+        // After a round the numbers are mostly as long as before, or a digit shorter.
         let four = [1, 2, 3, 4].map(|by| self.below(self.length, by));
         let is_shorter = four[0] == [0, 0];
         let mut top = [0, 1, 2].map(|k| {
@@ -192,13 +193,16 @@ impl<C: Column> Pair<C> {
             top = [1, 2, 3].map(|by| self.below(self.length, by));
         }
         let tops = [0, 1].map(|i| [0, 1, 2].map(|k| top[k][i]));
-        let [x, y] = match T::rows(tops, self.length) {
-            Ok(rows) => return Some(Step::of(rows)),
-            Err(tops) => tops,
-        };
+        T::step(*self, tops)
+    }
+
+    /// The step of a round in which the top of one number is less than `2^-29` of the other's. `x` and `y`
+    /// are the tops.
+    #[inline(always)]
+    fn far(self, [x, y]: [f64; 2]) -> Option<Step> {
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // A quotient by itself that an entry holds, though it be off by 2^-20 of itself.
+        // An entry can hold the whole quotient, even if it is off by 2^-20 of itself.
         if float::upper(large) <= float::upper(small * MOST) {
             return Some(Step::of(single(ratio(large, small), swap)));
         }
@@ -208,14 +212,14 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// A round that takes a multiple of the shorter number from the other one, the second where
-    /// `second` says so, of so many digits.
+    /// The step of a round that subtracts a multiple of the shorter number, of `shorter` digits, from the
+    /// other one, of `longer` digits, which is the second one if `second`.
     #[inline(always)]
     pub fn quotient(self, second: bool, longer: u32, shorter: u32) -> Step {
         let top = |length: u32, second: bool| {
             value([1, 2, 3].map(|by| digit_of(self.below(length, by), second)))
         };
-        // From 2^-32 to 2^32, about: a top digit of 1 may be followed by -2^31.
+        // The ratio is from about 2^-32 to 2^32, as a top digit of 1 may be followed by -2^31.
         let (mut ratio, mut up) = (
             ratio(top(longer, second), top(shorter, !second)),
             longer - shorter,
@@ -232,8 +236,8 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// A round's work on the numbers, which become no longer than so many digits, where no number is
-    /// [taken higher](Step::is_shifted_here).
+    /// Applies a step that takes no number [higher](Step::is_shifted_here). The numbers become no longer
+    /// than `length` digits.
     #[inline(always)]
     pub fn transform(self, step: Step, length: u32) {
         let mut sums = Sums::new(step.rows);
@@ -258,7 +262,7 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// Transforms the numbers by a step that may take one of them higher.
+    /// Applies a step that may take one of the numbers higher. They become no longer than `length` digits.
     #[inline(always)]
     pub fn transform_shifted(self, step: Step, length: u32) {
         let Step {
@@ -279,7 +283,7 @@ impl<C: Column> Pair<C> {
                 .set_four(i, [new(a, e), new(b, f), new(c, g), new(d, h)]);
             i += 4;
         }
-        // No further: cofactors may end where the numbers do.
+        // The pass goes no further, as cofactors may end where the numbers do.
         while i < length {
             let pair = new(self.column.pair(i), self.column.pair(i - up));
             self.column.set_pair(i, pair);
@@ -287,8 +291,8 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// Adds a multiple of one number, so many digits higher, to the other one, the second where
-    /// `second` says so, which becomes no longer than so many digits.
+    /// Adds `multiple` times one number, `up` digits higher, to the other one, which is the second one if
+    /// `second`. That one becomes no longer than `length` digits.
     #[inline(always)]
     pub fn add(self, second: bool, multiple: i32, up: u32, length: u32) {
         let mut sum = Sum::new();
@@ -305,7 +309,7 @@ impl<C: Column> Pair<C> {
         }
     }
 
-    /// A round's work on numbers which become longer by up to so many digits.
+    /// The numbers after a step that has made them longer by up to `by` digits.
     #[inline(always)]
     pub fn grown(self, by: u32) -> Self {
         let mut length = self.length + by;
@@ -315,15 +319,15 @@ impl<C: Column> Pair<C> {
         Pair { length, ..self }
     }
 
-    /// Which of the numbers is left where the other one is zero, and its top digit.
+    /// Whether the second number is the one that is left when the other one is zero, and its top digit.
     #[inline(always)]
     pub fn rest(self) -> (bool, i32) {
         let [x, y] = self.below(self.length, 1);
         if x == 0 { (true, y) } else { (false, x) }
     }
 
-    /// Limb by limb, the first or second number times `sign`, 1 or -1, in two's complement:
-    /// `limbs` of them for `store`; answers what is above.
+    /// Calls `store` with each of the lowest `limbs` limbs, in two's complement, of the first or second
+    /// number times `sign`, which is 1 or -1. Returns what is above them.
     #[inline(always)]
     pub fn each_limb(
         self,
@@ -349,33 +353,33 @@ impl<C: Column> Pair<C> {
         sum + digit(limbs)
     }
 
-    /// The column itself, for who needs the numbers no more.
+    /// The column itself, when the numbers are no longer needed.
     #[inline(always)]
     pub fn into_column(self) -> C {
         self.column
     }
 }
 
-/// What a sum of products sends from digit to digit, and `2^31`.
+/// The carry of a sum of products from digit to digit, plus `2^31`.
 #[derive(Clone, Copy)]
 pub struct Sum(u32);
 
 impl Sum {
     const TOP: u32 = 1 << 31;
 
-    /// Nothing.
+    /// The carry into the lowest digit, which is zero.
     #[inline(always)]
     pub fn new() -> Self {
         Sum(Self::TOP)
     }
 
-    /// Whether nothing is sent to the next digit.
+    /// Whether the carry is zero.
     #[inline(always)]
     pub fn is_nothing(&self) -> bool {
         self.0 == Self::TOP
     }
 
-    /// The next digit of `u x + v y`, which is below `2^63 - 2^33` in size.
+    /// The next digit of `u x + v y`, whose sum of products is below `2^63 - 2^33` in size.
     #[inline(always)]
     pub fn digit(&mut self, [u, v]: [i32; 2], [x, y]: [i32; 2]) -> i32 {
         let below = u64::from(Self::TOP) << LIMB_BITS | u64::from(self.0);
@@ -385,7 +389,7 @@ impl Sum {
     }
 }
 
-/// The sums of both rows of a matrix.
+/// The sums of both rows of a matrix, digit by digit.
 struct Sums {
     rows: [[i32; 2]; 2],
     sums: [Sum; 2],
@@ -398,7 +402,7 @@ impl Sums {
         Sums { rows, sums }
     }
 
-    /// The next digits: sums below `2 * 2^30 * 2^31 + 2^31`.
+    /// The next digits of both rows. Sums are below `2 * 2^30 * 2^31 + 2^31`.
     #[inline(always)]
     fn pair(&mut self, pair: [i32; 2]) -> [i32; 2] {
         let ([first, second], [of_first, of_second]) = (&mut self.sums, self.rows);
@@ -406,44 +410,43 @@ impl Sums {
     }
 }
 
-/// How the top digits of both numbers make a matrix.
+/// The way in which the steps of a round are computed from the top digits of both numbers.
 pub trait Tops {
-    /// The matrix of `STEPS` steps with the top three digits of both numbers of so many digits, the
-    /// highest first; both tops as doubles where one is less than `2^-29` of the other.
-    fn rows(tops: [[i32; 3]; 2], length: u32) -> Result<[[i32; 2]; 2], [f64; 2]>;
+    /// The step of a round, computed from the top three digits of both numbers, highest first.
+    fn step<C: Column>(pair: Pair<C>, tops: [[i32; 3]; 2]) -> Option<Step>;
 }
 
-/// By doubles.
+/// Steps in doubles.
 pub struct Doubles;
 
 impl Tops for Doubles {
     #[inline(always)]
-    fn rows(tops: [[i32; 3]; 2], length: u32) -> Result<[[i32; 2]; 2], [f64; 2]> {
+    fn step<C: Column>(pair: Pair<C>, tops: [[i32; 3]; 2]) -> Option<Step> {
         let [x, y] = tops.map(value);
         let swap = float::upper(x) < float::upper(y);
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // 2^-29 of the larger, and at least a half of 1, which is B or B^2 where zeros below the
-        // numbers are among their digits: so that zero is below it.
-        let zeros = 3_u32.saturating_sub(length);
+        // The bound is 2^-29 of the larger top, but at least a half of the unit, so that zero is below it.
+        // The unit is B or B^2 if zeros below the numbers are among their top digits.
+        let zeros = 3_u32.saturating_sub(pair.length);
         let half = float::upper(0.5) + (zeros << 25);
         let least = (float::upper(large) - (29 << 20)).max(half);
-        match float::upper(small) >= least {
-            true => Ok(matrix(large, small, least, swap)),
-            false => Err([x, y]),
+        if float::upper(small) >= least {
+            return Some(Step::of(matrix(large, small, least, swap)));
         }
+        pair.far([x, y])
     }
 }
 
-/// By integers.
+/// Steps in integers.
 pub struct Words;
 
 impl Words {
-    /// The bits of the longer top.
+    /// The bits to which the longer top is shifted.
     const BITS: u32 = 62;
 
-    /// A step of Euclid's algorithm, as [`float::euclid`] makes it; `of_y` is `y` as a float.
+    /// A step of Euclid's algorithm, as [`float::euclid`] makes it. `of_y` is `y` as a float.
     #[inline(always)]
-    fn step(
+    fn euclid(
         x: &mut (i64, f32),
         [u, v]: &mut [i32; 2],
         (y, of_y): (i64, f32),
@@ -462,7 +465,7 @@ impl Words {
 
 impl Tops for Words {
     #[inline(always)]
-    fn rows(tops: [[i32; 3]; 2], _: u32) -> Result<[[i32; 2]; 2], [f64; 2]> {
+    fn step<C: Column>(pair: Pair<C>, tops: [[i32; 3]; 2]) -> Option<Step> {
         let [x, y] = tops.map(
             #[inline(always)]
             |[high, middle, low]| {
@@ -471,26 +474,26 @@ impl Tops for Words {
         );
         let swap = x.unsigned_abs() < y.unsigned_abs();
         let (large, small) = if swap { (y, x) } else { (x, y) };
-        // A top digit is not zero, so that the longer number is 2^63 at least.
+        // A top digit is not zero, so the longer number is at least 2^63.
         let bits = u128::BITS - large.unsigned_abs().leading_zeros();
         let shift = bits.saturating_sub(Self::BITS);
         let [x, y] = [(large >> shift) as i64, (small >> shift) as i64];
         let least = x.unsigned_abs() >> 29;
         if y.unsigned_abs() < least {
-            return Err(tops.map(value));
+            return pair.far(tops.map(value));
         }
         let unit = if swap { [0, 1] } else { [1, 0] };
         let (mut of_x, mut of_y) = (unit, [unit[1], unit[0]]);
         let (mut x, mut y) = ((x, float::short(x)), (y, float::short(y)));
         for _ in 0..STEPS / 2 {
-            Self::step(&mut x, &mut of_x, y, of_y, least);
-            Self::step(&mut y, &mut of_y, x, of_x, least);
+            Self::euclid(&mut x, &mut of_x, y, of_y, least);
+            Self::euclid(&mut y, &mut of_y, x, of_x, least);
         }
-        Ok([of_x, of_y])
+        Some(Step::of([of_x, of_y]))
     }
 }
 
-/// Three digits as a number, the highest first.
+/// The number of three digits, highest first.
 #[inline(always)]
 fn value(digits: [i32; 3]) -> f64 {
     let [high, middle, low] = digits.map(f64::from);
@@ -498,8 +501,8 @@ fn value(digits: [i32; 3]) -> f64 {
     float::multiply_add(upper, RADIX, low)
 }
 
-/// The matrix of `STEPS` steps with `|x| >= |y|`, of the numbers as they stand, or the
-/// other way round where `swap` says so. A step by what is less than `least` does nothing.
+/// The matrix of `STEPS` steps with `|x| >= |y|`. `x` is the first number, or the second one if `swap`. A
+/// step does nothing if it would divide by a number less than `least`.
 #[inline(always)]
 fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
     let unit = if swap { [0, 1] } else { [1, 0] };
@@ -512,8 +515,8 @@ fn matrix(x: f64, y: f64, least: u32, swap: bool) -> [[i32; 2]; 2] {
     [of_x, of_y]
 }
 
-/// The matrix of one step, which takes so many times the shorter number from the other one, the second
-/// where `second` says so.
+/// The matrix of one step, which subtracts `ratio`, rounded, times the shorter number from the other one,
+/// which is the second one if `second`.
 #[inline(always)]
 fn single(ratio: f64, second: bool) -> [[i32; 2]; 2] {
     let t = (ROUNDING - ratio).to_bits() as i32;
@@ -524,10 +527,10 @@ fn single(ratio: f64, second: bool) -> [[i32; 2]; 2] {
     }
 }
 
-/// `x / y`, within `2^-37` of it.
+/// `x / y`, within a relative error of `2^-37`.
 #[inline(always)]
 fn ratio(x: f64, y: f64) -> f64 {
-    // A step of Newton's.
+    // The reciprocal is improved by a step of Newton's method.
     let reciprocal = float::reciprocal(y);
     let off = float::multiply_add(-y, reciprocal, 1.0);
     x * float::multiply_add(reciprocal, off, reciprocal)

@@ -1,63 +1,63 @@
-//! What operations share whose every limb comes from few limbs of the operands, and
-//! from no carry (Limbwise): a limb at a time, by the thread that has the number.
+//! Operations in which each limb of the result depends on a few limbs of the operands and on no
+//! carry (Limbwise). A thread computes the limbs of its number one by one.
 //!
-//! Cost: an operation's own, a limb; four limbs are stored at once where they can be.
+//! Cost: that of the operation for each limb. Four limbs are stored at once where that is possible.
 //! No scratch.
 
 use super::{Batches, CHUNK};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// One limb of a result: what both levels must know of an operation.
+/// An operation limb by limb, as threads and warps compute it.
 pub trait Limbwise {
-    /// The operand, if there is one, that is a guide: of a number it says one thing that holds for
-    /// all limbs, as by how much it is shifted.
+    /// The index of the operand that is a guide, if there is one: a value for each number, such as
+    /// the bits of a shift, that applies to all of its limbs.
     const GUIDE: Option<usize>;
 
-    /// Whether [`four`](Self::four) says how four limbs are computed together.
+    /// Whether [`four`](Self::four) computes four limbs together.
     const IN_FOURS: bool = false;
 
-    /// What all limbs of a number need to know of its operands.
+    /// The values, the same for all limbs of a number, that its limbs depend on.
     type Plan: Copy;
 
-    /// The plan of the number whose operand has this [`value`]; zero where none is a guide.
+    /// The plan of a number whose guide has this [`value`], which is zero if there is no guide.
     fn plan(guide: Limb) -> Self::Plan;
 
-    /// Limb `at`.
+    /// Limb `at` of the result.
     fn limb<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> Limb;
 
-    /// Limbs `at .. at + 4`, of which `at` is a multiple, where operands that are not
+    /// Limbs `at .. at + 4` of the result, where `at` is a multiple of 4 and all operands except
     /// [the guide](Self::GUIDE) are [in fours](Number::in_fours).
     #[inline(always)]
     fn four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
         [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at + i))
     }
 
-    /// Whether a limb of the result is made of those [in its place](Self::in_place) in the operands
-    /// that are no guide.
+    /// Whether a limb of the result depends only on the limbs [at the same place](Self::in_place)
+    /// of the operands that are no guide.
     const IS_IN_PLACE: bool = false;
 
-    /// Whether that takes the limbs of operand 0, and of operand 1.
+    /// Whether [`in_place`](Self::in_place) needs the limb of operand 0, and that of operand 1.
     #[inline(always)]
     fn wants(_: Self::Plan) -> [bool; 2] {
         [true, false]
     }
 
-    /// Limb `at` where those in its place are `a` and `b`.
+    /// Limb `at` of the result, from the limbs `a` and `b` at the same place.
     #[inline(always)]
     fn in_place(_: Self::Plan, _: u32, a: Limb, _: Limb) -> Limb {
         a
     }
 
-    /// Limbs `at .. at + 4` of numbers whose limbs are neighbours. Places wrap around: what is
-    /// below limb 0 may be anything.
+    /// Limbs `at .. at + 4` of the result, for operands whose limbs are neighbours. Places below
+    /// limb 0 wrap around, and their results may be anything.
     #[inline(always)]
     fn any_four<S: Stride>(operands: [Number<S>; 3], plan: Self::Plan, at: u32) -> [Limb; 4] {
         [0, 1, 2, 3].map(|i| Self::limb(operands, plan, at.wrapping_add(i)))
     }
 }
 
-/// The value of a number, or all ones where a limb does not hold it.
+/// The value of a number if one limb holds it, else all ones.
 #[inline(always)]
 pub fn value<S: Stride>(number: Number<S>) -> Limb {
     let (mut above, mut at) = (0, 1);
@@ -72,8 +72,8 @@ pub fn value<S: Stride>(number: Number<S>) -> Limb {
     }
 }
 
-/// The plan of the number with these operands. What an operation does not have is a number
-/// without limbs.
+/// The plan of the number with these operands. Operands that the operation does not have are
+/// numbers without limbs.
 #[inline(always)]
 pub fn plan<O: Limbwise, S: Stride>(operands: [Number<S>; 3]) -> O::Plan {
     O::plan(match O::GUIDE {
@@ -82,7 +82,7 @@ pub fn plan<O: Limbwise, S: Stride>(operands: [Number<S>; 3]) -> O::Plan {
     })
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn numbers<O: Limbwise, S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {

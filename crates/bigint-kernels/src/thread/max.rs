@@ -1,7 +1,7 @@
-//! The greater of two numbers (Scan): `a` where `a > b`, else `b`.
+//! The greater of two numbers (Scan): `a` if `a > b`, else `b`.
 //!
-//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
-//! pass. No scratch.
+//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one pass
+//! over the limbs. No scratch.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, compare};
@@ -19,7 +19,7 @@ impl Leaf for Max {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<Max, S>(batches);

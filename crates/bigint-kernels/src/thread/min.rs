@@ -1,7 +1,7 @@
-//! The lesser of two numbers (Scan): `b` where `a > b`, else `a`.
+//! The lesser of two numbers (Scan): `b` if `a > b`, else `a`.
 //!
-//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one
-//! pass. No scratch.
+//! Cost: a [comparison](super::compare), which mostly ends at the highest limbs, and one pass
+//! over the limbs. No scratch.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, compare};
@@ -19,7 +19,7 @@ impl Leaf for Min {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<Min, S>(batches);

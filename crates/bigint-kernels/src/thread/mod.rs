@@ -1,4 +1,4 @@
-//! One thread per number.
+//! Kernels in which one thread computes a number.
 
 pub mod abs_diff;
 pub mod add;
@@ -58,18 +58,18 @@ use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use core::marker::PhantomData;
 
-/// Limbs that addition and subtraction keep in registers at a time. Of eight, the
-/// addresses alone would take so many registers that half as many threads fit.
+/// The limbs that addition and subtraction keep in registers at a time. With eight, the addresses
+/// alone would take so many registers that half as many threads would fit.
 const CHUNK: u32 = 4;
 
-/// Limb `at` of a chunk. (Told apart by an index, or in a loop, the limbs would be put in memory.)
+/// Limb `at` of a chunk. (An index, or a loop, would put the limbs in memory.)
 #[inline(always)]
 fn pick([a, b, c, d]: [Limb; CHUNK as usize], at: u32) -> Limb {
     let [first, second] = if at & 2 == 0 { [a, b] } else { [c, d] };
     if at & 1 == 0 { first } else { second }
 }
 
-/// One number's operands and where its results go.
+/// The operands and the results of one number.
 pub struct Work<S> {
     /// The result.
     pub r: Number<S>,
@@ -83,11 +83,12 @@ pub struct Work<S> {
     pub c: Number<S>,
     /// The thread's own scratch.
     pub scratch: Number<Any>,
-    /// The word for the carry or borrow out.
+    /// The words for the carry or borrow out.
     pub carry: CarryOut,
 }
 
-/// The batches of a launch at this level, on whose word the leaves rely.
+/// The batches of a launch at thread level. Leaves rely on the contract under which they were
+/// made.
 #[derive(Clone, Copy)]
 pub struct Batches<'a, S> {
     arguments: &'a Arguments,
@@ -98,11 +99,10 @@ impl<'a, S: Stride> Batches<'a, S> {
     /// The batches that a kernel was launched with.
     ///
     /// # Safety
-    /// `arguments` are those of a launch of a thread-level kernel: its operands
-    /// allocated, its results and carry words apart from everything else, its
-    /// `workers` as many as its threads, and its blocks made of whole warps, with the
-    /// shared memory of `Kernel::launch`. The calling thread is one of them, and each
-    /// calls this once.
+    /// `arguments` are those of a launch of a kernel at thread level. The operands are allocated,
+    /// and the results and carry words overlap nothing else. `workers` is the number of threads.
+    /// Blocks are made of whole warps, and have the shared memory of `Kernel::launch`. Each thread
+    /// of the launch calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments) -> Self {
@@ -112,7 +112,7 @@ impl<'a, S: Stride> Batches<'a, S> {
         }
     }
 
-    /// The thread's own column of so many pairs in shared memory, where the launch has it.
+    /// The thread's own column of `pairs` pairs in shared memory, for a launch that has it.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn column(self, pairs: u32) -> shared::Column {
@@ -120,7 +120,7 @@ impl<'a, S: Stride> Batches<'a, S> {
         unsafe { shared::Column::new(pairs) }
     }
 
-    /// The thread's own column of pairs in scratch, where the launch has it.
+    /// The thread's own column of pairs in scratch, for a launch that has it.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn column_in_scratch(self) -> memory::Column {
@@ -128,7 +128,7 @@ impl<'a, S: Stride> Batches<'a, S> {
         unsafe { memory::Column::new(&self.arguments.scratch, thread::index_1d()) }
     }
 
-    /// The thread's own column of fours of limbs in scratch, where the launch has it.
+    /// The thread's own column of groups of four limbs in scratch, for a launch that has it.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn fours_in_scratch(self) -> Fours {
@@ -136,7 +136,7 @@ impl<'a, S: Stride> Batches<'a, S> {
         unsafe { Fours::new(&self.arguments.scratch, 1) }
     }
 
-    /// The numbers that fall to the calling thread's warp, each a digit of its thread.
+    /// The numbers that fall to the calling thread's warp, each held by its thread as one digit.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn digits(self) -> Tiles<'a, 1> {
@@ -144,17 +144,18 @@ impl<'a, S: Stride> Batches<'a, S> {
         unsafe { Tiles::new(self.arguments, Group::thread()) }
     }
 
-    /// The threads of the calling thread's block, where they take their
-    /// [numbers in step](Self::numbers_in_step).
+    /// The threads of the calling thread's block, if they take their [numbers in
+    /// step](Self::numbers_in_step).
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn team(self) -> Team<BLOCK> {
-        // SAFETY: by the contract of `new`; all threads of a block are given as many numbers.
+        // SAFETY: by the contract of `new`; all threads of a block are given the same count of
+        // numbers.
         unsafe { Team::new() }
     }
 
-    /// The numbers that fall to the calling thread, as many as to all others: threads past the end
-    /// of the batch compute the last number once more, with its result switched off.
+    /// The numbers that fall to the calling thread, as many as to every other thread. Threads past
+    /// the end of the batch compute the last number again, with its results switched off.
     #[inline(always)]
     pub fn numbers_in_step(self) -> InStep<'a, S> {
         InStep {

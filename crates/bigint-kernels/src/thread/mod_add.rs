@@ -1,10 +1,10 @@
-//! Sums modulo `m` (Scan): `a + b`, less `m` where it is not below `m`.
+//! Sums modulo `m` (Scan): `a + b`, minus `m` unless it is below `m`.
 //!
-//! A first pass finds whether `a + b - m` is negative, a second one writes. Neither branches
-//! on limbs. Both operands are below `m`.
+//! A first pass finds out whether `a + b - m` is negative, a second one writes the result.
+//! Neither branches on limbs. Both operands are below `m`.
 //!
-//! Cost: two passes of one addition and one subtraction a limb, in chunks of four. No
-//! scratch. `r` is not an operand.
+//! Cost: two passes, each of an addition and a subtraction for each limb, in chunks of four. No
+//! scratch. `r` overlaps no operand.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK};
@@ -17,7 +17,7 @@ struct ModAdd;
 impl Leaf for ModAdd {
     const OPERATION: Operation = Operation::ModAdd;
 
-    /// Cut or zero-extended to the width of `r`.
+    /// Computes the sum, cut or zero-extended to the width of `r`.
     #[inline(always)]
     fn number<R: Own, N: Own>(Numbers { r, a, b, c: m, .. }: Numbers<R, N>) {
         // Above `m` both operands are zero.
@@ -42,7 +42,7 @@ impl Leaf for ModAdd {
     }
 }
 
-/// The sums that fall to the calling thread.
+/// Computes the sums that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<ModAdd, S>(batches);

@@ -1,10 +1,10 @@
-//! Differences modulo `m` (Scan): `a - b`, and `m` where that is negative.
+//! Differences modulo `m` (Scan): `a - b`, plus `m` if that is negative.
 //!
-//! A first pass finds whether it is, a second one writes. Neither branches on limbs. Both
-//! operands are below `m`.
+//! A first pass finds out whether it is negative, a second one writes the result. Neither
+//! branches on limbs. Both operands are below `m`.
 //!
-//! Cost: two passes, the second of a subtraction and an addition a limb, in chunks of four.
-//! No scratch. `r` is not an operand.
+//! Cost: a pass of a subtraction for each limb, and one of a subtraction and an addition, in
+//! chunks of four. No scratch. `r` overlaps no operand.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK};
@@ -17,7 +17,7 @@ struct ModSub;
 impl Leaf for ModSub {
     const OPERATION: Operation = Operation::ModSub;
 
-    /// Cut or zero-extended to the width of `r`.
+    /// Computes the difference, cut or zero-extended to the width of `r`.
     #[inline(always)]
     fn number<R: Own, N: Own>(Numbers { r, a, b, c: m, .. }: Numbers<R, N>) {
         // Above `m` both operands are zero.
@@ -40,7 +40,7 @@ impl Leaf for ModSub {
     }
 }
 
-/// The differences that fall to the calling thread.
+/// Computes the differences that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<ModSub, S>(batches);

@@ -1,11 +1,11 @@
-//! Montgomery's product (Cios), by the thread that has the numbers: [`crate::montgomery`]
-//! has the maths.
+//! Montgomery's product (Cios), computed by a thread by itself. [`crate::montgomery`] explains
+//! the maths.
 //!
-//! Registers hold 4, 8, 12 or 16 limbs of each number, whichever the modulus fits; no wider
-//! one comes here. With `X` of them `R` would be `B^X`: so that it is `B^n` for a modulus
-//! of `n` limbs, `a` is moved up by the limbs that are missing.
+//! Registers hold 4, 8, 12 or 16 limbs of each number, the fewest that the modulus fits; wider
+//! moduli are not computed here. With `X` limbs, products are divided by `B^X`. For a modulus
+//! of `n` limbs they must be divided by `B^n`, so `a` is moved up by `X - n` limbs.
 //!
-//! Cost: `2 X^2 + X` products. No scratch. `r` is not an operand.
+//! Cost: `2 X^2 + X` products of limbs. No scratch. `r` overlaps no operand.
 
 use super::{Batches, Work};
 use crate::gpu::known::montgomery_digit;
@@ -15,7 +15,7 @@ use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{self, Modulus};
 use bigint_core::Limb;
 
-/// The products that fall to the calling thread.
+/// Computes the products that fall to the calling thread.
 #[inline(always)]
 pub fn cios<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {

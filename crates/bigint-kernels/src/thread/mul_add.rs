@@ -1,16 +1,16 @@
-//! `a b + c` by columns (Comba; [Honda 2015]).
+//! Products with an addend, `a b + c`, by columns (Comba; [Honda 2015]).
 //!
-//! A limb of `c` is one more term of its column. The maths and the bounds are in
-//! [`columns`](crate::columns).
+//! A limb of `c` is one more term of its column. [`columns`](crate::columns) explains the maths
+//! and the bounds.
 //!
-//! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result is written
-//! once and none is read. No scratch. `r` is not an operand.
+//! Cost: `ceil4(n) ceil4(m)` products, with an addition for each. Each limb of the result is
+//! written once, and none is read. No scratch. `r` overlaps no operand.
 
 use super::Batches;
 use crate::columns::{Columns, STEP};
 use crate::gpu::memory::{Number, Stride};
 
-/// The values that fall to the calling thread.
+/// Computes the values that fall to the calling thread.
 #[inline(always)]
 pub fn comba<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {

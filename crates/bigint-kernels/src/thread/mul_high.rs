@@ -1,15 +1,16 @@
 //! High halves of products by columns (Comba; [Honda 2015]).
 //!
-//! The columns below the half are summed for what they send up, and not stored. The maths
-//! and the bounds are in [`columns`](crate::columns).
+//! The columns below the half are summed for their carry, and not stored.
+//! [`columns`](crate::columns) explains the maths and the bounds.
 //!
-//! Cost: `ceil4(n) ceil4(m)` products, an add for each. No scratch. `r` is not an operand.
+//! Cost: `ceil4(n) ceil4(m)` products, with an addition for each. No scratch. `r` overlaps no
+//! operand.
 
 use super::Batches;
 use crate::columns::{Columns, STEP};
 use crate::gpu::memory::{Number, Stride};
 
-/// The high halves that fall to the calling thread.
+/// Computes the high halves that fall to the calling thread.
 #[inline(always)]
 pub fn comba<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {
@@ -17,7 +18,7 @@ pub fn comba<S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// `r` is `a b` without its lowest limbs, as many as the wider operand has, cut or
+/// Sets `r` to `a b` without as many of its lowest limbs as the wider operand has, cut or
 /// zero-extended to the width of `r`.
 #[inline(always)]
 fn number(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
@@ -29,7 +30,8 @@ fn number(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>
         columns.add_products(k, a, b);
         let limbs = columns.next();
         for t in 0..STEP {
-            // What lies below the half is past every width then.
+            // The index of a limb below the half wraps around, past every width, so it is not
+            // stored.
             r.set((FOUR * k + t as u32).wrapping_sub(half), limbs[t]);
         }
         k += 1;

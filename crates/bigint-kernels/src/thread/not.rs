@@ -1,13 +1,13 @@
-//! Complement (Limbwise): `r[j] = !a[j]`, the operand zero-extended.
+//! Complement (Limbwise): `r[j] = !a[j]`. The operand is zero-extended.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// A limb of `!a`.
+/// The operation `!a`, limb by limb.
 pub struct Not;
 
 impl Limbwise for Not {
@@ -31,7 +31,7 @@ impl Limbwise for Not {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<Not, S>(batches);

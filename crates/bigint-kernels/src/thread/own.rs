@@ -1,17 +1,17 @@
-//! Numbers that a thread has to itself, wherever they are: in device memory, in registers, or in a strip
-//! of shared memory, by way of which its warp moves them in whole lines.
+//! Numbers of which a thread has each to itself, wherever they are: in device memory, in registers, or
+//! in a strip of shared memory, through which its warp moves them in whole lines.
 //!
-//! Up to four limbs that are compared or added, and then written, stay in registers. Wider
-//! contiguous numbers go by way of strips where that pays ([`scanned`](bigint_core::kernel::scanned)):
-//! a thread that fetched one by itself would ask for a small piece of a line, and for limbs that it
-//! asked for before. 32 numbers, or 64 narrow ones, go at a time:
+//! Numbers of up to four limbs that are compared or added, and then written, stay in registers. Wider
+//! contiguous numbers pass through strips where that pays ([`scanned`](bigint_core::kernel::scanned)): a
+//! thread that loaded its number by itself would load a small part of a line at a time, and load limbs
+//! again that it has compared. A warp moves 32 numbers at a time, or 64 narrow ones:
 //!
 //! ```text
 //! device memory   a ---->  strip of a   \                  / strip of r  ----> r   device memory
 //!                 b ---->  strip of b   /  a thread each   \ strip of s  ----> s
 //! ```
 //!
-//! All others stay where they are.
+//! All other numbers are read and written in device memory.
 
 use super::{Batches, CHUNK, Work, pick};
 use crate::gpu::flat::Row;
@@ -25,12 +25,12 @@ use bigint_core::kernel;
 use bigint_core::specialization::{Home, ScanByThread, home};
 use bigint_core::{Arguments, Layout, Limb, MatrixArgument, Operation};
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// A number that a thread has to itself; zero above its width, and what is set there is lost.
+/// A number that a thread has to itself. Above its width it reads as zero, and stores do nothing.
 pub trait Own: Fours {
-    /// Limbs in the number.
+    /// The limbs of the number.
     fn width(self) -> u32;
 
     /// Limb `at`.
@@ -103,7 +103,7 @@ impl Own for SharedNumber {
     }
 }
 
-/// Up to four limbs in registers; nothing is set here.
+/// An operand of up to four limbs in registers. Stores do nothing.
 #[derive(Clone, Copy)]
 struct Few {
     limbs: [Limb; 4],
@@ -147,8 +147,8 @@ impl Own for Few {
     fn set(self, _: u32, _: Limb) {}
 }
 
-/// The numbers of one computation. A result may be where an operand is: `r` where `a` is, and `s`
-/// where `b` is, limb by limb.
+/// The numbers of one computation. `r` may have the same memory as `a`, and `s` the same as `b`, limb by
+/// limb.
 #[derive(Clone, Copy)]
 pub struct Numbers<R, N> {
     /// The result.
@@ -163,13 +163,13 @@ pub struct Numbers<R, N> {
     pub c: N,
 }
 
-/// What a thread computes.
+/// An operation that a thread computes on its numbers.
 pub trait Leaf {
     /// The operation that it computes.
     const OPERATION: Operation;
 
-    /// The results of these operands. Limbs of operands are read before those of results in their
-    /// place, and in fours those of the four.
+    /// Computes the results. A limb of an operand is read before the limb of a result at the same place
+    /// is set; if limbs are set in groups of four, so are all four.
     fn number<R: Own, N: Own>(numbers: Numbers<R, N>);
 }
 
@@ -179,7 +179,7 @@ pub fn swapped(is_so: bool, x: [Limb; 4], y: [Limb; 4]) -> ([Limb; 4], [Limb; 4]
     if is_so { (y, x) } else { (x, y) }
 }
 
-/// `r = x`, cut or extended to the width of `r`.
+/// Sets `r` to `x`, cut or extended to the width of `r`.
 #[inline(always)]
 pub fn copy(r: impl Own, x: impl Own) {
     let mut at = 0;
@@ -189,7 +189,7 @@ pub fn copy(r: impl Own, x: impl Own) {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn numbers<L: Leaf, S: Stride>(batches: Batches<'_, S>) {
     let arguments = batches.arguments;
@@ -212,7 +212,7 @@ pub fn numbers<L: Leaf, S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// Computes the batches where the launch has shared memory for strips.
+/// Computes the numbers of the calling warp through strips, for which the launch has shared memory.
 #[allow(unsafe_code)]
 #[inline(always)]
 fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {
@@ -232,7 +232,7 @@ fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {
     let group: Group<WARP> = unsafe { Group::new() };
     let lane = group.lane();
     let of_thread = kernel::numbers_scanned(a.width as u32);
-    // What is not there has no limbs.
+    // Operands that the operation does not have have no limbs.
     let limbs = |is_there: bool, batch: &MatrixArgument| match is_there {
         true => kernel::strip(batch.width as u32) * of_thread,
         false => 0,
@@ -291,7 +291,7 @@ fn by_strips<L: Leaf>(batches: Batches<'_, impl Stride>) {
     }
 }
 
-/// Calls `take` with 0 to `end`, whose text stands in the kernel once.
+/// Calls `take` with each number below `end`. The kernel has its text once.
 #[inline(always)]
 pub fn each(end: usize, take: impl Fn(u32)) {
     let mut i = thread::here(0);

@@ -1,17 +1,17 @@
-//! Pieces: eight limbs of each of a warp's numbers, on their way between device memory and the
-//! threads by way of shared memory.
+//! Pieces: eight limbs of each of a warp's numbers, which pass between device memory and the
+//! threads through shared memory.
 //!
-//! Of contiguous numbers a lane moves one limb of each of eight,
+//! If numbers are contiguous, a lane moves one limb of each of eight numbers:
 //!
 //! ```text
 //! lane             0      1    ...    7      8      9    ...    31
 //! number, limb   0, 0   0, 1  ...   0, 7   8, 0   8, 1   ...  24, 7,  then 1, 0 and so on
 //! ```
 //!
-//! so that a warp asks for whole sectors and, with a ninth limb left out behind each number, meets in
-//! no bank; a thread that fetched its own limbs would ask for each
-//! of them in a sector by itself. Of interleaved numbers a lane moves its own number's, which are
-//! neighbours of the other lanes'.
+//! So a warp accesses whole sectors. A ninth limb is left free behind each number, so that threads
+//! meet in no bank. (A thread that loaded its own limbs would access a sector for each of them.) If
+//! numbers are interleaved, a lane moves the limbs of its own number, whose neighbours in memory
+//! are the other lanes' limbs.
 
 use super::places::{each_of_eight, for_each_of_eight};
 use crate::gpu::memory::{Batch, Stride};
@@ -20,27 +20,27 @@ use crate::gpu::warp::Group;
 use bigint_core::Limb;
 use bigint_core::kernel::PIECE;
 
-/// Threads of a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// Numbers whose limbs are taken and given one by one from the top down, by the threads of a
-/// warp together: all at the same limb.
+/// Numbers whose limbs the threads of a warp take and give one by one from the top down. All
+/// threads are at the same limb.
 #[derive(Clone, Copy)]
 pub struct Pieces<S> {
     group: Group<WARP>,
     numbers: u32,
-    /// The batch that is taken from, and the places of a piece of it.
+    /// The batch from which limbs are taken, and the places of a piece of it.
     from: (Batch<S>, Places),
-    /// The batches that are given to.
+    /// The batches to which limbs are given.
     to: [Batch<S>; 2],
-    /// The places of a piece that is given.
+    /// The places of a piece that is given to a batch.
     given: Places,
-    /// The next piece that is taken, as the lane moves it.
+    /// The lane's limbs of the next piece that is taken.
     ahead: [Limb; PIECE as usize],
 }
 
 impl<S: Stride> Pieces<S> {
-    /// The pieces of so many numbers, counted from the first ones of these batches.
+    /// The pieces of the first `numbers` numbers of these batches.
     #[inline(always)]
     pub fn new(
         group: Group<WARP>,
@@ -65,7 +65,7 @@ impl<S: Stride> Pieces<S> {
         self.group.all(is_so)
     }
 
-    /// Begins to take limbs, the first of which is limb `at`.
+    /// Begins to take limbs, with limb `at`.
     #[inline(always)]
     pub fn begin(&mut self, at: u32) {
         self.fetch(at & !(PIECE - 1));
@@ -74,7 +74,7 @@ impl<S: Stride> Pieces<S> {
         }
     }
 
-    /// Takes limb `at`, which is the one below the last; zero above and below the number.
+    /// Takes limb `at`, the one below the last taken. It is zero above and below the number.
     #[inline(always)]
     pub fn next(&mut self, at: u32) -> Limb {
         let (batch, places) = self.from;
@@ -82,18 +82,18 @@ impl<S: Stride> Pieces<S> {
         if is_inside && at % PIECE == PIECE - 1 {
             self.place(at & !(PIECE - 1));
         }
-        // Above the piece there are zeros.
+        // The place above the piece holds zero.
         let at = if is_inside { at % PIECE } else { PIECE };
         places.of_lane(self.group.lane()).limb(at)
     }
 
-    /// Takes limbs `at - 1` and `at`, which are those below the last, as [`next`](Self::next) does.
+    /// Takes limbs `at - 1` and `at`, the two below the last taken, as [`next`](Self::next) does.
     #[inline(always)]
     pub fn next_two(&mut self, at: u32) -> [Limb; 2] {
         let (batch, places) = self.from;
         let below = at.wrapping_sub(1);
         let place = places.of_lane(self.group.lane());
-        // Above the piece there are zeros.
+        // The place above the piece holds zero.
         let limb = |at: u32| {
             place.limb(if at < batch.width() {
                 at % PIECE
@@ -102,7 +102,7 @@ impl<S: Stride> Pieces<S> {
             })
         };
         let mut upper = limb(at);
-        // The lower one's piece begins with it, or with the upper one.
+        // A new piece begins, from the top, with the lower limb or with the upper one.
         if below % PIECE >= PIECE - 2 && below < batch.width() {
             self.place(below & !(PIECE - 1));
             upper = if at % PIECE == 0 { upper } else { limb(at) };
@@ -110,7 +110,7 @@ impl<S: Stride> Pieces<S> {
         [limb(below), upper]
     }
 
-    /// Gives zeros in the first batch down to limb `end`.
+    /// Begins to give limbs to the first batch, by giving zeros above limb `end`.
     #[inline(always)]
     pub fn begin_to_give(&mut self, end: u32) {
         let place = self.given.of_lane(self.group.lane());
@@ -123,7 +123,8 @@ impl<S: Stride> Pieces<S> {
         }
     }
 
-    /// Gives limbs `at` and `at + 1` of the first batch, those below the last; `at` is even.
+    /// Gives limbs `at` and `at + 1` to the first batch, the two below the last given; `at` is
+    /// even.
     #[inline(always)]
     pub fn give(&mut self, at: u32, [low, high]: [Limb; 2]) {
         let place = self.given.of_lane(self.group.lane());
@@ -134,7 +135,7 @@ impl<S: Stride> Pieces<S> {
         }
     }
 
-    /// Gives limbs `at .. at + 8` of the second batch, a multiple of 8.
+    /// Gives limbs `at .. at + 8` to the second batch; `at` is a multiple of 8.
     #[inline(always)]
     pub fn give_eight(&mut self, at: u32, limbs: [Limb; PIECE as usize]) {
         let place = self.given.of_lane(self.group.lane());
@@ -142,15 +143,15 @@ impl<S: Stride> Pieces<S> {
         self.give_piece::<1>(at);
     }
 
-    /// Asks for the piece from limb `from` on.
+    /// Loads the piece from limb `from` on into registers.
     #[inline(always)]
     fn fetch(&mut self, from: u32) {
         let walk = self.from.0.walk(self.group.lane(), from, self.numbers);
         self.ahead = each_of_eight(|i| walk.limb(i));
     }
 
-    /// Puts the piece that was asked for, from limb `from` on, where its threads take it, and
-    /// asks for the one below.
+    /// Puts the loaded piece, from limb `from` on, into the places from which its threads take it,
+    /// and loads the piece below.
     #[inline(always)]
     fn place(&mut self, from: u32) {
         let (batch, places) = self.from;

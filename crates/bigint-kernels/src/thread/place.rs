@@ -1,20 +1,20 @@
-//! A number of bits, taken apart into limbs and what is left of one.
+//! Places of bits, as a number of limbs and of bits within one.
 
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `limbs * 32 + bits` bits.
+/// The place of bit `32 limbs + bits`.
 #[derive(Clone, Copy)]
 pub struct BitPlace {
-    /// Whole limbs.
+    /// The number of whole limbs.
     pub limbs: u32,
-    /// Bits beyond them, below 32.
+    /// The number of bits beyond them, below 32.
     pub bits: u32,
 }
 
 impl BitPlace {
-    /// The place of bit `bits`. No number has bit `2^32 - 1`, so that this stands for all places
-    /// that are higher.
+    /// The place of bit `bits`. No number has bit `2^32 - 1`, so this value stands for all
+    /// higher places too.
     #[inline(always)]
     pub fn of(bits: Limb) -> Self {
         BitPlace {
@@ -30,8 +30,9 @@ pub fn word(high: Limb, low: Limb) -> u64 {
     u64::from(high) << LIMB_BITS | u64::from(low)
 }
 
-/// Limbs `from .. from + 5` of a number [in fours](Number::in_fours): of the eight around them.
-/// Places wrap around: what is below limb 0 is above every number, and zero.
+/// Limbs `from .. from + 5` of a number [in fours](Number::in_fours), picked from the eight
+/// limbs around them. Places below limb 0 wrap around to places above every number, and read as
+/// zero.
 #[inline(always)]
 pub fn five<S: Stride>(number: Number<S>, from: u32) -> [Limb; 5] {
     let lower = from & !3;

@@ -1,16 +1,16 @@
-//! Tiles whose numbers go by way of places in shared memory, one for each thread, which
-//! reads and writes its own a limb at a time.
+//! Tiles whose numbers pass through places in shared memory. Each thread has its own places,
+//! and reads and writes them limb by limb.
 //!
-//! Where numbers follow each other without a gap, a tile is one run of memory, which the
-//! warp moves four limbs at a time, whatever the numbers' width. Else each thread moves its
-//! own number, which is just right for interleaved limbs.
+//! If numbers follow each other without a gap, a tile is one run of memory, which the warp
+//! moves four limbs at a time, whatever the numbers' width. Otherwise each thread moves its own
+//! number, which suits interleaved limbs.
 
 use crate::gpu::memory::{Batch, Stride};
 use crate::gpu::shared::{Places, SharedNumber};
 use crate::gpu::warp::Group;
 use bigint_core::Limb;
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
 /// A tile, seen from one of the warp's threads.
@@ -18,24 +18,24 @@ const WARP: u32 = 32;
 pub struct Placed<S> {
     /// The warp.
     pub group: Group<32>,
-    /// The limbs that operands are extended to, by
-    /// [`placed_width`](bigint_core::kernel::placed_width).
+    /// The width, in limbs, to which operands are extended, as
+    /// [`placed_width`](bigint_core::kernel::placed_width) says.
     pub room: u32,
-    /// Numbers in the tile.
+    /// The number of numbers in the tile.
     pub numbers: u32,
-    /// Whether the tile is whole, and a run of memory.
+    /// Whether the tile has a number for each thread, and is a run of memory.
     pub is_run: bool,
-    /// The first operand, and where it goes.
+    /// The first operand, and its places.
     pub a: (Batch<S>, Places),
-    /// The second operand, and where it goes.
+    /// The second operand, and its places.
     pub b: (Batch<S>, Places),
-    /// The result, and where it comes from.
+    /// The result, and its places.
     pub r: (Batch<S>, Places),
 }
 
 impl<S: Stride> Placed<S> {
-    /// Brings both operands in. Gives the thread's places of `a`, `b` and `r`; the last two
-    /// are the same if all of the product is wanted.
+    /// Moves both operands into their places. Returns the thread's places of `a`, `b` and `r`;
+    /// the last two are the same if the whole product is wanted.
     #[inline(always)]
     pub fn bring_in(self) -> [SharedNumber; 3] {
         if self.is_run {
@@ -46,7 +46,7 @@ impl<S: Stride> Placed<S> {
         [self.a.1, self.b.1, self.r.1].map(|places| places.of_lane(self.group.lane()))
     }
 
-    /// Stores all threads' results.
+    /// Moves all threads' results from their places to device memory.
     #[inline(always)]
     pub fn bring_out(self) {
         let (batch, places) = self.r;
@@ -70,14 +70,15 @@ impl<S: Stride> Placed<S> {
         }
     }
 
-    /// Eight loads are on their way before the first has come.
+    /// Moves both operands as runs of memory. Eight loads are on their way before the first has
+    /// arrived.
     #[inline(always)]
     fn bring_run_in(self) {
         let ((a, to_a), (b, to_b)) = (self.a, self.b);
         let (a_end, b_end) = (to_a.fours(), to_b.fours());
         let lane = self.group.lane();
-        // The first of a turn's fours: the same in the whole warp, and where widths are known
-        // it is known at once which fours there are.
+        // The first group of four limbs of a turn. It is the same in the whole warp, so if
+        // widths are known to the compiler, it also knows which groups exist.
         let mut first = 0;
         while first < a_end.max(b_end) {
             let end = |end: u32, k: u32| if first + k * WARP < end { end } else { 0 };
@@ -103,7 +104,7 @@ impl<S: Stride> Placed<S> {
         }
     }
 
-    /// Each thread its own number.
+    /// Moves both operands, each thread those of its own number.
     #[inline(always)]
     fn bring_own_in(self) {
         let ((a, to_a), (b, to_b)) = (self.a, self.b);
@@ -119,7 +120,7 @@ impl<S: Stride> Placed<S> {
         }
     }
 
-    /// The end of the tile's numbers that have a limb `limb`.
+    /// The number of the tile's numbers if they have a limb `limb`, else zero.
     #[inline(always)]
     fn end(self, batch: Batch<S>, limb: u32) -> u32 {
         if limb < batch.width() {
@@ -130,7 +131,7 @@ impl<S: Stride> Placed<S> {
     }
 }
 
-/// The eight limbs that `limb` gives for 0 to 7. (In a loop the limbs would be put in memory.)
+/// The eight limbs that `limb` gives for 0 to 7. (A loop would put the limbs in memory.)
 #[inline(always)]
 pub fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
     [
@@ -145,7 +146,7 @@ pub fn each_of_eight(limb: impl Fn(u32) -> Limb) -> [Limb; 8] {
     ]
 }
 
-/// `take` of each limb, with its place.
+/// Calls `take` with the place and the value of each limb.
 #[inline(always)]
 pub fn for_each_of_eight([x0, x1, x2, x3, x4, x5, x6, x7]: [Limb; 8], take: impl Fn(u32, Limb)) {
     take(0, x0);

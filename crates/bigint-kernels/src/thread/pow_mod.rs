@@ -1,8 +1,8 @@
-//! Powers modulo odd numbers by windows of the exponent, by the thread that has the numbers:
-//! [`crate::power`] has the maths.
+//! Powers modulo odd numbers by windows of the exponent, computed by a thread by itself.
+//! [`crate::power`] explains the maths.
 //!
-//! Registers hold 4, 8, 12, 16 or 32 limbs, whichever the modulus fits; no wider one comes here.
-//! The flag says that a modulus is even, and the result then is none.
+//! Registers hold 4, 8, 12, 16 or 32 limbs, the fewest that the modulus fits; wider moduli are
+//! not computed here. The flag is 1 if the modulus is even; the result then has no meaning.
 
 use super::{Batches, Work};
 use crate::gpu::block::Team;
@@ -15,8 +15,8 @@ use crate::power::power;
 use bigint_core::Limb;
 use bigint_core::kernel::BLOCK;
 
-/// The powers that fall to the calling thread: in constant time, or, where the host knows so, in
-/// time that depends on the exponents.
+/// Computes the powers that fall to the calling thread. It takes constant time, unless it is
+/// specialised to depend on the exponents.
 #[inline(always)]
 pub fn window<S: Stride>(batches: Batches<'_, S>) {
     let (team, scratch) = (batches.team(), batches.fours_in_scratch());

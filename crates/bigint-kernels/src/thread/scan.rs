@@ -1,9 +1,10 @@
-//! What one pass over the limbs of a number, or of two, finds out (Scan), by the thread
-//! that has them.
+//! Facts about one number or two that one pass over their limbs finds out (Scan), computed by a
+//! thread by itself.
 //!
-//! Every limb, or pair of limbs, says a word, and of the words of all there is a greatest,
-//! a least or a sum: an order in which they meet does not matter, so that lanes of a warp
-//! may share them. A comparison's words, say, grow with the place of the limb:
+//! Each limb, or pair of limbs at the same place, gives a word. The words are combined by their
+//! maximum, their minimum or their sum. The order in which they are combined does not matter,
+//! so lanes of a warp may share them. The words of a comparison, for example, grow with the
+//! place of the limb:
 //!
 //! ```text
 //! a         7 5 3 9
@@ -11,8 +12,7 @@
 //! a[j] b[j] = > = =    words 0 7 0 0: limb 2 decides, 2 (2 + 1) + 1, odd, for greater
 //! ```
 //!
-//! Cost: one pass from the top, which ends early where a word settles the matter. No
-//! scratch.
+//! Cost: one pass from the top, which ends early if a word decides the result. No scratch.
 
 use super::own::{self, Leaf, Numbers, Own};
 use super::{Batches, CHUNK};
@@ -20,28 +20,28 @@ use crate::gpu::memory::Stride;
 use bigint_core::{Limb, Operation};
 use core::marker::PhantomData;
 
-/// What an operation finds out in one pass over a number, or over two.
+/// An operation that is computed in one pass over a number, or over two.
 pub trait Scan {
-    /// The word of limbs that say nothing.
+    /// The word that changes nothing when it is combined with others.
     const NOTHING: Limb;
 
     /// The operation.
     const OPERATION: Operation;
 
-    /// Whether any other word of higher limbs makes those below superfluous.
+    /// Whether any other word of higher limbs makes the limbs below irrelevant.
     const SETTLES: bool;
 
-    /// The finding of limb `at` of both numbers, a word.
+    /// The word of the limbs `x` and `y` at place `at`.
     fn word(x: Limb, y: Limb, at: u32) -> Limb;
 
-    /// The finding of two words together.
+    /// The combination of two words.
     fn both(first: Limb, second: Limb) -> Limb;
 
-    /// The answer, of a first number of `width` limbs, where all limbs together say `word`.
+    /// The result for a first number of `width` limbs, if all words together are `word`.
     fn answer(word: Limb, width: u32) -> Limb;
 }
 
-/// The finding of `a` and `b`.
+/// The result for `a` and `b`.
 #[inline(always)]
 pub fn number<O: Scan>(a: impl Own, b: impl Own) -> Limb {
     let mut word = O::NOTHING;
@@ -55,7 +55,7 @@ pub fn number<O: Scan>(a: impl Own, b: impl Own) -> Limb {
     O::answer(word, a.width())
 }
 
-/// An operation whose finding is a result.
+/// The leaf of an operation that stores its result in a number.
 struct Finding<O>(PhantomData<O>);
 
 impl<O: Scan> Leaf for Finding<O> {
@@ -72,7 +72,7 @@ impl<O: Scan> Leaf for Finding<O> {
     }
 }
 
-/// Finds out about the numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn numbers<O: Scan, S: Stride>(batches: Batches<'_, S>) {
     own::numbers::<Finding<O>, S>(batches);

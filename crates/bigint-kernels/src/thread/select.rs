@@ -1,14 +1,14 @@
-//! One of two numbers by a mask (Limbwise): `r[j] = a[j]` where a limb of the mask is not
-//! zero, else `b[j]`.
+//! Selection of one of two numbers by a mask (Limbwise): `r[j] = a[j]` if the mask is not zero,
+//! else `b[j]`.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
-/// A limb of the result.
+/// The selection, limb by limb.
 pub struct Select;
 
 impl Limbwise for Select {
@@ -47,7 +47,7 @@ impl Limbwise for Select {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<Select, S>(batches);

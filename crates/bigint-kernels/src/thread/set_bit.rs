@@ -1,7 +1,7 @@
-//! One bit of each number set (Limbwise): with `place = 32 q + s`, `0 <= s < 32`,
-//! `r[j] = a[j]`, but `r[q] = a[q] | 2^s`.
+//! Setting one bit of each number (Limbwise): with `place = 32 q + s` and `0 <= s < 32`,
+//! `r[j] = a[j]`, except `r[q] = a[q] | 2^s`.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
@@ -9,7 +9,7 @@ use super::place::BitPlace;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
-/// A limb of the result.
+/// The operation, limb by limb.
 pub struct SetBit;
 
 impl Limbwise for SetBit {
@@ -46,7 +46,7 @@ impl Limbwise for SetBit {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<SetBit, S>(batches);

@@ -1,7 +1,7 @@
-//! Shift to the left (Limbwise): with `bits = 32 q + s`, `0 <= s < 32`,
+//! Shift to the left (Limbwise): with `bits = 32 q + s` and `0 <= s < 32`,
 //! `r[j] = (a[j - q] 2^s + floor(a[j - q - 1] / 2^(32 - s))) mod 2^32`.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
@@ -9,7 +9,7 @@ use super::place::{BitPlace, five, word};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
-/// A limb of the result.
+/// The shift, limb by limb.
 pub struct Shl;
 
 impl Limbwise for Shl {
@@ -26,7 +26,7 @@ impl Limbwise for Shl {
 
     #[inline(always)]
     fn limb<S: Stride>([a, ..]: [Number<S>; 3], by: BitPlace, at: u32) -> Limb {
-        // Below limb 0 the places wrap around, to above every number.
+        // Places below limb 0 wrap around to places above every number, and read as zero.
         let from = at.wrapping_sub(by.limbs);
         let both = word(a.limb(from), a.limb(from.wrapping_sub(1)));
         (both << by.bits >> LIMB_BITS) as Limb
@@ -46,7 +46,7 @@ impl Limbwise for Shl {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<Shl, S>(batches);

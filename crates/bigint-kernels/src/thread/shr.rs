@@ -1,7 +1,7 @@
-//! Shift to the right (Limbwise): with `bits = 32 q + s`, `0 <= s < 32`,
+//! Shift to the right (Limbwise): with `bits = 32 q + s` and `0 <= s < 32`,
 //! `r[j] = (floor(a[j + q] / 2^s) + a[j + q + 1] 2^(32 - s)) mod 2^32`.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
@@ -9,7 +9,7 @@ use super::place::{BitPlace, five, word};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
-/// A limb of the result.
+/// The shift, limb by limb.
 pub struct Shr;
 
 impl Limbwise for Shr {
@@ -43,7 +43,7 @@ impl Limbwise for Shr {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<Shr, S>(batches);

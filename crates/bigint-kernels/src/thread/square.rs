@@ -1,13 +1,13 @@
-//! Squares by rows (School), each product of two limbs once.
+//! Squares by rows (School), with each product of two limbs computed once.
 //!
-//! A number of up to 32 limbs stands in registers ([`squares`]).
+//! A number of up to 32 limbs is squared in registers ([`squares`]).
 //!
-//! Wider numbers are squared by columns (Comba; [Honda 2015]), as [`columns`] says. Four columns of
-//! `X`, the products of limbs `i < j`, are completed, doubled with the bit that the four
-//! below sends up, and the squares of two limbs are added.
+//! Wider numbers are squared by columns (Comba; [Honda 2015]), as [`columns`] explains. Four
+//! columns of `X`, the sum of products of limbs `i < j`, are completed at a time. They are doubled,
+//! with the bit carried from the four columns below, and the squares of two limbs are added.
 //!
-//! Cost: 528 products, by columns `n (n + 1) / 2` with `n` rounded up to fours, and an add
-//! for each. No scratch. `r` is not an operand.
+//! Cost: in registers 528 products; by columns `n (n + 1) / 2` products, with `n` rounded up to a
+//! multiple of 4, and an addition for each. No scratch. `r` overlaps no operand.
 
 use super::Batches;
 use crate::columns::{self, Columns, STEP};
@@ -17,7 +17,7 @@ use crate::gpu::warp::Group;
 use crate::squares;
 use bigint_core::kernel::SQUARE_DIGIT;
 
-/// The squares that fall to the calling thread, or its warp.
+/// Computes the squares that fall to the calling thread, or to its warp.
 #[inline(always)]
 pub fn school<S: Stride>(batches: Batches<'_, S>) {
     if batches.arguments.a.width as usize <= SQUARE_DIGIT {

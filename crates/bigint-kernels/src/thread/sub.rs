@@ -1,11 +1,11 @@
 //! Subtraction, limb after limb (Ripple).
 //!
-//! With `c[0] = 0`, `r[j] = (a[j] - b[j] - c[j]) mod B` and `c[j+1]` is 1 where
-//! that difference is negative; `B` = 2^32. It is at least `-B`, so every borrow
-//! is 0 or 1. Operands are zero-extended to the result's width.
+//! With `B` = 2^32 and `c[0] = 0`, `r[j] = (a[j] - b[j] - c[j]) mod B`, and the borrow `c[j+1]`
+//! is 1 if that difference is negative, else 0. The difference is at least `-B`, so one borrow
+//! is enough. Operands are zero-extended to the result's width.
 //!
-//! Cost: one carry-chain instruction a limb, in chunks of four. No scratch.
-//! `r` may be an operand: a chunk is read before it is written.
+//! Cost: one instruction of a carry chain for each limb, in chunks of four limbs. No scratch.
+//! `r` may be an operand, as a chunk is read before it is written.
 
 use super::Batches;
 use super::add::chain;
@@ -13,7 +13,7 @@ use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// The differences that fall to the calling thread.
+/// Computes the differences that fall to the calling thread.
 #[inline(always)]
 pub fn ripple<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {

@@ -1,15 +1,15 @@
-//! One bit of each number (Limbwise): with `place = 32 q + s`, `0 <= s < 32`, bit `s` of
-//! `a[q]` is limb 0 of the result.
+//! Reading one bit of each number (Limbwise): with `place = 32 q + s` and `0 <= s < 32`, limb 0 of
+//! the result is bit `s` of `a[q]`.
 //!
-//! Lanes of a [warp](crate::warp::test_bit) have it: of one limb there is nothing for a thread to do
-//! that they do not do faster.
+//! Only lanes of a [warp](crate::warp::test_bit) compute it: a thread reads just one limb of a
+//! number, and a kernel of threads would never be faster.
 
 use super::limbwise::Limbwise;
 use super::place::BitPlace;
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::{Limb, Operation};
 
-/// A limb of the result.
+/// The operation, limb by limb.
 pub struct TestBit;
 
 impl Limbwise for TestBit {

@@ -1,10 +1,9 @@
-//! Tiles: neighbouring numbers for the threads of a warp, one for each, or several short
+//! Tiles: neighbouring numbers for the threads of a warp, one for each thread or several short
 //! ones.
 //!
-//! Where numbers follow each other without a gap, a tile is one run of memory. The warp
-//! then moves it in whole lines, by way of shared memory, where each thread finds its own
-//! number; a thread that fetched a number by itself would take a small piece of a line
-//! from each of many lines.
+//! If numbers follow each other without a gap, a tile is one run of memory. The warp then moves it
+//! in whole lines into shared memory, where each thread finds its own number. A thread that loaded
+//! its number by itself would load a small part of each of many lines.
 
 use super::pieces::Pieces;
 use super::places::Placed;
@@ -23,47 +22,47 @@ use bigint_core::specialization::{
 use bigint_core::{Algorithm, Arguments, MatrixArgument};
 use core::marker::PhantomData;
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
 /// A tile, seen from one of the warp's threads.
 pub struct Tile<S> {
-    /// A copy: what is read by reference would be kept in memory.
+    /// A copy of the arguments. If they were read by reference, they would be kept in memory.
     arguments: Arguments,
     group: Group<32>,
     worker: u64,
     /// The tile's first number.
     first: u64,
-    /// Numbers in the tile.
+    /// The number of numbers in the tile.
     numbers: u32,
-    /// The limbs of each operand where tiles are runs of memory: where operands have the
-    /// same width, results twice that, all follow each other without a gap, and the
-    /// launch has shared memory for them. Else zero.
+    /// The limbs of each operand if tiles are dense, that is, pass through slots; else zero.
+    /// Operands then have the same width, results twice that width, and all follow each other
+    /// without a gap.
     pub dense_width: u32,
     stride: PhantomData<S>,
 }
 
 impl<S: Stride> Tile<S> {
-    /// Numbers in the tile: fewer at the batch's end.
+    /// The number of numbers in the tile, which is less at the batch's end.
     #[inline(always)]
     pub fn numbers(&self) -> u32 {
         self.numbers
     }
 
-    /// The thread's lane: the place of its number, or numbers, in the tile.
+    /// The thread's lane, which is the place of its number, or numbers, in the tile.
     #[inline(always)]
     pub fn lane(&self) -> u32 {
         self.group.lane()
     }
 
-    /// Waits for the warp.
+    /// Waits for all threads of the warp.
     #[inline(always)]
     pub fn sync(&self) {
         self.group.sync();
     }
 
-    /// The thread's own number; past the batch's end, where its result is switched off,
-    /// the last one.
+    /// The thread's own number. Past the batch's end it is the last number, with its results
+    /// switched off.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn work(&self) -> Work<S> {
@@ -85,7 +84,7 @@ impl<S: Stride> Tile<S> {
         }
     }
 
-    /// Whether the first operands are a run of memory that begins where fours do.
+    /// Whether the first operands are a run of memory that begins at a multiple of 16 bytes.
     #[inline(always)]
     pub fn is_run(&self) -> bool {
         let Arguments { a, .. } = &self.arguments;
@@ -93,19 +92,19 @@ impl<S: Stride> Tile<S> {
         has_no_gaps && a.limbs % 16 == 0
     }
 
-    /// All first operands of a tile that is a run of memory as one long number.
+    /// All first operands of a tile that is a run of memory, as one long number.
     #[inline(always)]
     pub fn a(&self) -> Number<Unit> {
         self.run(&self.arguments.a)
     }
 
-    /// All second operands of a dense tile.
+    /// All second operands of a dense tile, as one long number.
     #[inline(always)]
     pub fn b(&self) -> Number<Unit> {
         self.run(&self.arguments.b)
     }
 
-    /// All results of a dense tile.
+    /// All results of a dense tile, as one long number.
     #[inline(always)]
     pub fn r(&self) -> Number<Unit> {
         self.run(&self.arguments.r)
@@ -119,7 +118,7 @@ impl<S: Stride> Tile<S> {
         unsafe { Number::<S>::run(argument, self.first, self.numbers) }
     }
 
-    /// The tile as one that goes by way of places in shared memory, if the launch has them.
+    /// The tile with its places in shared memory, if the launch has them.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn placed(&self) -> Option<Placed<S>> {
@@ -157,8 +156,8 @@ impl<S: Stride> Tile<S> {
         }
     }
 
-    /// Places for numbers whose roots are wanted, and the thread's room behind them in which its root
-    /// grows, if the launch has them.
+    /// The places for numbers whose roots are computed, and the thread's room behind them in which
+    /// its root grows, if the launch has them.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn root_places(&self) -> Option<(Places, SharedNumber)> {
@@ -174,8 +173,8 @@ impl<S: Stride> Tile<S> {
         Some((places(0, n as u32), room.of_lane(self.lane())))
     }
 
-    /// The tile as one whose dividends come in pieces, and whose quotients and remainders go so;
-    /// for threads of a launch with [`piece_bytes`] of shared memory for each.
+    /// The pieces through which the tile's dividends, quotients and remainders pass. The launch has
+    /// [`piece_bytes`] of shared memory for each thread.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn pieces(&self) -> Pieces<S> {
@@ -196,8 +195,8 @@ impl<S: Stride> Tile<S> {
         )
     }
 
-    /// The warp's slots in shared memory, for a dense tile. `FOURS` is that of
-    /// `slot_fours` for numbers of `dense_width` limbs.
+    /// The warp's slots in shared memory, for a dense tile. `FOURS` is the value of `slot_fours`
+    /// for numbers of `dense_width` limbs.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn slots<const FOURS: u32>(&self) -> Slots<FOURS> {
@@ -206,8 +205,8 @@ impl<S: Stride> Tile<S> {
     }
 }
 
-/// The numbers of the calling thread's warp, a tile after the other, in a kernel that
-/// multiplies by rows (School) or by columns (Comba).
+/// The numbers of the calling thread's warp, tile by tile, in a kernel that multiplies by rows
+/// (School) or by columns (Comba).
 pub struct Tiles<'a, S, const BY_ROWS: bool> {
     arguments: &'a Arguments,
     group: Group<32>,
@@ -219,8 +218,7 @@ pub struct Tiles<'a, S, const BY_ROWS: bool> {
 }
 
 impl<'a, S: Stride> Batches<'a, S> {
-    /// The tiles that fall to the calling thread's warp, whose threads go through them
-    /// together.
+    /// The tiles that fall to the calling thread's warp. Its threads go through them together.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn tiles<const BY_ROWS: bool>(self) -> Tiles<'a, S, BY_ROWS> {
@@ -252,7 +250,7 @@ impl<'a, S: Stride> Batches<'a, S> {
 }
 
 impl<'a, S: Stride> Batches<'a, S> {
-    /// The tiles of a kernel whose numbers do not go by way of slots.
+    /// The tiles of a kernel whose numbers do not pass through slots.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn tiles_of_one(self) -> Tiles<'a, S, true> {
@@ -300,9 +298,10 @@ impl<S: Stride, const BY_ROWS: bool> Iterator for Tiles<'_, S, BY_ROWS> {
     }
 }
 
-/// Brings numbers of `Q` fours into the slots, from four `at` on; `GAP` fours are left out
-/// in the middle. Thread `lane` moves fours `lane`, `lane + 32`, ... of the run, up to eight
-/// at a time: always the same part of a number, as `Q` divides 32.
+/// Moves numbers of `Q` groups of four limbs from a run into the slots, from group `at` of each on.
+/// `GAP` groups are left free in the middle of a number. Thread `lane` moves groups `lane`,
+/// `lane + 32` and so on of the run, up to eight at a time. They are always the same part of a
+/// number, as `Q` divides 32.
 #[inline(always)]
 pub fn bring_in<const Q: u32, const GAP: u32, const FOURS: u32>(
     run: Number<Unit>,
@@ -338,8 +337,8 @@ pub fn bring_in<const Q: u32, const GAP: u32, const FOURS: u32>(
     slots.set_four(number + 7 * (WARP / Q), at, f7);
 }
 
-/// Stores the first `P` fours of all slots, likewise; `WHOLE` says that the run ends with a
-/// four.
+/// Moves the first `P` groups of four limbs of all slots to a run, as [`bring_in`] moves operands.
+/// `WHOLE` says that the run's length is a multiple of four limbs.
 #[inline(always)]
 pub fn bring_out<const P: u32, const WHOLE: bool, const FOURS: u32>(
     run: Number<Unit>,

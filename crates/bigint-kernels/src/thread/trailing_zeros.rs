@@ -1,14 +1,15 @@
-//! Zeros below the lowest 1 (Scan): limb `j`, where it is not zero, says `32 j` and the zeros
-//! below its lowest 1; the lowest such limb's word is the least.
+//! The number of zeros below the lowest 1 (Scan). The word of a limb `j` that is not zero is
+//! `32 j` plus the number of zeros below its lowest 1. The least word is that of the lowest
+//! such limb.
 //!
-//! [`scan`](super::scan) says how, and at what cost.
+//! [`scan`](super::scan) explains the method and its cost.
 
 use super::Batches;
 use super::scan::{self, Scan};
 use crate::gpu::memory::Stride;
 use bigint_core::{LIMB_BITS, Limb, Operation};
 
-/// The zeros below the lowest 1.
+/// The number of zeros below the lowest 1.
 pub struct TrailingZeros;
 
 impl Scan for TrailingZeros {
@@ -36,7 +37,7 @@ impl Scan for TrailingZeros {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn scan<S: Stride>(batches: Batches<'_, S>) {
     scan::numbers::<TrailingZeros, S>(batches);

@@ -1,13 +1,14 @@
-//! Exclusive disjunction, bit by bit (Limbwise): `r[j] = a[j] ^ b[j]`, operands zero-extended.
+//! Exclusive disjunction, bit by bit (Limbwise): `r[j] = a[j] ^ b[j]`. Operands are
+//! zero-extended.
 //!
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::Batches;
 use super::limbwise::{self, Limbwise};
 use crate::gpu::memory::{Number, Stride};
 use bigint_core::Limb;
 
-/// A limb of `a ^ b`.
+/// The operation `a ^ b`, limb by limb.
 pub struct Xor;
 
 impl Limbwise for Xor {
@@ -24,7 +25,7 @@ impl Limbwise for Xor {
     }
 }
 
-/// The numbers that fall to the calling thread.
+/// Computes the numbers that fall to the calling thread.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, S>) {
     limbwise::numbers::<Xor, S>(batches);

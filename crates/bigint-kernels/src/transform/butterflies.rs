@@ -1,25 +1,24 @@
-//! Several levels of the tree of a transform at once, on values in registers.
+//! Several levels of a transform's tree at once, on values in registers.
 //!
-//! The tree is that of [`bigint_core::transform`]. A pass of radix `R` takes value `c + k m / R`
-//! of a polynomial modulo `x^m - z` as its `k`-th, `k < R`, and leaves `R` values, of which
-//! the `k`-th belongs to node `k` of those `log2 R` levels below: in the order of the tree,
-//! not of the angles.
+//! [`bigint_core::transform`] explains the tree. Value `k` of a pass of radix `R`, for `k < R`, is
+//! value `c + k m / R` of a polynomial modulo `x^m - z`. The pass replaces it by the value of node
+//! `k` of those `log2 R` levels below, in the order of the tree and not of the angles.
 
 use super::complex::{Complex, butterfly, sum_and_difference, sum_and_difference_turned};
 use bigint_core::transform::root;
 
-/// Half of the square root of 2.
+/// Half the square root of 2.
 pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
 
-/// Cosine and sine of a sixteenth of a turn.
+/// The cosine and the sine of 1/16 of a turn.
 pub const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_089_8);
 
-/// Cosine and sine of 1/32 of a turn.
+/// The cosine and the sine of 1/32 of a turn.
 pub const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
-/// Cosine and sine of 3/32 of a turn.
+/// The cosine and the sine of 3/32 of a turn.
 pub const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
 
-/// The points of the unit circle at so many 64ths of a turn.
+/// The points of the unit circle at 0 to 15 64ths of a turn.
 const SIXTY_FOURTHS: [Complex; 16] = {
     let mut points = [Complex::ZERO; 16];
     let mut k = 0;
@@ -31,9 +30,8 @@ const SIXTY_FOURTHS: [Complex; 16] = {
     points
 };
 
-/// `log2 R` levels down, 2 to 16 values at a time, with the roots that
-/// [`fill_roots`](bigint_core::transform::fill_roots) has for them. Six fused operations a
-/// butterfly.
+/// Goes `log2 R` levels down, with 2 to 16 values, by the roots of
+/// [`fill_roots`](bigint_core::transform::fill_roots). A butterfly takes six fused operations.
 #[inline(always)]
 pub fn down<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     let mut i = 0;
@@ -44,7 +42,7 @@ pub fn down<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     down_further(v, roots);
 }
 
-/// The levels of [`down`] but for the first.
+/// The levels of [`down`] below the first.
 #[inline(always)]
 fn down_further<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
@@ -75,8 +73,8 @@ fn down_further<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     }
 }
 
-/// The levels of [`down`] back up, of 2, 4 or 8 values, with the same roots, and `R` times as
-/// great: `p + q` and `(p - q) / w`. Eight operations each.
+/// Goes the levels of [`down`] back up, with 2, 4 or 8 values and the same roots. A butterfly is
+/// `p + q` and `(p - q) / w` and takes eight operations, so the results are `R` times too great.
 #[inline(always)]
 pub fn merge_up<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
@@ -102,14 +100,15 @@ pub fn merge_up<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     }
 }
 
-/// `p + q` to place `i`, `(p - q)` times the mirror image of `w` to place `j`.
+/// Sets place `i` to `p + q`, and place `j` to `p - q` times the conjugate of `w`.
 #[inline(always)]
 fn merge<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
     sum_and_difference(v, i, j);
     v[j] = v[j].times(w.conjugate());
 }
 
-/// The first levels of `x^Rm - i`, `R` 8 or 16, of real values: all roots are constants.
+/// Goes the first levels down from `x^Rm - i`, where `R` is 8 or 16, with real values. All roots
+/// are constants.
 #[inline(always)]
 pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
     let mut v = [Complex::ZERO; R];
@@ -126,8 +125,8 @@ pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
     v
 }
 
-/// `log2 R` levels up, but for the multiplications by roots that follow, and `R` times as
-/// great: sums with constant roots. Value `k` is then to be multiplied by `e(-k t / R)`.
+/// Goes `log2 R` levels up, by sums with constant roots. The results are `R` times too great, and
+/// value `k` must still be multiplied by `e(-k t / R)`.
 #[inline(always)]
 pub fn up<const R: usize>(v: &mut [Complex; R]) {
     let mut i = 0;
@@ -162,7 +161,8 @@ pub fn up<const R: usize>(v: &mut [Complex; R]) {
     }
 }
 
-/// [`up`] to the root of `x^Rm - i`, `R` 8 or 16, with the multiplications that follow.
+/// Goes [`up`] to the root of the tree, `x^Rm - i`, where `R` is 8 or 16, and multiplies by the
+/// roots that follow.
 #[inline(always)]
 pub fn up_to_the_root<const R: usize>(mut v: [Complex; R]) -> [Complex; R] {
     up(&mut v);
@@ -174,8 +174,8 @@ pub fn up_to_the_root<const R: usize>(mut v: [Complex; R]) -> [Complex; R] {
     v
 }
 
-/// The parts of `x^m - i` put together, one value of each, `PARTS` times as great: the levels
-/// above those that a part has for itself.
+/// Puts the parts of `x^m - i` together, from one value of each: the levels above those of the
+/// parts. The results are `PARTS` times too great.
 #[inline(always)]
 pub fn join<const PARTS: usize>(v: &mut [Complex; PARTS]) {
     let (h, (c, s)) = (HALF_SQRT_2, SIXTEENTH);
@@ -198,7 +198,7 @@ pub fn join<const PARTS: usize>(v: &mut [Complex; PARTS]) {
     }
 }
 
-/// The levels of the last pass down: one for 8 values, two for 16, after which every four
+/// Goes the levels of the last pass down: one with 8 values, two with 16. Then every four values
 /// are a polynomial modulo `x^4 - z`.
 #[inline(always)]
 pub fn down_to_fours<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 3]) {
@@ -217,7 +217,8 @@ pub fn down_to_fours<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 3])
     }
 }
 
-/// `y = x y` for every four, and the levels of the last pass up; `x` is `y` where that `is_square`.
+/// Multiplies `y` by `x`, every four values modulo their `x^4 - z`, and goes the levels of the last
+/// pass up. If it `is_square`, `x` equals `y`.
 #[inline(always)]
 pub fn multiply_and_up<const R: usize>(
     x: &[Complex; R],
@@ -255,8 +256,8 @@ pub fn multiply_and_up<const R: usize>(
     }
 }
 
-/// `y = a y` modulo `x^4 - z`, of the four values from `at` on; of a square each product of two
-/// different values once, and twice as great.
+/// Sets `y` to `a y` modulo `x^4 - z`, for the four values from `at` on. For a square, each product
+/// of two different values is computed once and doubled.
 #[inline(always)]
 pub fn multiply_fours<const R: usize>(
     a: [Complex; 4],
@@ -271,7 +272,7 @@ pub fn multiply_fours<const R: usize>(
         false => x,
     };
     let [d0, d1, d2] = [twice(a[0]), twice(a[1]), twice(a[2])];
-    // What has degree 4 and more; in an order in which few values are needed at a time.
+    // Terms of degree 4 and more come first, in an order that needs few values at a time.
     let over2 = a[3].times(b[3]);
     let mut over1 = d2.times(b[3]);
     let mut over0 = d1.times(b[3]);

@@ -1,10 +1,10 @@
-//! From sums, one for each limb and wider than a limb, to limbs: carries along a block of
-//! threads.
+//! Turning sums, one for each limb and wider than a limb, into limbs, with carries along a block
+//! of threads.
 //!
-//! Every thread takes 16 neighbouring sums in order; what is left over, at most a limb, is
-//! added by the thread above. That may carry once more: which threads generate and which
-//! propagate a carry is found out by votes, first within warps and then of the warps, and one
-//! addition decides all carries of a warp, as in [`crate::warp::lookahead`].
+//! Every thread takes 16 neighbouring sums in order. Its carry, of at most a limb, is added by the
+//! thread above, which may carry once more. Votes find out which threads generate and which
+//! propagate that carry, first within warps and then among warps. One addition decides all carries
+//! of a warp, as in [`crate::warp::lookahead`].
 
 use crate::gpu::block::Team;
 use crate::gpu::stretch::Stretch;
@@ -12,14 +12,15 @@ use crate::gpu::warp::Group;
 use crate::warp::lookahead::carries;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Sums and limbs of a thread.
+/// The sums, and the limbs, of a thread.
 pub const CHUNK: usize = 16;
 
-/// The limbs of the calling thread, and the carry out of its own where the team ends: of
-/// sums `16 t ..`, which the caller gives as `sum(i)`, `i < 16`, each below 2^63.
+/// Turns the sums of all threads into limbs, and returns the limbs of the calling thread and the
+/// carry out of them. The caller gives the thread's sums as `sum(i)` for `i < 16`, each below
+/// 2^63.
 ///
-/// `links` are two limbs for each warp of the block. The team is a warp where the group is part of
-/// one.
+/// `links` has two limbs for each warp of the block. If the group is part of a warp, the team is
+/// one warp.
 #[inline(always)]
 pub fn release<const THREADS: u32, const LANES: u32>(
     team: Team<THREADS>,
@@ -57,8 +58,8 @@ pub fn release<const THREADS: u32, const LANES: u32>(
     let (generate, propagate) = (group.ballot(carry != 0), group.ballot(all_ones));
     let mut carry_in = 0;
     if warps > 1 {
-        // Of whole warps: two bits, the carry out if none comes in, and whether one that
-        // comes in goes through.
+        // A warp hands two bits to the others: its carry out if none comes in, and whether a carry
+        // that comes in goes through.
         let out = ((generate << 1) + propagate) >> 32;
         let through = u64::from(propagate == u64::from(u32::MAX)) << 1;
         if lane == 0 {
@@ -82,7 +83,7 @@ pub fn release<const THREADS: u32, const LANES: u32>(
     (limbs, over + carry + again)
 }
 
-/// Adds one limb; the carry out.
+/// Adds one limb, and returns the carry out.
 #[inline(always)]
 fn add(limbs: &mut [Limb; CHUNK], limb: Limb) -> Limb {
     let mut carry = u64::from(limb);

@@ -1,8 +1,8 @@
-//! Complex numbers in FP64, and the butterflies of one and two levels.
+//! Complex numbers in FP64, and butterflies.
 
 use crate::gpu::float::multiply_add;
 
-/// `re + i im`.
+/// The complex number `re + i im`.
 #[derive(Clone, Copy)]
 pub struct Complex {
     /// The real part.
@@ -12,40 +12,40 @@ pub struct Complex {
 }
 
 impl Complex {
-    /// 0.
+    /// The number 0.
     pub const ZERO: Complex = Complex::new(0.0, 0.0);
 
-    /// `re + i im`.
+    /// The complex number `re + i im`.
     #[inline(always)]
     pub const fn new(re: f64, im: f64) -> Self {
         Complex { re, im }
     }
 
-    /// `i` times it.
+    /// The number times `i`.
     #[inline(always)]
     pub fn turned(self) -> Self {
         Complex::new(-self.im, self.re)
     }
 
-    /// -1 times it.
+    /// The number times -1.
     #[inline(always)]
     pub fn negated(self) -> Self {
         Complex::new(-self.re, -self.im)
     }
 
-    /// The number's mirror image in the real line.
+    /// The complex conjugate.
     #[inline(always)]
     pub fn conjugate(self) -> Self {
         Complex::new(self.re, -self.im)
     }
 
-    /// Real and imaginary part exchanged.
+    /// The number with its real and imaginary part exchanged.
     #[inline(always)]
     pub const fn swapped(self) -> Self {
         Complex::new(self.im, self.re)
     }
 
-    /// The product, by two multiplications and two fused operations.
+    /// The product with `by`, by two multiplications and two fused operations.
     #[inline(always)]
     pub fn times(self, by: Self) -> Self {
         Complex {
@@ -64,14 +64,15 @@ impl Complex {
     }
 }
 
-/// The number of these parts.
+/// The number with this real and this imaginary part.
 #[inline(always)]
 pub fn complex([re, im]: [f64; 2]) -> Complex {
     Complex::new(re, im)
 }
 
-/// Four times the squared transform at a frequency, and at its mirror conjugated, where `z` and `w`
-/// are what transforms of numbers in pairs `E + i O` have there: `E^2 + y O^2` and `2 E O`.
+/// Squares a transform of numbers in pairs, `E + i O`, at a frequency and at its mirror: `E`
+/// becomes `E^2 + y O^2`, and `O` becomes `2 E O`. `z` is the value at the frequency, and `w` the
+/// conjugate of that at the mirror. The results, in the same form, are four times too great.
 #[inline(always)]
 pub fn square_mirrored(z: Complex, w: Complex, y: Complex) -> (Complex, Complex) {
     let s = Complex::new(z.re + w.re, z.im + w.im);
@@ -84,7 +85,8 @@ pub fn square_mirrored(z: Complex, w: Complex, y: Complex) -> (Complex, Complex)
     )
 }
 
-/// `a + w b` to place `i`, `a - w b` to place `j`, by six fused operations.
+/// Sets place `i` to `a + w b` and place `j` to `a - w b`, by six fused operations, where `a` and
+/// `b` are their values.
 #[inline(always)]
 pub fn butterfly<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
     let (a, b) = (v[i], v[j]);
@@ -96,7 +98,7 @@ pub fn butterfly<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Co
     };
 }
 
-/// `a + b` and `a - b`.
+/// Sets place `i` to `a + b` and place `j` to `a - b`.
 #[inline(always)]
 pub fn sum_and_difference<const N: usize>(v: &mut [Complex; N], i: usize, j: usize) {
     let (a, b) = (v[i], v[j]);
@@ -104,7 +106,7 @@ pub fn sum_and_difference<const N: usize>(v: &mut [Complex; N], i: usize, j: usi
     v[j] = Complex::new(a.re - b.re, a.im - b.im);
 }
 
-/// `a - i b` and `a + i b`.
+/// Sets place `i` to `a - i b` and place `j` to `a + i b`.
 #[inline(always)]
 pub fn sum_and_difference_turned<const N: usize>(v: &mut [Complex; N], i: usize, j: usize) {
     let (a, b) = (v[i], v[j]);

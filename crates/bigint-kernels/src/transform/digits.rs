@@ -1,4 +1,4 @@
-//! Limbs to digits of 16 bits, two each, and coefficients back to limbs.
+//! Cutting limbs into two digits of 16 bits each, and turning coefficients back into limbs.
 
 use crate::gpu::float::{self, NEAREST_OFFSET};
 use bigint_core::Limb;
@@ -9,9 +9,9 @@ pub fn plain(limb: Limb) -> [f64; 2] {
     [float::whole(limb & 0xffff), float::whole(limb >> 16)]
 }
 
-/// Balanced digits, from -2^15 to 2^15: a digit of which the top bit is set counts 2^16
-/// less, and the digit above it 1 more. `below` is the limb below; the digit above the
-/// upper one is that of another limb, or there is none where `is_top`.
+/// The two balanced digits of a limb, from -2^15 to 2^15. A digit whose top bit is set counts 2^16
+/// less, and the digit above it 1 more. `below` is the limb below. If the limb `is_top`, there is
+/// no digit above its upper one, which is then not balanced.
 #[inline(always)]
 pub fn balanced(limb: Limb, below: Limb, is_top: bool) -> [f64; 2] {
     let lower = i32::from(limb as i16) + (below >> 31) as i32;
@@ -25,14 +25,17 @@ pub fn balanced(limb: Limb, below: Limb, is_top: bool) -> [f64; 2] {
     ]
 }
 
-/// What [`lower`] adds to a limb's sum, so that none is negative. With the limbs counted as
-/// they weigh, `2^61` in each is `2^29` in each but the lowest, and 2^29 above the highest.
+/// The number that [`lower`] adds to a limb's sum, so that no sum is negative. `2^61 - 2^29` in
+/// each limb telescopes: `2^61` in a limb is `2^29` in the limb above. All together they are
+/// `-2^29` in the lowest limb, and `2^29` above the highest.
 const OFFSET: u64 = (1 << 61) - TELESCOPED;
 
-/// What is missing in the lowest limb's sum, and too much above the highest limb.
+/// The amount that is missing in the lowest limb's sum, and that is too much above the highest
+/// limb.
 pub const TELESCOPED: u64 = 1 << 29;
 
-/// A limb's lower coefficient, which is `x scale` and below 2^45 in size, with an offset.
+/// The part of a limb's sum that comes from its lower coefficient, `x scale`, with an offset. The
+/// coefficient is below 2^45 in size.
 #[inline(always)]
 pub fn lower(x: f64, scale: f64) -> u64 {
     float::nearest(x, scale)
@@ -40,9 +43,10 @@ pub fn lower(x: f64, scale: f64) -> u64 {
         .wrapping_add(OFFSET)
 }
 
-/// The part of a limb's sum that its upper coefficient adds: 2^16 times it. The sum is below 2^62.
+/// The part of a limb's sum that comes from its upper coefficient: 2^16 times `x scale`. The sum
+/// is below 2^62.
 #[inline(always)]
 pub fn upper(x: f64, scale: f64) -> u64 {
-    // What `nearest` has too much is shifted out.
+    // The offset of `nearest` is shifted out.
     float::nearest(x, scale) << 16
 }

@@ -1,14 +1,14 @@
-//! Complex values in shared memory, between the passes of a transform.
+//! Complex values in shared memory, between two passes of a transform.
 //!
-//! Behind every run of 8 or 16 values one place is left free, so that the eight threads
-//! whose 16 bytes are moved at once find them in different banks, whether they are
-//! neighbours or a run apart. In runs of 16, the upper eight values are swapped in pairs:
-//! then every second value, too, of 16 in a row is in a bank of its own.
+//! Behind every run of 8 or 16 values one place is left free. So eight threads that move 16
+//! bytes each at once use different banks, whether their values are neighbours or a run apart.
+//! In runs of 16, the upper eight values are swapped in pairs, so that every second value of 16
+//! in a row also has banks of its own.
 
 use super::complex::Complex;
 use crate::gpu::stretch::Stretch;
 
-/// The values of one polynomial, in shared memory.
+/// The values of one polynomial in shared memory.
 #[derive(Clone, Copy)]
 pub struct Exchange {
     places: Stretch,
@@ -16,14 +16,14 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Values in runs of 8 or 16 from the beginning of `places` on.
+    /// Values in runs of `run`, 8 or 16, from the beginning of `places` on.
     #[inline(always)]
     pub fn new(places: Stretch, run: u32) -> Self {
         Exchange { places, run }
     }
 
-    /// The values `at`, `at + apart`, `at + 2 apart`, ...: `apart` is a multiple of the
-    /// run, or 1 and `at` a multiple of it.
+    /// The values `at`, `at + apart`, `at + 2 apart` and so on. `apart` is a multiple of the
+    /// run; or it is 1, and `at` a multiple of the run.
     #[inline(always)]
     pub fn get<const R: usize>(self, at: u32, apart: u32) -> [Complex; R] {
         let mut values = [Complex::ZERO; R];
@@ -36,7 +36,7 @@ impl Exchange {
         values
     }
 
-    /// Sets them.
+    /// Sets the values `at`, `at + apart`, `at + 2 apart` and so on.
     #[inline(always)]
     pub fn set<const R: usize>(self, at: u32, apart: u32, values: &[Complex; R]) {
         let mut k = 0;

@@ -1,6 +1,6 @@
-//! Transforms over the complex numbers in FP64: what they are made of at every level. The
-//! ring, the tree and the proof are in [`bigint_core::transform`]. And arithmetic modulo the
-//! [primes] of those of the whole device.
+//! The building blocks of transforms over the complex numbers in FP64, for blocks and for the
+//! whole device. [`bigint_core::transform`] explains the ring, the tree and the proof.
+//! Arithmetic modulo [primes] is that of the whole device's other transform.
 
 pub mod butterflies;
 pub mod carries;

@@ -1,5 +1,5 @@
 //! Arithmetic modulo the primes of [`bigint_core::transform::ntt`]: butterflies, and the Chinese
-//! remainder theorem. `p < 2^31`, so that words hold residues below `2 p`.
+//! remainder theorem. As `p < 2^31`, a word holds a residue below `2 p`.
 
 use crate::gpu::residues::{Factors, upper_half};
 use bigint_core::Limb;
@@ -10,17 +10,17 @@ use bigint_core::transform::ntt::{Factor, LOG_TABLE, PRIMES, Prime, TABLES};
 pub struct Field {
     /// The prime.
     pub p: u32,
-    /// `1 / p` modulo `2^32`.
+    /// The inverse `1 / p` modulo `2^32`.
     inverse: u32,
-    /// `2^32 mod p`.
+    /// The factor `2^32 mod p`.
     radix: Factor,
-    /// 1.
+    /// The factor 1.
     pub one: Factor,
-    /// The prime's four tables.
+    /// The address of the prime's four tables.
     tables: u64,
 }
 
-/// One of three, without a place in memory.
+/// Element `at` of three, chosen without putting them in memory.
 #[inline(always)]
 pub fn one_of<T: Copy>(at: u32, [first, second, third]: [T; 3]) -> T {
     match at {
@@ -31,10 +31,10 @@ pub fn one_of<T: Copy>(at: u32, [first, second, third]: [T; 3]) -> T {
 }
 
 impl Field {
-    /// The field modulo prime `at`, 0 to 2.
+    /// The field modulo prime `at`, which is 0 to 2.
     ///
     /// # Safety
-    /// At `tables` are those of all primes, as long as the kernel runs.
+    /// The tables of all primes are at `tables` as long as the kernel runs.
     #[allow(unsafe_code)] // The tables are taken on trust.
     #[inline(always)]
     pub unsafe fn new(at: u32, tables: u64) -> Self {
@@ -61,13 +61,13 @@ impl Field {
         x.min(x.wrapping_sub(self.p))
     }
 
-    /// `y w`, below `2 p`, of any word.
+    /// `y w` modulo `p`, below `2 p`, for any word `y`.
     #[inline(always)]
     pub fn times(self, y: u32, w: Factor) -> u32 {
         times(y, w, self.p)
     }
 
-    /// `a b / 2^32` of residues, all below `p` (Montgomery).
+    /// `a b / 2^32` modulo `p` by Montgomery's method. Residues and result are below `p`.
     #[inline(always)]
     pub fn product(self, a: u32, b: u32) -> u32 {
         let multiple = a.wrapping_mul(b).wrapping_mul(self.inverse);
@@ -75,7 +75,8 @@ impl Field {
         less.wrapping_add(if borrow { self.p } else { 0 })
     }
 
-    /// `w`, below `p`, as a factor: `2^32 w = quotient p + r`, of which `r` is known.
+    /// The factor `w`, which is below `p`. Its quotient follows from `2^32 w = quotient p + r`,
+    /// where `r` is the product of `w` and `2^32` modulo `p`.
     #[inline(always)]
     pub fn factor(self, w: u32) -> Factor {
         let rest = self.reduced(self.times(w, self.radix));
@@ -85,33 +86,33 @@ impl Field {
         }
     }
 
-    /// `x / 2`, of a residue below `p`.
+    /// `x / 2` modulo `p`, for a residue below `p`.
     #[inline(always)]
     pub fn half(self, x: u32) -> u32 {
         (x + (x & 1) * self.p) >> 1
     }
 
-    /// `x - y`, of residues below `p`.
+    /// `x - y` modulo `p`, for residues below `p`.
     #[inline(always)]
     pub fn minus(self, x: u32, y: u32) -> u32 {
         self.reduced(x.wrapping_sub(y).wrapping_add(self.p))
     }
 
-    /// `x + y`, of residues below `p`.
+    /// `x + y` modulo `p`, for residues below `p`.
     #[inline(always)]
     pub fn plus(self, x: u32, y: u32) -> u32 {
         self.reduced(x + y)
     }
 
-    /// One of the prime's tables.
+    /// Table `which` of the prime.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn table(self, which: u32) -> Factors {
-        // SAFETY: who makes a field vouches for the tables.
+        // SAFETY: by the contract of `new`.
         unsafe { Factors::new(self.tables + u64::from(which * 8 << LOG_TABLE)) }
     }
 
-    /// The factors of `log2 R` levels from a node on, down or up.
+    /// The factors of `log2 R` levels below a node, for the way down or up.
     #[inline(always)]
     pub fn roots<const R: usize, const UP: bool>(self, node: u32) -> [Factor; 7] {
         let table = self.table(UP as u32);
@@ -127,7 +128,8 @@ impl Field {
         roots
     }
 
-    /// From residues below `2 p` of a node to those of the nodes `log2 R` levels down.
+    /// Goes from residues of a node, below `2 p`, to those of the nodes `log2 R` levels below,
+    /// which are below `2 p` too.
     #[inline(always)]
     pub fn down<const R: usize>(self, v: &mut [u32; R], roots: &[Factor; 7]) {
         each_level::<R, false>(|i, j, at| {
@@ -138,7 +140,8 @@ impl Field {
         });
     }
 
-    /// The way back, of residues below `p`, and `R` times as great.
+    /// Goes the way of [`down`](Self::down) back, with residues below `p`. The results are `R`
+    /// times too great.
     #[inline(always)]
     pub fn up<const R: usize>(self, v: &mut [u32; R], roots: &[Factor; 7]) {
         each_level::<R, true>(|i, j, at| {
@@ -149,7 +152,7 @@ impl Field {
         });
     }
 
-    /// `e(k / 2^26)`, below `2 p`.
+    /// The root of unity `e(k / 2^26)`, below `2 p`.
     #[inline(always)]
     pub fn power(self, k: u32) -> u32 {
         let mask = (1 << LOG_TABLE) - 1;
@@ -158,8 +161,8 @@ impl Field {
     }
 }
 
-/// Calls `pair` with the places of both values of every butterfly of `log2 R` levels, and its
-/// root's: all of them constants, so that values stay in registers.
+/// Calls `pair` with the places of both values and of the root of every butterfly of `log2 R`
+/// levels. All places are constants, so that values stay in registers.
 #[inline(always)]
 fn each_level<const R: usize, const UP: bool>(mut pair: impl FnMut(usize, usize, usize)) {
     let mut widest = |half: usize| {
@@ -198,14 +201,14 @@ fn each_level<const R: usize, const UP: bool>(mut pair: impl FnMut(usize, usize,
     }
 }
 
-/// `y w` modulo `p`, below `2 p`, of any word.
+/// `y w` modulo `p`, below `2 p`, for any word `y`.
 #[inline(always)]
 fn times(y: u32, w: Factor, p: u32) -> u32 {
     let multiple = upper_half(y, w.quotient).wrapping_mul(p);
     y.wrapping_mul(w.w).wrapping_sub(multiple)
 }
 
-/// The coefficient, below the product of the primes, that has these residues (Garner).
+/// The coefficient, below the product of the primes, that has these residues (Garner's method).
 #[inline(always)]
 pub fn coefficient([x0, x1, x2]: [u32; 3]) -> [Limb; 3] {
     const P: [u32; 3] = [PRIMES[0].p, PRIMES[1].p, PRIMES[2].p];
@@ -218,11 +221,11 @@ pub fn coefficient([x0, x1, x2]: [u32; 3]) -> [Limb; 3] {
     const ONE: Factor = PRIMES[2].factor(1);
     const BOTH: u64 = P[0] as u64 * P[1] as u64;
     let reduced = |x: u32, p: u32| x.min(x.wrapping_sub(p));
-    // `x0 + p0 y` has the first two: `x0 < p0 < 2 p1`.
+    // `x0 + p0 y` has the first two residues. Note that `x0 < p0 < 2 p1`.
     let y = reduced(x0, P[1]);
     let y = reduced(x1.wrapping_sub(y).wrapping_add(P[1]), P[1]);
     let y = reduced(times(y, INVERSE_0, P[1]), P[1]);
-    // And `x0 + p0 y + p0 p1 z` all.
+    // `x0 + p0 y + p0 p1 z` has all three residues.
     let in_third = reduced(times(x0, ONE, P[2]), P[2]) + reduced(times(y, P_0, P[2]), P[2]);
     let in_third = reduced(in_third, P[2]);
     let z = reduced(x2.wrapping_sub(in_third).wrapping_add(P[2]), P[2]);

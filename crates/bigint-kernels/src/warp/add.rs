@@ -11,9 +11,12 @@ use crate::gpu::warp::Group;
 use bigint_core::Limb;
 
 /// A digit of `a + b`.
+#[derive(Clone, Copy)]
 pub struct Sum;
 
 impl Digit for Sum {
+    const THROUGH: Limb = Limb::MAX;
+
     #[inline(always)]
     fn limb(x: Limb, y: Limb) -> Limb {
         x.wrapping_add(y)
@@ -22,11 +25,6 @@ impl Digit for Sum {
     #[inline(always)]
     fn generates(x: Limb, _: Limb, limb: Limb) -> bool {
         limb < x
-    }
-
-    #[inline(always)]
-    fn propagates(limb: Limb) -> bool {
-        limb == Limb::MAX
     }
 
     #[inline(always)]

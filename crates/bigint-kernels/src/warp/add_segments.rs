@@ -27,21 +27,27 @@
 //! [`lookahead`](super::lookahead) with the segment in place of the number.
 //!
 //! Cost: two votes a chunk, 96 bits of marks to 32 limbs, and one chunk in `stretch / 32 + 1`
-//! loaded twice. No scratch.
+//! loaded twice. A word of memory for each stretch of a row wider than a tile.
 
-use super::lookahead::{LimbPlace, Step, carries, carry_into, of_lane};
+use super::lookahead::{LimbPlace, Step, carries, of_lane};
+use super::stretches::{Chunks, Into, Stretch, all};
 use super::{Batches, LANES};
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Batch, Stride};
-use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::kernel::{MARKS, TILE};
+use bigint_core::kernel::{self, MARKS};
 use bigint_core::{LIMB_BITS, Limb};
 use core::num::NonZero;
 
 /// Chunks that are loaded before any is computed.
-const CHUNKS: u32 = 2;
-const _: () = assert!(TILE % (CHUNKS * LANES * 4) as u64 == 0);
+const CHUNKS: usize = 2;
+
+/// Units of as many, one to a lane.
+const UNITS: u32 = CHUNKS as u32 * LANES;
+const _: () = assert!(TILE % (UNITS * 4) == 0);
+
+/// Limbs of a tile.
+const TILE: u32 = kernel::TILE as u32;
 
 /// What the marks say of a lane's limbs: bit `i` of limb `i`.
 #[derive(Clone, Copy)]
@@ -135,10 +141,18 @@ impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
         }
         Digits { x, y, marks }
     }
+}
 
-    /// The words of lanes that generate and of lanes that propagate a carry.
+impl<S: Stride, const UNIT: usize> Chunks for Operands<S, UNIT> {
+    type Digits = Digits<UNIT>;
+
     #[inline(always)]
-    fn votes(self, digits: Digits<UNIT>) -> (u64, u64) {
+    fn load(self, place: LimbPlace, at: u32, end: u32) -> Digits<UNIT> {
+        self.digits(self.marks(place, at, end), place, at, end)
+    }
+
+    #[inline(always)]
+    fn votes(self, _: LimbPlace, digits: Digits<UNIT>) -> (u64, u64) {
         let (limbs, out) = digits.sum(0);
         let begins = digits.marks.begins & ((1 << UNIT) - 1) != 0;
         let are_full = limbs.iter().fold(Limb::MAX, |all, limb| all & limb) == Limb::MAX;
@@ -149,50 +163,94 @@ impl<S: Stride, const UNIT: usize> Operands<S, UNIT> {
     }
 }
 
-/// The sums and differences of the calling warp's stretch.
+/// The sums and differences of the calling warp's stretches.
 #[inline(always)]
 pub fn carry_lookahead<S: Stride>(batches: Batches<'_, 32, S>) {
     let arguments = batches.arguments;
     let in_fours = arguments.r.in_fours() && arguments.a.in_fours() && arguments.b.in_fours();
     match S::UNIT && in_fours {
-        true => stretch::<S, 4>(batches),
-        false => stretch::<S, 1>(batches),
+        true => stretches::<S, 4>(batches),
+        false => stretches::<S, 1>(batches),
     }
 }
 
-#[allow(unsafe_code)]
 #[inline(always)]
-fn stretch<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
+fn stretches<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
     let Batches {
         arguments, group, ..
     } = batches;
     let Some(width) = NonZero::new(arguments.r.width as u32) else {
         return;
     };
-    let row = arguments.count * u64::from(width.get());
-    // As many tiles to a stretch, a power of two, as let the warps cover the row.
-    let (mut stretch, mut covered) = (TILE, TILE * arguments.workers);
-    while covered < row {
-        stretch *= 2;
-        covered *= 2;
-    }
-    let start = thread::index_1d() / u64::from(LANES) * stretch;
-    if start >= row {
+    let Some(units) = NonZero::new(width.get() / UNIT as u32) else {
         return;
+    };
+    Stretch::each(
+        arguments,
+        group,
+        width,
+        #[inline(always)]
+        |stretch| one::<S, UNIT>(batches, [width, units], stretch),
+    );
+}
+
+/// Where a stretch's limbs go.
+#[derive(Clone, Copy)]
+struct Results<S> {
+    /// From the lane's first limb in the stretch on.
+    flat: Row,
+    r: Batch<S>,
+}
+
+impl<S: Stride> Results<S> {
+    /// Sets the limbs at `place`, which are unit `at` of `flat`, where `at` and the lane are below `left`.
+    #[inline(always)]
+    fn set<const UNIT: usize>(self, place: LimbPlace, (at, left): (u32, u32), limbs: [Limb; UNIT]) {
+        let LimbPlace { number, limb } = place;
+        if UNIT == 4 {
+            let four = *limbs.first_chunk().unwrap_or(&[0; 4]);
+            self.flat.set_four_below(at, left, four);
+        } else if S::UNIT {
+            self.flat.set(at, left, limbs[0]);
+        } else {
+            self.r.set(number, limb, at, left, limbs[0]);
+        }
     }
+
+    #[inline(always)]
+    fn up(self, limbs: u32) -> Self {
+        let flat = self.flat.up(limbs);
+        Results { flat, ..self }
+    }
+
+    #[inline(always)]
+    fn down(self, limbs: u32) -> Self {
+        let flat = self.flat.down(limbs);
+        Results { flat, ..self }
+    }
+}
+
+/// Computes a stretch of results of so many limbs and units.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn one<S: Stride, const UNIT: usize>(
+    batches: Batches<'_, 32, S>,
+    [width, units]: [NonZero<u32>; 2],
+    stretch: Stretch<'_>,
+) {
+    let Batches {
+        arguments, group, ..
+    } = batches;
     let unit = UNIT as u32;
-    let end = (row - start).min(stretch) as u32 / unit;
+    let start = stretch.start;
     let first = start / NonZero::<u64>::from(width);
     let limb = (start % NonZero::<u64>::from(width)) as u32;
     let lane = group.lane();
-    let Some(units) = NonZero::new(width.get() / unit) else {
-        return;
-    };
     // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
     // of the stretch and, for the carry into it, those just below; all are of the batch.
     // No other warp stores what this one does. (What is branched on is the same in all
-    // lanes: widths, the batch, the stretch, and votes.)
-    let (operands, r, mut flat) = unsafe {
+    // lanes: widths, the batch, the stretch, words of it, and votes.)
+    let (operands, mut results) = unsafe {
         (
             Operands::<S, UNIT> {
                 group,
@@ -201,14 +259,33 @@ fn stretch<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
                 b: Batch::new(&arguments.b, first),
                 marks: Batch::new(&arguments.c, first),
             },
-            Batch::<S>::new(&arguments.r, first),
-            Row::new(&arguments.r, start + u64::from(unit * lane)),
+            Results {
+                flat: Row::new(&arguments.r, start + u64::from(unit * lane)),
+                r: Batch::<S>::new(&arguments.r, first),
+            },
         )
     };
     let step = operands.step;
+    // Units, counted from the tile below.
+    let tile = TILE / unit;
+    let (mut at, mut end, mut carry) = (tile, tile + stretch.limbs / unit, 0);
     let mut place = step.place(limb / unit, lane);
-    let mut carry = 0;
-    let mut at = 0;
+    let (mut asks, mut waits, mut held) = (limb > 0, false, 0);
+    if let Some((chunks, into)) = stretch.held() {
+        let value = [Limb::MAX.wrapping_add(into); UNIT];
+        let behind = tile + LANES * chunks;
+        while at < behind {
+            results.set(place, (0, 1), value);
+            if !S::UNIT {
+                place = step.up(place);
+            }
+            (at, results) = (at + LANES, results.up(LANES * unit));
+        }
+        place = step.place(limb / unit + LANES * chunks, lane);
+        // What is behind is right where nothing comes in.
+        end = if into == 0 { at } else { end.min(at + LANES) };
+        (carry, asks) = (into, false);
+    }
     while at < end {
         // Units from the lane's first here to the stretch's end.
         let left = (end - at).saturating_sub(lane);
@@ -222,36 +299,36 @@ fn stretch<S: Stride, const UNIT: usize>(batches: Batches<'_, 32, S>) {
             |u| operands.digits(marks[u], places[u], LANES * u as u32, left),
         );
         // Only now, so that the limbs from here on are on their way meanwhile.
-        if at == 0 && limb > 0 {
+        if asks {
+            asks = false;
             // A limb to a lane: fewer of what lies below are loaded again.
             let below = operands.by_limbs(width);
-            carry = carry_into(
-                below.step,
-                below.step.place(limb, lane),
-                start,
-                #[inline(always)]
-                |place| {
-                    let marks = below.marks(place, 0, 1);
-                    below.votes(below.digits(marks, place, 0, 1))
-                },
-            );
-        }
-        for u in 0..CHUNKS {
-            let (digits, LimbPlace { number, limb }) = (digits[u as usize], places[u as usize]);
-            let (generate, propagate) = operands.votes(digits);
-            let carries = carries(generate, propagate, carry);
-            carry = (carries >> LANES) as Limb;
-            let (limbs, _) = digits.sum(of_lane(carries, lane));
-            if UNIT == 4 {
-                flat.set_four_below(LANES * u, left, *limbs.first_chunk().unwrap_or(&[0; 4]));
-            } else if S::UNIT {
-                flat.set(LANES * u, left, limbs[0]);
-            } else {
-                r.set(number, limb, LANES * u, left, limbs[0]);
+            match stretch.into(below.step, below.step.place(limb, lane), below) {
+                Into::Known(into) => carry = into,
+                Into::FromAfar => (waits, held) = (true, 1),
+                Into::FromTile => {
+                    for _ in 0..tile / LANES {
+                        place = step.down(place);
+                    }
+                    (at, results) = (0, results.down(TILE));
+                    continue;
+                }
             }
         }
+        let is_own = at >= tile;
+        for u in 0..CHUNKS {
+            let (generate, propagate) = operands.votes(places[u], digits[u]);
+            let carries = carries(generate, propagate, carry);
+            carry = (carries >> LANES) as Limb;
+            waits &= all(propagate);
+            held += u32::from(waits);
+            let to = if waits | !is_own { 0 } else { left };
+            let (limbs, _) = digits[u].sum(of_lane(carries, lane));
+            results.set(places[u], (LANES * u as u32, to), limbs);
+        }
         place = step.up(places[1]);
-        flat = flat.up(CHUNKS * LANES * unit);
-        at += CHUNKS * LANES;
+        results = results.up(UNITS * unit);
+        at += UNITS;
     }
+    stretch.leave(held, waits, carry);
 }

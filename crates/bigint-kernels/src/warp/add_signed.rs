@@ -1,11 +1,11 @@
-//! The sum of two signed numbers (Scan), by lanes of a warp:
-//! [`thread::add_signed`](crate::thread::add_signed) has the maths.
+//! The sum of two signed numbers (Scan), computed by lanes of a warp.
+//! [`thread::add_signed`](crate::thread::add_signed) explains the maths.
 //!
-//! Lane `t` has limbs `t`, `t + LANES`, ...; a chunk's carries are found as
-//! [`lookahead`](super::lookahead) says. The comparison is left out where no number of the
+//! Lane `t` has limbs `t`, `t + LANES` and so on. The carries of a chunk are found as
+//! [`lookahead`](super::lookahead) explains. The comparison is left out if no number of the
 //! warp needs it.
 //!
-//! Cost: two votes a chunk, and the comparison. No scratch.
+//! Cost: two votes for each chunk, and the comparison. No scratch.
 
 use super::lookahead::out;
 use super::{Batches, add, scan};
@@ -14,13 +14,13 @@ use crate::thread::add_signed::Signs;
 use crate::thread::compare::{Compare, GREATER, LESS};
 use bigint_core::Limb;
 
-/// The numbers that fall to the calling lane's group.
+/// Computes the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         let group = work.group;
         let signs = Signs::new(work.c.limb(0));
-        // Groups of a warp stay together.
+        // All groups of the warp take part in the comparison.
         let mut order = GREATER;
         if !group.all(!signs.differ()) {
             let found = scan::number::<Compare, LANES>(group, work.a, work.b);

@@ -1,9 +1,9 @@
-//! Multiplication by columns (Comba; [Honda 2015]), four columns to a lane.
+//! Multiplication by columns (Comba; [Honda 2015]), with four columns for each lane.
 //!
-//! Lane `t` sums the columns of four `k + t` of a chunk of `LANES` fours, all by itself:
-//! where lanes load fours of the operand that lies forwards, it is the same one for all,
-//! and of the other one they load neighbours. What a lane has then is a number of nine
-//! limbs ([`Sum`]): four of its own, four for the lane above, one for the lane above that.
+//! In a chunk of `LANES` groups of four columns that begins with group `k`, lane `t` sums the
+//! columns of group `k + t` by itself. Lanes load the same limbs of one operand, and
+//! neighbouring limbs of the other. The sum of a lane is a number of nine limbs ([`Sum`]): four
+//! for the lane itself, four for the lane above, and one for the lane above that.
 //!
 //! ```text
 //! lane      0     1     2     3     next chunk
@@ -13,14 +13,15 @@
 //! sum 3                     llll    hhhh  t
 //! ```
 //!
-//! They are added where they stand; what is sent past the top lane waits for the next
-//! chunk. A lane's four then carries at most 2, which is added to the lane above, and what
-//! still carries is found as in [`lookahead`].
+//! Limbs in the same place are added. Limbs that go past the top lane wait for the next chunk.
+//! The carry out of a lane's four limbs is then at most 2, and is added to the lane above.
+//! Carries that this causes are found as in [`lookahead`].
 //!
-//! Lanes have unequal numbers of pairs: none shuffles before all are done.
+//! Lanes have different numbers of pairs to sum, so all wait for one another before they
+//! shuffle.
 //!
-//! Cost: that of the columns, and nine shuffles and two votes for four limbs of the result.
-//! No scratch.
+//! Cost: that of the columns, and nine shuffles and two votes for each lane's four limbs of the
+//! result. No scratch.
 
 use super::lookahead;
 use crate::columns::{STEP, Sum};
@@ -28,8 +29,8 @@ use crate::gpu::carry;
 use crate::gpu::warp::Group;
 use bigint_core::Limb;
 
-/// The limbs below limb `end` of what the sums of all fours amount to: calls `store` with
-/// the place of four limbs in each lane.
+/// Adds up the sums of all groups of four columns, and calls `store` in each lane with the
+/// place and the values of four limbs, up to limb `end`. `sum` computes the sum of a group.
 #[inline(always)]
 pub fn each_four<const LANES: u32>(
     group: Group<LANES>,
@@ -62,7 +63,7 @@ pub fn each_four<const LANES: u32>(
     }
 }
 
-/// What a chunk hands to the one above.
+/// The limbs and the carry that a chunk hands to the one above.
 #[derive(Default)]
 struct Handed {
     high: Waiting<[Limb; STEP], 1>,
@@ -71,12 +72,13 @@ struct Handed {
     carry: Limb,
 }
 
-/// What the lowest `BY` lanes have received from the top ones of the chunk below.
+/// The values that the lowest `BY` lanes have received from the top lanes in the chunk below.
 #[derive(Clone, Copy, Default)]
 struct Waiting<T, const BY: u32>(T);
 
 impl<const BY: u32> Waiting<Limb, BY> {
-    /// What the lane `BY` places below gives, for the lowest lanes in the chunk below.
+    /// Hands `value` to the lane `BY` places above, and returns the value received. The lowest
+    /// lanes receive those of the chunk below.
     #[inline(always)]
     fn up<const LANES: u32>(&mut self, group: Group<LANES>, value: Limb) -> Limb {
         let received = group.rotate_up(value, BY);
@@ -86,8 +88,8 @@ impl<const BY: u32> Waiting<Limb, BY> {
 }
 
 impl<const BY: u32> Waiting<[Limb; STEP], BY> {
-    /// The four limbs that the lane `BY` places below gives, for the lowest lanes in the chunk
-    /// below.
+    /// Hands four limbs to the lane `BY` places above, and returns those received. The lowest
+    /// lanes receive those of the chunk below.
     #[inline(always)]
     fn up<const LANES: u32>(&mut self, group: Group<LANES>, value: [Limb; STEP]) -> [Limb; STEP] {
         let [a, b, c, d] = self.0;

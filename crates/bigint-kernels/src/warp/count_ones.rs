@@ -1,10 +1,11 @@
-//! Ones among the bits (Scan), by lanes of a warp: [`scan`](super::scan) says how, and at what cost.
+//! The number of ones among the bits (Scan), computed by lanes of a warp. [`scan`](super::scan)
+//! explains the method and its cost.
 
 use super::{Batches, scan};
 use crate::gpu::memory::Stride;
 use crate::thread::count_ones::CountOnes;
 
-/// The numbers that fall to the calling lane's group.
+/// Computes the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     scan::numbers::<CountOnes, LANES, S>(batches);

@@ -1,28 +1,32 @@
-//! Quotients and remainders by rows (School; Knuth), by the lanes that share the numbers:
-//! [`crate::thread::division`] has the maths.
+//! Quotients and remainders by rows (School; [Knuth 1997]), computed by lanes that share the
+//! numbers. [`crate::thread::division`] explains the maths.
 //!
-//! The divisor, shifted to the left until the top bit of the top lane is set, stands in the
-//! registers of the lanes as `w`, `X` limbs in each, and so does what is left of the dividend:
+//! The divisor is shifted to the left until the top bit of the top lane is set. Its complement `w`
+//! stands in the lanes' registers, `X` limbs in each, and so does what is left of the dividend,
+//! `u`:
 //!
 //! ```text
 //! lane        0          1          2          3
 //! u, w     0 .. X    X .. 2X   2X .. 3X   3X .. 4X
 //! ```
 //!
-//! For two limbs of the quotient, `u` moves up by two limbs from lane to lane, and the next two of
-//! the dividend come into lane 0. Its top limbs are the top lane's, which finds `q` and
-//! hands it round; all lanes add `q w`, and what each has above its `X` limbs goes to the lane
-//! above, into its four lowest. Only where that still carries, once in 2^32 by chance, or
-//! where `q` was too large, are carries found as in [`lookahead`].
+//! For each two limbs of the quotient, `u` moves up by two limbs from lane to lane, and the next
+//! two limbs of the dividend come into lane 0. The top lane has the top limbs of `u`, finds `q`,
+//! and hands it to the others. All lanes add `q w`. The limbs that a lane then has above its `X`
+//! limbs are added to the lane above, with carries inside its four lowest limbs. Only if that
+//! carries further, by chance once in 2^32, or if `q` was too large, are carries found as in
+//! [`lookahead`].
 //!
-//! What goes to the lane above changes nothing in the top lane's top limbs. So while it is on its
-//! way, the top lane finds the next `q`, and all send up what moves: both are done again where
-//! carries go further.
+//! The limbs that go to the lane above do not change the top limbs of the top lane. So while they
+//! are on their way, the top lane finds the next `q`, and all lanes send the limbs that move up.
+//! Both are done again if carries go further.
 //!
-//! Numbers of a warp go together: quotients have as many limbs as the longest of them.
+//! The numbers of a warp are divided together: all quotients take as many steps as the longest of
+//! them.
 //!
-//! Cost: `(n - m + 1) X LANES` multiply-adds, and for each two limbs of the quotient in every lane
-//! `X` additions, some 80 instructions, six shuffles and a vote. No scratch. Results are no operands.
+//! Cost: `(n - m + 1) X LANES` multiply-adds; for each two limbs of the quotient, in every lane,
+//! `X` additions, some 80 instructions, six shuffles and a vote. No scratch. Results overlap no
+//! operand.
 
 use super::shifts::{Digits, lowered, raised};
 use super::{Batches, Work, lookahead};
@@ -36,7 +40,7 @@ use crate::thread::division::left;
 use crate::thread::reciprocal::LongTop;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// The quotients and remainders that fall to the calling lane's group.
+/// Computes the quotients and remainders that fall to the calling lane's group.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
@@ -54,7 +58,7 @@ struct Divisor<const LANES: u32, const X: usize> {
     is_top: bool,
     /// The lane's limbs of `B^N - v`.
     complement: [Limb; X],
-    /// In the top lane the highest limbs of the divisor; elsewhere of no use.
+    /// In the top lane, the reciprocal of the divisor's highest limbs. Other lanes do not use it.
     top: LongTop,
 }
 
@@ -63,10 +67,11 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
     [Limb; X]: Row,
 {
-    /// Divides by `v`, whose top bit is set.
+    /// The divisor `v`, whose top bit is set.
     #[inline(always)]
     fn new(group: Group<LANES>, v: [Limb; X]) -> Self {
-        // Two's complement: one more in the lowest lane, and on from where all is zero.
+        // The two's complement adds 1 to the complement of the lowest lane, and to that of a lane
+        // below which all limbs are zero.
         let zeros = lookahead::carries(0, group.ballot(Window::<X>::are_zero(v)), 1);
         let one = (zeros >> group.lane()) as Limb & 1;
         let (complement, _) = Window::<X>::add(Row::of(|i| !v[i as usize]), one);
@@ -78,8 +83,9 @@ where
         }
     }
 
-    /// What digit `q`, as the top lane has found it, leaves of the lane's limbs, in the top lane with
-    /// `high` above; and the next digit, when limbs `new` have come.
+    /// A step with digit `q`, which the top lane has found. `limbs` are the lane's limbs, above
+    /// which the top lane has `high`. The next digit is found as if no carry went further; `new`
+    /// are the limbs that come in for it.
     #[inline(always)]
     fn step(
         self,
@@ -105,7 +111,7 @@ where
         }
     }
 
-    /// Whether all is right in all lanes of the warp.
+    /// Whether the step is right in all lanes of the warp.
     #[inline(always)]
     fn is_done(self, step: Step<X>) -> bool {
         let of_top = Limb::from(self.is_top).wrapping_neg();
@@ -113,25 +119,26 @@ where
             .all((step.above ^ step.q[0]) & of_top | step.carry == 0)
     }
 
-    /// How the lanes begin the next step, of what a step leaves and limbs that come.
+    /// The beginning of the next step, from the limbs that a step leaves, `left`, and the limbs
+    /// `new` that come in.
     #[inline(always)]
     fn next(self, left: <[Limb; X] as Row>::Pairs, new: [Limb; 2]) -> Next {
         let group = self.group;
         let highest = <[Limb; X]>::highest(left);
         let [_, low, high] = highest;
-        // The top lane sends the lowest one what comes new into the window.
+        // The top lane sends to the lowest one the limbs that come in.
         let up = [
             if self.is_top { new[0] } else { low },
             if self.is_top { new[1] } else { high },
         ];
         Next {
             lowest: up.map(|limb| group.rotate_up(limb, 1)),
-            // Now, while limbs are on their way, and not behind the branch.
+            // This is computed now, while limbs are on their way, and not behind the branch.
             q: self.top.quotient(highest).map(afresh),
         }
     }
 
-    /// The step with carries that have gone further, and with a digit that is right.
+    /// The step with all carries, and with the right digit.
     #[inline(always)]
     fn correct(self, step: Step<X>, new: [Limb; 2]) -> Step<X> {
         let group = self.group;
@@ -145,7 +152,7 @@ where
         );
         let (limbs, _) = Window::<X>::add(limbs, bit(carries, group.lane()));
         let out = bit(carries, group.lanes());
-        // It was too large by one.
+        // The digit was too large by one.
         let is_less = self.is_top && step.above.wrapping_add(out) != step.q[0];
         let less = Limb::from(group.ballot(is_less) != 0);
         let w = Row::of(|i| self.complement[i as usize] & less.wrapping_neg());
@@ -166,7 +173,7 @@ where
     }
 }
 
-/// What a step has found: a digit of the quotient, two limbs, and what it leaves.
+/// The result of a step: a digit of the quotient, of two limbs, and what it leaves of the dividend.
 #[derive(Clone, Copy)]
 struct Step<const X: usize>
 where
@@ -174,36 +181,36 @@ where
 {
     left: <[Limb; X] as Row>::Pairs,
     q: [Limb; 2],
-    /// In the top lane the lower limb of what is above, which is the digit where that was right, and
-    /// else one less.
+    /// In the top lane, the lower of the two limbs above. It is the lower limb of the digit if that
+    /// was right, and one less if not.
     above: Limb,
-    /// Out of the lane's four lowest limbs.
+    /// The carry out of the lane's four lowest limbs.
     carry: Limb,
-    /// The next step, if all was right.
+    /// The beginning of the next step, if this one was right.
     next: Next,
 }
 
-/// How a lane begins a step.
+/// The values with which a lane begins a step.
 #[derive(Clone, Copy)]
 struct Next {
-    /// The limbs that come up from the lane below, or are new.
+    /// The limbs that come from the lane below, or that come in.
     lowest: [Limb; 2],
-    /// In the top lane the digit.
+    /// In the top lane, the digit of the quotient.
     q: [Limb; 2],
 }
 
-/// A divisor moved up by whole limbs, until its highest one is the top lane's highest.
+/// A divisor that is moved up by whole limbs until its highest limb is the top lane's highest.
 struct Aligned<const X: usize> {
-    /// The lane's limbs; of 0, with a bit set in the top one.
+    /// The lane's limbs. If the divisor is 0, a bit of the top limb is set.
     v: [Limb; X],
     is_zero: bool,
-    /// Limbs without the zeros on top; of 0, all.
+    /// The number of limbs without zeros on top; of all limbs if the divisor is 0.
     width: u32,
     /// The limbs by which it has been moved up.
     limbs: u32,
     /// The bits by which it is to be shifted further.
     bits: u32,
-    /// Limbs of the longest quotient of the warp.
+    /// The limbs of the longest quotient of the warp.
     quotients: u32,
 }
 
@@ -211,7 +218,7 @@ impl<const X: usize> Aligned<X>
 where
     [Limb; X]: Row,
 {
-    /// The divisor of dividends of `n` limbs.
+    /// Moves the divisor `b` of dividends of `n` limbs up.
     #[inline(always)]
     fn new<const LANES: u32>(group: Group<LANES>, b: Number<impl Stride>, n: u32) -> Self {
         let (lane, lanes) = (group.lane(), group.lanes());
@@ -249,13 +256,14 @@ where
     }
 }
 
-/// Sets the limbs of the quotient from `j` on, `j` even, to zero.
+/// Sets the limbs of the quotient from `j` on to zero; `j` is even.
 #[inline(always)]
 fn clear_above<const LANES: u32>(group: Group<LANES>, q: Number<impl Stride>, j: u32) {
     let (lane, lanes) = (group.lane(), group.lanes());
     let mut end = j;
     if group.all(q.is_in_fours()) {
-        // Up to four there are two limbs or none, and lanes two at least.
+        // Up to the next multiple of 4 there are two limbs or none, and there are at least two
+        // lanes.
         end = j.next_multiple_of(4);
         q.set(if j == end { Limb::MAX } else { j + (lane & 1) }, 0);
         while end < q.width() {
@@ -269,8 +277,8 @@ fn clear_above<const LANES: u32>(group: Group<LANES>, q: Number<impl Stride>, j:
     }
 }
 
-/// The limb of the quotient that the lane gives next: one of `digit`, which the quotient has at `j`, if
-/// the lane's place is there, else the one that it `has`.
+/// The limb of the quotient that the lane stores next. If its place is among limbs `j` and `j + 1`,
+/// it is a limb of `digit`, else it stays the one that the lane `has`.
 #[inline(always)]
 fn with<const LANES: u32>(group: Group<LANES>, has: Limb, j: u32, digit: [Limb; 2]) -> Limb {
     let (lane, lanes) = (group.lane(), group.lanes());
@@ -295,7 +303,8 @@ where
     let (limbs, bits) = (aligned.limbs, aligned.bits);
     let keep = Limb::from(aligned.is_zero).wrapping_sub(1);
 
-    // Two limbs at a time. The dividend's limbs from here on are known.
+    // The quotient is computed two limbs at a time. The window holds the dividend's limbs from `at`
+    // on.
     let mut j = aligned.quotients.next_multiple_of(2);
     let at = (j - 2).wrapping_sub(limbs);
     let window: [Limb; X] = a.registers(at.wrapping_add(own));
@@ -311,8 +320,8 @@ where
     let mut digit = divisor
         .top
         .quotient([<[Limb; X]>::highest(window)[2], high, highest]);
-    // What is corrected stands in registers of its own: the steps would else move theirs to
-    // where all can be corrected.
+    // A step to be corrected is moved to other registers. Otherwise all steps would move their
+    // limbs to the registers in which any of them can be corrected.
     let zero = a.width() >> (LIMB_BITS - 1);
     let apart = |step: Step<X>| {
         let limbs = <[Limb; X]>::of_pairs(step.left);
@@ -345,15 +354,15 @@ where
             go_on!($out, step, with_step);
         };
     }
-    // Corrections stand outside of the loop of steps, and several steps in one turn of it: limbs keep
-    // their registers from one to the next, and change them at the end of a turn.
+    // Corrections stand outside of the loop of steps, and a turn of the loop has several steps:
+    // limbs keep their registers from one step to the next, and move only at the end of a turn.
     let u = 'all: loop {
         let (step, new) = loop {
             step!('all);
             step!('all);
             step!('all);
             step!('all);
-            // Of 32 limbs more in a turn are no faster.
+            // With 32 limbs, more steps in a turn are no faster.
             if X == 16 {
                 step!('all);
                 step!('all);
@@ -368,7 +377,7 @@ where
 
     let remainder = lowered(group, <[Limb; X]>::of_pairs(u), 0, bits);
     let remainder: [Limb; X] = Row::of(|i| remainder[i as usize] & keep);
-    // Below limb 0 there are zeros, and no place for them.
+    // Places below limb 0 hold zeros, which the number does not store.
     r.set_registers(own.wrapping_sub(limbs), remainder);
     let mut end = aligned.width + lane;
     while end < r.width() {

@@ -1,10 +1,11 @@
-//! Equality (Scan), by lanes of a warp: [`scan`](super::scan) says how, and at what cost.
+//! Equality (Scan), computed by lanes of a warp. [`scan`](super::scan) explains the method and
+//! its cost.
 
 use super::{Batches, scan};
 use crate::gpu::memory::Stride;
 use crate::thread::equal::Equal;
 
-/// The numbers that fall to the calling lane's group.
+/// Computes the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     scan::numbers::<Equal, LANES, S>(batches);

@@ -1,15 +1,17 @@
-//! Numbers of a batch by their indices ([`bigint_core::gather`]): a warp on stretches of the row
-//! of all limbs of the result, in the order of memory, as [`limbwise`](super::limbwise) has it.
+//! Gathering numbers of a batch by their indices ([`bigint_core::gather`]). A warp takes
+//! stretches of the row of all limbs of the result, in the order of memory, as in
+//! [`limbwise`](super::limbwise).
 //!
-//! Four limbs are moved at once where both batches are contiguous and their numbers of fours.
+//! Four limbs are moved at once if both batches are contiguous and every four limbs of their
+//! numbers can be moved at once.
 //!
 //! ```text
 //! index      2       0       2
 //! r       x[2][0] x[2][1] x[0][0] x[0][1] x[2][0] x[2][1]      contiguous, two limbs each
 //! ```
 //!
-//! Cost: for a limb of the result, or four, its number's index, a load and a store; a division
-//! for `AHEAD` of them. No scratch.
+//! Cost: for each limb of the result, or for each four, a load of its number's index, a load and
+//! a store; a division for `AHEAD` of these. No scratch.
 
 use super::limbwise::{Computed, Flat};
 use crate::gpu::memory::{Number, Stride, Unit};
@@ -18,17 +20,17 @@ use bigint_core::gather::GatherArguments;
 use bigint_core::{MatrixArgument, Strides};
 use core::num::NonZero;
 
-/// Lanes of a warp.
+/// The lanes of a warp.
 const LANES: u64 = 32;
 
-/// Limbs, or fours of limbs, that a lane has under way.
+/// The limbs, or groups of four limbs, that a lane has under way.
 const AHEAD: u64 = 4;
 
-/// The stretches of the calling warp.
+/// Computes the stretches of the calling warp.
 ///
 /// # Safety
-/// `arguments` are those of a launch by [`GatherArguments::launch`]: batches and indices
-/// allocated, the result apart from them, indices below the numbers.
+/// `arguments` are those of a launch by [`GatherArguments::launch`]. Batches and indices are
+/// allocated, the result overlaps neither, and indices are below the number of numbers.
 #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
 #[inline(always)]
 pub unsafe fn gather<S: Stride>(arguments: &GatherArguments) {
@@ -42,10 +44,10 @@ pub unsafe fn gather<S: Stride>(arguments: &GatherArguments) {
     }
 }
 
-/// The same, `UNIT` limbs at a time.
+/// Computes the stretches of the calling warp, `UNIT` limbs at a time.
 ///
 /// # Safety
-/// As for [`gather`].
+/// The contract is that of [`gather`].
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn stretches<S: Stride, const UNIT: usize>(arguments: &GatherArguments) {
@@ -63,7 +65,7 @@ unsafe fn stretches<S: Stride, const UNIT: usize>(arguments: &GatherArguments) {
         let mut next = |u: u64| {
             let (on, (number, unit)) = (at + LANES * u < end, place.of::<S>());
             place = flat.next(place);
-            // SAFETY: by the contract of `gather`: a number that is not switched off is of the
+            // SAFETY: by the contract of `gather`: a number that is not switched off is in the
             // result, and has an index; no other lane stores these limbs of it.
             let (r, index) = unsafe {
                 let index = Number::<Unit>::new(&indices, number).switched(on);

@@ -1,33 +1,35 @@
-//! Square roots by rows (School), by the lanes that share the numbers: a root comes as a quotient does
-//! ([`div_rem`](super::div_rem)), two limbs at a time, of a divisor that grows.
+//! Square roots by rows (School), computed by lanes that share the numbers. A root is found two limbs at
+//! a time, as a quotient is ([`div_rem`](super::div_rem)), by a divisor that grows.
 //!
 //! With `B` = 2^64, the number is shifted to the left by an even number of bits until it has an even
-//! number `2 k` of digits, and one of its two top bits is set: so the root has `k` digits and its top
-//! bit set. Of the root `s` of the upper `2 j` digits and what they leave, `u` (at most `2 s`), the next
-//! digit `q` and what is left follow from two more digits `x`:
+//! number `2 k` of digits, and one of its two top bits is set. So the root has `k` digits, and its top
+//! bit is set. Let `s` be the root of the upper `2 j` digits, and `u`, at most `2 s`, what it leaves of
+//! them. The next digit `q` of the root, and what is left then, follow from the next two digits `x` of
+//! the number:
 //!
 //! ```text
 //! q = floor(u B / (2 s)) or less,     u' = (u B^2 + x) - q (2 s B + q),     s' = s B + q.
 //! ```
 //!
-//! `2 s B + q` and what is left stand in the registers of the lanes, `X` limbs in each, from the top
-//! down; the leading one of `2 s` stands nowhere. Its digits are put in as they come, and of what is
-//! left the complement `v = -1 - u` is kept, to which `q (2 s B + q)` is added. It moves up by a digit
-//! before each step, and a digit of the number comes in below: the rest of `x` is there already.
-//! `q` comes from the top limbs and a [reciprocal](LongTop) of those of `s`, and is lessened while `u'`
-//! is negative: each unit gives `2 s B + 2 q - 1` back. That is so of the second digit often, as the
-//! first one is all that is known of `s`, and of later ones in 17 cases of 2^32.
+//! `2 s B + q` and what is left stand in the lanes' registers, `X` limbs in each, from the top down. The
+//! leading 1 of `2 s` is not stored. Digits of the root are put in as they are found. What is left is
+//! kept as its complement `v = -1 - u`, to which `q (2 s B + q)` is added. Before each step `v` moves up
+//! by a digit, and a digit of the number comes in at the bottom; the other digit of `x` is there already.
+//! `q` is estimated from the top limbs and a [reciprocal](LongTop) of those of `s`, and lessened by 1
+//! while `u'` is negative. Each time `2 s B + 2 q - 1` is added back, with the `q` before. That happens
+//! often for the second digit, as only the first digit of `s` is known then, and for later ones in 17 of
+//! 2^32 cases.
 //!
-//! Where the number was shifted by `2 h` bits, `h` below 64, the root is `s` without its `h` lowest bits
-//! `t`, and `(s - t)^2` leaves `u + t (2 s - t)` of the shifted number, which is the remainder shifted.
+//! If the number was shifted by `2 h` bits, `h` below 64, the root is `s` without its `h` lowest bits
+//! `t`. `(s - t)^2` leaves `u + t (2 s - t)` of the shifted number, which is the shifted remainder.
 //!
-//! For 1234 with digits in tens: `s` = 3 of 12 and `u` = 3, with the next digit 33; 33 / 6 gives `q` = 5,
-//! 334 - 5 * 65 = 9, and the root is 35.
+//! By hand, 1234 with `B` = 10: the root of 12 is `s` = 3, and `u` = 3 is left, or 33 with the next
+//! digit. 33 / 6 gives `q` = 5. As 334 - 5 * 65 = 9 is not negative, the root is 35.
 //!
-//! Numbers of a warp go together; those that are shorter wait in the end.
+//! The roots of a warp are found together; numbers with shorter roots wait at the end.
 //!
-//! Cost: `k - 1` steps of `4 X LANES` multiply-adds, and in every lane some 150 instructions, six
-//! shuffles and a vote each. No scratch. Results are no operands.
+//! Cost: `k - 1` steps, each of `4 X LANES` multiply-adds and, in every lane, some 150 instructions, six
+//! shuffles and a vote. No scratch. Results overlap no operand.
 
 use super::shifts::{Digits, lowered, raised};
 use super::{Batches, Work, lookahead};
@@ -42,13 +44,13 @@ use crate::thread::reciprocal::{LongTop, root_of_word};
 use bigint_core::kernel::ROOT_DIGIT;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Limbs of a lane.
+/// The limbs of a lane.
 const X: usize = ROOT_DIGIT;
 
-/// The lane's limbs of a number.
+/// A lane's limbs of a number.
 type Limbs = [Limb; X];
 
-/// The roots that fall to the calling lane's group.
+/// Computes the roots that fall to the calling lane's group.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
@@ -68,8 +70,8 @@ fn limbs(digit: u64) -> [Limb; 2] {
     [digit as Limb, (digit >> LIMB_BITS) as Limb]
 }
 
-/// `limbs` with digit `place` put in, and `carry` in the lowest bit of the next one, where they
-/// are there.
+/// `limbs` with digit `place` replaced by `digit`, and `carry` put into the lowest bit of the next digit,
+/// as far as the lane has these.
 #[inline(always)]
 fn put(limbs: Limbs, place: u32, digit: [Limb; 2], carry: Limb) -> Limbs {
     Row::of(|i| {
@@ -84,20 +86,21 @@ fn put(limbs: Limbs, place: u32, digit: [Limb; 2], carry: Limb) -> Limbs {
     })
 }
 
-/// A root on its way, as a lane sees it.
+/// The state of a root, as a lane sees it.
 struct Root<const LANES: u32> {
     group: Group<LANES>,
     is_top: bool,
     /// The lane's limbs of `2 s`.
     twice: Limbs,
-    /// Of `-1 - u`.
+    /// The lane's limbs of `-1 - u`.
     rest: Limbs,
-    /// In the top lane the bit of `u` above.
+    /// In the top lane, the bit of `u` above all limbs.
     above: u64,
 }
 
 impl<const LANES: u32> Root<LANES> {
-    /// The sum of what all lanes have, with what each has `over` its limbs; and the carry out.
+    /// Adds `below`, the limbs from the lane below, to each lane's `sum`, with all carries. Returns the
+    /// lane's limbs, and the carry out of all lanes.
     #[inline(always)]
     fn resolve(&self, sum: Limbs, below: [Limb; 2]) -> (Limbs, u64) {
         let group = self.group;
@@ -113,7 +116,7 @@ impl<const LANES: u32> Root<LANES> {
         (limbs, carries >> group.lanes() & 1)
     }
 
-    /// The limbs that the lane below has above its own.
+    /// Hands each lane's limbs `over` its own to the lane above, and returns those received.
     #[inline(always)]
     fn from_below(&self, over: [Limb; 2]) -> [Limb; 2] {
         over.map(|limb| {
@@ -122,13 +125,13 @@ impl<const LANES: u32> Root<LANES> {
         })
     }
 
-    /// Moves what is left up by a digit, of which the lowest lane's is `new`; none where it is not `on`.
-    /// Gives what is above the lanes' limbs then, in the top lane.
+    /// Moves what is left up by a digit, with digit `new` coming into the lowest lane; not if it is not
+    /// `on`. Returns, in the top lane, the limbs that are then above the lanes' limbs.
     #[inline(always)]
     fn move_up(&mut self, new: [Limb; 2], on: bool) -> [Limb; 2] {
         let rest = self.rest;
         let highest = [rest[X - 2], rest[X - 1]];
-        // The top lane sends the lowest one what comes new into the window.
+        // The top lane sends to the lowest one the limbs that come in.
         let lowest: [Limb; 2] = [0, 1].map(|i| {
             let sent = if self.is_top { !new[i] } else { highest[i] };
             self.group.rotate_up(sent, 1)
@@ -149,8 +152,8 @@ impl<const LANES: u32> Root<LANES> {
         high
     }
 
-    /// The next digit, which the lane has at `place`, with what is left moved up, in the top lane by
-    /// `high`; none, and nothing changed, where it is not `on`.
+    /// Finds the next digit of the root, whose index in the lane is `place`. What is left has been moved
+    /// up, and the top lane has `high` above it. If the root is not `on`, nothing changes.
     #[inline(always)]
     fn step(&mut self, top: LongTop, place: u32, high: [Limb; 2], on: bool) {
         let group = self.group;
@@ -203,14 +206,15 @@ impl<const LANES: u32> Root<LANES> {
         self.twice = put(row, place, limbs(digit(q) << 1), q[1] >> 31);
     }
 
-    /// Gives the root and the remainder, without the bits by which the number was shifted.
+    /// Stores the root and the remainder, without the bits by which the number was shifted.
     #[inline(always)]
     fn give<S: Stride>(self, radicand: &Radicand<S>, root: Number<S>, remainder: Number<S>) {
         let Radicand {
             n, bits, keep, k, ..
         } = *radicand;
         let Root { group, twice, .. } = self;
-        // The limbs of both stand in the upper registers.
+        // The limbs of root and remainder stand at the top of the lanes' registers, with `empty` limbs
+        // below.
         let empty = X as u32 * group.lanes() - 2 * k;
         let h = (16 * (4 * k - n) + bits / 2) as u64;
         let lowest = place(group, k);
@@ -233,18 +237,18 @@ impl<const LANES: u32> Root<LANES> {
     }
 }
 
-/// The root of the highest four limbs, two, and what it leaves.
+/// The root, of two limbs, of the highest four limbs, and what it leaves.
 #[inline(always)]
 fn first(x: [Limb; 4]) -> (u64, u128) {
     let high = word(x[3], x[2]);
     let upper = root_of_word(high);
     let left = high - upper * upper;
-    // The highest bit of `upper` is set.
+    // The highest bit of `upper` is set, which `|` tells the compiler.
     let lower = ((left << 31) + u64::from(x[1] >> 1)) / (upper | 1 << 31);
     let mut lower = lower.min(u64::from(Limb::MAX));
     let left = u128::from(left) << 64 | u128::from(word(x[1], x[0]));
     loop {
-        // At most B^2 - 1 of `2 upper B + lower`.
+        // This is `lower` times `2 upper B + lower`, with `B` = 2^32.
         let taken = u128::from(lower) * (u128::from(upper) << 33 | u128::from(lower));
         if taken <= left {
             return (upper << LIMB_BITS | lower, left - taken);
@@ -253,7 +257,7 @@ fn first(x: [Limb; 4]) -> (u64, u128) {
     }
 }
 
-/// Limbs without the zeros on top, of a number that a group of lanes has.
+/// The number of limbs, without zeros on top, of a number that a group of lanes shares.
 #[inline(always)]
 fn significant<const LANES: u32>(group: Group<LANES>, a: Number<impl Stride>) -> u32 {
     let (mut limbs, mut at) = (0, 0);
@@ -268,17 +272,17 @@ fn significant<const LANES: u32>(group: Group<LANES>, a: Number<impl Stride>) ->
     limbs
 }
 
-/// A number and by how much it is shifted.
+/// A number whose root is computed, and the bits by which it is shifted.
 struct Radicand<S> {
     a: Number<S>,
-    /// The number's limbs without the zeros on top; of 0, one.
+    /// The number of limbs without zeros on top; one if the number is 0.
     n: u32,
-    /// The highest of them; of 0, 1.
+    /// The highest of these limbs; 1 if the number is 0.
     top: Limb,
     bits: u32,
-    /// All ones, or zero of 0.
+    /// All ones, or zero if the number is 0.
     keep: Limb,
-    /// Digits of the root.
+    /// The digits of the root.
     k: u32,
 }
 
@@ -315,14 +319,15 @@ impl<S: Stride> Radicand<S> {
         left(high, self.a.limb(i.wrapping_sub(1)), self.bits)
     }
 
-    /// The root of the highest two digits, what it leaves, and the digits that follow the lanes' limbs.
+    /// The root of the highest two digits, as the lanes' state, and the number's digits that follow the
+    /// lanes' limbs.
     #[inline(always)]
     fn begin<const LANES: u32>(&self, group: Group<LANES>) -> (Root<LANES>, Digits<S>) {
         let Radicand { a, n, bits, .. } = *self;
         let (digit_of_root, left_over) = first([4, 3, 2, 1].map(|i| self.limb(n.wrapping_sub(i))));
         let is_top = group.lane() == group.lanes() - 1;
         let own = X as u32 * group.lane();
-        // The number's limbs from here on are known.
+        // The window holds the number's limbs from `at` on.
         let at = n.wrapping_sub(2).wrapping_sub(X as u32 * group.lanes());
         let window: Limbs = a.registers(at.wrapping_add(own));
         let digits = Digits::below(a, at, bits);
@@ -347,7 +352,8 @@ impl<S: Stride> Radicand<S> {
     }
 }
 
-/// The lane's digit that digit `of` of the root, counted from the top and 1, stands in.
+/// The index in the lane of digit `of` of the root, which counts from 1 at the top. It is out of range if
+/// another lane has the digit.
 #[inline(always)]
 fn place<const LANES: u32>(group: Group<LANES>, of: u32) -> u32 {
     let digits = X as u32 / 2;
@@ -365,7 +371,7 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
     } = work;
     let radicand = Radicand::new(group, a);
     let k = radicand.k;
-    // That of the longest root of the warp.
+    // The digits of the longest root of the warp.
     let mut longest = a.width().div_ceil(4);
     while longest > 1 && group.all(k < longest) {
         longest -= 1;
@@ -375,7 +381,7 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
     let mut top = LongTop::new([0; 4]);
     let mut j = 1;
     while j < longest {
-        // Of one digit, and of two.
+        // The reciprocal is that of one digit of the root, and then that of two.
         if j < 3 {
             let t = &now.twice;
             top = LongTop::new([
@@ -392,7 +398,8 @@ fn number<const LANES: u32, S: Stride>(work: Work<LANES, S>) {
     now.give(&radicand, root, remainder);
 }
 
-/// Gives the lanes' limbs, with two more above all, without the lowest `limbs` and `bits` more.
+/// Stores the lanes' limbs, with the two limbs `over` above them, shifted to the right by `limbs` limbs
+/// and `bits` bits.
 #[inline(always)]
 fn give<const LANES: u32>(
     group: Group<LANES>,
@@ -405,9 +412,10 @@ fn give<const LANES: u32>(
     let (lane, lanes) = (group.lane(), group.lanes());
     let lowered = lowered(group, from, over[0], bits);
     let given: Limbs = Row::of(|i| lowered[i as usize] & keep);
-    // Below limb 0 there are zeros, and no place for them.
+    // Places below limb 0 hold zeros, which the number does not store.
     to.set_registers((X as u32 * lane).wrapping_sub(limbs), given);
-    // What follows the window; of a one-limb root it begins below limb 0, where nothing is set.
+    // These are the limbs above the lanes' limbs. For a root of one limb they begin below limb 0, where
+    // nothing is stored.
     let mut end = (X as u32 * lanes + lane) as i32 - limbs as i32;
     let mut limb = match lane {
         0 => right(over[1], over[0], bits),

@@ -1,30 +1,29 @@
-//! What operations share whose every limb comes from few limbs of the operands, and
-//! from no carry (Limbwise): the batch as one flat row of limbs.
+//! Operations in which each limb of the result depends on a few limbs of the operands and on no carry
+//! (Limbwise), computed by warps. The batch is taken as one row of limbs.
 //!
-//! The row has the order of memory, so that neighbouring lanes write, and mostly read,
-//! neighbouring words whatever the width: of contiguous numbers limb `q mod width` of
-//! number `q div width` is limb `q` of the row, of interleaved ones limb `q div count` of
-//! number `q mod count`. With three numbers of two limbs, `x[i][j]` being limb `j` of
-//! number `i`, the rows are
+//! The row has the order of memory, so neighbouring lanes write, and mostly read, neighbouring words,
+//! whatever the width. If numbers are contiguous, limb `q` of the row is limb `q mod width` of number
+//! `q div width`; if they are interleaved, it is limb `q div count` of number `q mod count`. For three
+//! numbers of two limbs, with `x[i][j]` limb `j` of number `i`, the rows are
 //!
 //! ```text
 //! contiguous   x[0][0] x[0][1] x[1][0] x[1][1] x[2][0] x[2][1]
 //! interleaved  x[0][0] x[1][0] x[2][0] x[0][1] x[1][1] x[2][1]
 //! ```
 //!
-//! A warp computes a stretch of the row, 32 limbs at a time, and loads `AHEAD` times as
-//! many before it stores any, so that enough bytes are under way to keep the memory busy. Where
-//! numbers are of fours of limbs that can be moved at once, and the operation knows how, the row is
-//! one of fours: four times fewer instructions move as many bytes.
+//! A warp computes a stretch of the row, 32 limbs at a time. It loads `AHEAD` times as many before it
+//! stores any, so that enough bytes are under way to keep the memory busy. If every four limbs of numbers
+//! can be moved at once, and the operation can compute four limbs together, the row is made of groups of
+//! four limbs: a quarter of the instructions move as many bytes.
 //!
-//! What its guide says of all limbs of a number, by how much it is shifted or which of two is
-//! selected, the warp finds out once for the numbers of its stretch, where they are contiguous
-//! and wide enough that there are fewer of them than lanes in what is loaded at once: lane `k`
-//! keeps it of the `k`th number, and those that have a limb of it ask lane `k`. Where these are no
-//! fours a lane has four neighbouring limbs of the row all the same, of one number or of two.
+//! A guide has a value for each number that applies to all its limbs: the bits of a shift, or which of two
+//! numbers is selected. If numbers are contiguous, and so wide that the limbs loaded at once belong to no
+//! more numbers than there are lanes, the warp reads each guide once. Lane `k` keeps the value of the
+//! `k`th number, and lanes that have a limb of that number ask lane `k`. Even if limbs cannot be moved
+//! four at a time, a lane then has four neighbouring limbs of the row, of one number or of two.
 //!
-//! Cost: an operation's own, a limb; where an operand is a guide, a shuffle a limb, or all
-//! of that operand's limbs in each lane. No scratch.
+//! Cost: that of the operation for each limb. If an operand is a guide, also a shuffle for each limb, or
+//! reading the whole guide in each lane. No scratch.
 
 use super::Batches;
 use super::lookahead::{self, Step};
@@ -39,31 +38,31 @@ use bigint_core::specialization::{self, NARROWEST_ONCE, in_fours, reads_guide_on
 use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::num::NonZero;
 
-/// Lanes of a warp.
+/// The lanes of a warp.
 const LANES: u64 = 32;
 
-/// Limbs, or fours of limbs, that a lane has under way.
+/// The limbs, or groups of four limbs, that a lane has under way.
 const AHEAD: usize = 4;
 
-/// Fours that it has of numbers that have a guide.
+/// The groups of four limbs that a lane has under way if numbers have a guide.
 const FOURS_AHEAD: u64 = 2;
 
-/// Limbs that are moved, and that a lane looks at, together.
+/// The limbs that are moved together, and that a lane reads together from a guide.
 const FOUR: usize = 4;
 
-// What is loaded at once, and the number above it, has limbs of no more numbers than there are
-// lanes: it begins anywhere in a number, but with a number where these have two fours.
+// The limbs loaded at once, and the number above them, belong to no more numbers than there are lanes.
+// They begin anywhere in a number; but if numbers have two groups of four limbs, they begin with a number.
 const _: () = {
     assert!((LANES * FOUR as u64 - 2) / NARROWEST_ONCE + 3 <= LANES);
     let fours = LANES * FOURS_AHEAD;
     assert!(fours / 2 <= LANES && (fours - 2) / 3 + 2 <= LANES);
 };
 
-/// Limbs of the widest numbers that a lane looks at by itself to know what they say.
+/// The widest guide, in limbs, that a lane reads by itself.
 const WIDEST_OF_LANE: u32 = 16;
 
-/// Where a limb of the row is: `outer` and `inner` count numbers and limbs, whichever
-/// way they are nested.
+/// The place of a limb in the row. `outer` and `inner` count numbers and limbs, in the order in which the
+/// layout nests them.
 #[derive(Clone, Copy)]
 pub(super) struct RowPlace {
     outer: u64,
@@ -71,7 +70,7 @@ pub(super) struct RowPlace {
 }
 
 impl RowPlace {
-    /// The number, and the place in it.
+    /// The number, and the limb in it.
     #[inline(always)]
     pub(super) fn of<S: Stride>(self) -> (u64, u32) {
         match S::UNIT {
@@ -84,9 +83,9 @@ impl RowPlace {
 /// The row of a batch's limbs in the order of memory.
 #[derive(Clone, Copy)]
 pub(super) struct Flat {
-    /// Limbs of the row for which `outer` is the same.
+    /// The limbs of the row for which `outer` is the same.
     period: NonZero<u64>,
-    /// The way to the place of the same lane, 32 limbs on.
+    /// The distance to the place of the same lane 32 limbs further on.
     step: RowPlace,
 }
 
@@ -124,7 +123,7 @@ impl Flat {
     }
 }
 
-/// Limbs `at .. at + UNIT` of a result.
+/// Computes limbs `at .. at + UNIT` of a result.
 #[inline(always)]
 fn unit<O: Limbwise, S: Stride, const UNIT: usize>(
     operands: [Number<S>; 3],
@@ -139,7 +138,7 @@ fn unit<O: Limbwise, S: Stride, const UNIT: usize>(
     limbs
 }
 
-/// A limb or four of them, and where they go.
+/// One limb or four limbs of a result, and their place in it.
 pub(super) struct Computed<S, const UNIT: usize> {
     pub(super) r: Number<S>,
     pub(super) at: u32,
@@ -168,7 +167,7 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
     }) else {
         return;
     };
-    // As many tiles to a stretch, a power of two, as let the warps cover the row.
+    // A stretch has as many tiles, a power of two, as let the warps cover the row.
     let mut stretch = TILE;
     while stretch * arguments.workers < row {
         stretch *= 2;
@@ -178,7 +177,8 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
         return;
     }
     let end = (start + stretch).min(row);
-    // Before all else: the driver's compiler then finds each way as if there were no other.
+    // This branch comes before all else, so that the driver's compiler optimises each way as if there were
+    // no other.
     match O::IN_FOURS
         && S::UNIT
         && specialization::Limbwise::BY_FOURS.or(in_fours(arguments, O::GUIDE))
@@ -188,8 +188,8 @@ pub fn batch<O: Limbwise, S: Stride>(batches: Batches<'_, 32, S>) {
     }
 }
 
-/// Computes limbs `start .. end` of the row, multiples of `UNIT`, of which numbers, or rows of
-/// them, have `period`.
+/// Computes limbs `start .. end` of the row, which are multiples of `UNIT`. Numbers, or rows of the same
+/// limb of all numbers, have `period` limbs.
 #[allow(unsafe_code)]
 #[inline(always)]
 fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
@@ -220,8 +220,8 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
             let (on, (number, unit_at)) = (at + LANES * u < end, place.of::<S>());
             place = flat.next(place);
             let of = |batch: &MatrixArgument| {
-                // SAFETY: by the contract of `Batches::new`: a number that is not switched off
-                // is of the batch, and no other lane stores these limbs of it.
+                // SAFETY: by the contract of `Batches::new`: a number that is not switched off is in the
+                // batch, and no other lane stores these limbs of it.
                 unsafe { Number::<S>::new(batch, number) }.switched(on)
             };
             let Arguments { r, a, b, c, .. } = arguments;
@@ -235,7 +235,7 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
             }
         };
         if UNIT == FOUR && O::GUIDE.is_some() {
-            // A number to each lane, whose operand it looks at by itself.
+            // Each lane has one number, whose guide it reads by itself.
             next(0).store();
             at += LANES;
             continue;
@@ -249,32 +249,32 @@ fn stretch_of<O: Limbwise, S: Stride, const UNIT: usize>(
     }
 }
 
-/// A guide and the numbers of a stretch, seen from one of the warp's lanes.
-/// Numbers are counted from the one that the stretch begins in.
+/// The guide and the numbers of a stretch, seen from one of the warp's lanes. Numbers are counted from the
+/// one in which the stretch begins.
 #[derive(Clone, Copy)]
 struct Guided<S> {
     warp: Group<32>,
     operands: [Batch<S>; 3],
     /// The operand that is the guide.
     guide: Batch<S>,
-    /// The result from the stretch's first limb on.
+    /// The result, from the stretch's first limb on.
     r: Row,
-    /// The rows of operands 0 and 1, where limbs of the result [are made of those in their
-    /// places](Limbwise::IS_IN_PLACE), and operands are as wide, without gaps.
+    /// The rows of operands 0 and 1, if limbs of the result depend only on those [at the same
+    /// place](Limbwise::IS_IN_PLACE), and operands are as wide as the result and have no gaps.
     rows: Option<[Row; 2]>,
-    /// The limb of number 0 that the stretch begins with.
+    /// The limb of number 0 with which the stretch begins.
     limb: u32,
     width: NonZero<u32>,
     /// The stretch's last number.
     last: u32,
-    /// The number that lane 0 knows of.
+    /// The number whose guide lane 0 has read.
     first: u32,
-    /// What the guide says of the lane's number.
+    /// The guide's value for the lane's number.
     own: Limb,
 }
 
-/// Computes a stretch of so many limbs, where an operand is the guide of each number's, of
-/// numbers of whole fours.
+/// Computes a stretch of `end` limbs with a guide, for numbers every four limbs of which can be moved at
+/// once.
 #[inline(always)]
 fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     guided.find();
@@ -291,7 +291,7 @@ fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     while at < end {
         let (first, second) = (place, step.up(place));
         guided.know(first.number as u32, second.number as u32);
-        // From the lane's first to the stretch's end.
+        // The groups from the lane's first one to the stretch's end.
         let left = (end - at).saturating_sub(lane);
         let four = |u: u32, place: lookahead::LimbPlace| {
             let on = LANES as u32 * u < left;
@@ -307,8 +307,8 @@ fn guided_stretch<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     }
 }
 
-/// Computes a guided row of numbers of any width: each lane has four neighbouring limbs of the row,
-/// of one number or of two.
+/// Computes a stretch of `end` limbs with a guide, for numbers of any width. Each lane has four
+/// neighbouring limbs of the row, of one number or of two.
 #[inline(always)]
 fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     const CHUNK: u32 = LANES as u32 * FOUR as u32;
@@ -321,7 +321,7 @@ fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
     let mut at = 0;
     while at < end {
         guided.know(number, number + 1);
-        // From the lane's first to the stretch's end, and to its number's.
+        // The limbs from the lane's first one to the end of the stretch, and to the end of its number.
         let left = (end - at).saturating_sub(own);
         let below = width.get() - limb;
         let is_of_two = below < left && below < FOUR as u32;
@@ -359,7 +359,7 @@ fn guided_row<O: Limbwise, S: Stride>(mut guided: Guided<S>, end: u32) {
 }
 
 impl<S: Stride> Guided<S> {
-    /// The lane's part of limbs `start .. end` of the row.
+    /// Makes the lane's view of limbs `start .. end` of the row.
     #[allow(unsafe_code)]
     #[inline(always)]
     fn new(
@@ -375,9 +375,9 @@ impl<S: Stride> Guided<S> {
             batch.width == r.width && batch.number_stride == r.width && batch.limbs % 16 == 0
         };
         let are_rows = is_in_place && in_row(a) && (operand == 1 || in_row(b));
-        // SAFETY: by the contract of `Batches::new`: the stretch's numbers are of the batch, and
-        // no other warp stores its limbs. (Branches depend on widths, the stretch, and what
-        // lanes vote or ask of one lane.)
+        // SAFETY: by the contract of `Batches::new`: the stretch's numbers are in the batch, and no other
+        // warp stores its limbs. (Branches depend on widths, the stretch, votes, and values shuffled from
+        // one lane.)
         let (operands, row) = unsafe {
             let operands = [
                 Batch::new(a, first),
@@ -394,7 +394,7 @@ impl<S: Stride> Guided<S> {
             r: r_row,
             rows: are_rows.then_some([a_row, b_row]),
             limb: (start % period) as u32,
-            // Numbers are of fewer than 2^32 limbs.
+            // Numbers have fewer than 2^32 limbs.
             width: NonZero::new(r.width as u32).unwrap_or(NonZero::<u32>::MAX),
             last: ((end - 1) / period - first) as u32,
             first: 0,
@@ -402,11 +402,11 @@ impl<S: Stride> Guided<S> {
         }
     }
 
-    /// Sees to it that what the guide says is known of all numbers from `lowest` of lane 0 to `highest` of
-    /// the top lane.
+    /// Makes sure that the guide has been read for all numbers from `lowest` of lane 0 to `highest` of the
+    /// top lane.
     #[inline(always)]
     fn know(&mut self, lowest: u32, highest: u32) {
-        // The same in the whole warp.
+        // This is the same in the whole warp.
         let top = self.warp.shuffle(highest, LANES as u32 - 1);
         if top.min(self.last) >= self.first + LANES as u32 {
             self.first = self.warp.shuffle(lowest, 0);
@@ -414,7 +414,7 @@ impl<S: Stride> Guided<S> {
         }
     }
 
-    /// The operands of a number, and what is made of what is known of it.
+    /// The operands of a number, and its plan, from the guide's value that a lane keeps.
     #[inline(always)]
     fn number<O: Limbwise>(self, number: u32, on: bool) -> ([Number<S>; 3], O::Plan) {
         let known = self.warp.shuffle(self.own, number - self.first);
@@ -424,16 +424,15 @@ impl<S: Stride> Guided<S> {
         ([a, b, c], O::plan(known))
     }
 
-    /// Number `first + index` of the guide, or the last one.
+    /// Number `first + index` of the guide; the last one if there are fewer.
     #[inline(always)]
     fn telling(self, index: u32) -> Number<S> {
         self.guide
             .number((self.first + index).min(self.last) as i32)
     }
 
-    /// Finds out what the guide says of numbers `first` and those above. The whole warp does so
-    /// together: each lane for its own number or, where these are wide, all for one after
-    /// the other, by fours.
+    /// Reads the guide for number `first` and those above. The whole warp does so together: each lane
+    /// reads that of its own number; or, if guides are wide, all lanes read four at a time.
     #[inline(always)]
     fn find(&mut self) {
         let lane = thread::lane();

@@ -32,27 +32,28 @@
 //! A warp computes a stretch of the row. It loads a tile of `CHUNKS` chunks before
 //! it computes any, so that enough bytes are under way to keep the memory busy.
 //!
-//! The stretch may begin inside a number. Its carry in is that out of the chunk below:
-//! one more chunk is loaded, and not stored. Only where each of its 32 lanes
-//! propagates, the chunk below that decides, and so on, no further than to the
-//! number's begin. Random limbs propagate one time in 2^32. At worst, where all do, a
-//! number of `k` stretches has `k (k - 1) / 2` of them loaded again, to which all its
-//! warps come alike.
+//! The stretch may begin inside a number: `stretches.rs` has what it does about its
+//! carry.
 //!
-//! Cost: two votes a chunk, and one chunk in `stretch / 32 + 1` loaded twice. No
-//! scratch.
+//! Cost: two votes a chunk, and one chunk in `stretch / 32 + 1` loaded twice. A word of memory for
+//! each stretch of results wider than a tile.
 
+use super::stretches::{Chunks, Into, Stretch, all};
 use super::{Batches, LANES};
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Batch, CarryOut, Number, Stride};
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::kernel::TILE;
+use bigint_core::kernel;
 use bigint_core::{Arguments, Limb};
+use core::marker::PhantomData;
 use core::num::NonZero;
 
 /// One limb of a sum or a difference: what lookahead must know of it.
-pub trait Digit {
+pub trait Digit: Copy {
+    /// The limb that propagates a carry.
+    const THROUGH: Limb;
+
     /// The limb where no carry comes in.
     fn limb(x: Limb, y: Limb) -> Limb;
 
@@ -60,7 +61,10 @@ pub trait Digit {
     fn generates(x: Limb, y: Limb, limb: Limb) -> bool;
 
     /// Whether a limb sends a carry up if, and only if, one comes in.
-    fn propagates(limb: Limb) -> bool;
+    #[inline(always)]
+    fn propagates(limb: Limb) -> bool {
+        limb == Self::THROUGH
+    }
 
     /// The limb after the carry in, which is 0 or 1.
     fn carried(limb: Limb, carry: Limb) -> Limb;
@@ -165,7 +169,10 @@ pub fn number_in_fours<D: Digit, const LANES: u32>(
 }
 
 /// Chunks of a tile.
-const CHUNKS: usize = (TILE / LANES as u64) as usize;
+const CHUNKS: usize = (TILE / LANES) as usize;
+
+/// Its limbs.
+const TILE: u32 = kernel::TILE as u32;
 
 /// A limb of the row: limb `limb` of number `number`, where numbers are counted from
 /// the one that the stretch begins in.
@@ -241,17 +248,19 @@ impl Step {
 
 /// The operands of a stretch.
 #[derive(Clone, Copy)]
-struct Operands<S> {
+struct Operands<D, S> {
     group: Group<LANES>,
     step: Step,
     a: Batch<S>,
     b: Batch<S>,
+    digit: PhantomData<D>,
 }
 
-impl<S: Stride> Operands<S> {
-    /// The limbs of both operands at `place`, or zeros where `at` is not below `end`.
+impl<D: Digit, S: Stride> Chunks for Operands<D, S> {
+    type Digits = (Limb, Limb);
+
     #[inline(always)]
-    fn limbs(self, place: LimbPlace, at: u32, end: u32) -> (Limb, Limb) {
+    fn load(self, place: LimbPlace, at: u32, end: u32) -> (Limb, Limb) {
         let LimbPlace { number, limb } = place;
         (
             self.a.limb(number, limb, at, end),
@@ -259,38 +268,14 @@ impl<S: Stride> Operands<S> {
         )
     }
 
-    /// The words of lanes that generate and of lanes that propagate a carry within
-    /// their numbers.
     #[inline(always)]
-    fn votes<D: Digit>(self, place: LimbPlace, x: Limb, y: Limb, limb: Limb) -> (u64, u64) {
-        let stays = !self.step.is_top(place);
+    fn votes(self, place: LimbPlace, (x, y): (Limb, Limb)) -> (u64, u64) {
+        let (limb, stays) = (D::limb(x, y), !self.step.is_top(place));
         (
             self.group.ballot(D::generates(x, y, limb) & stays),
             self.group.ballot(D::propagates(limb) & stays),
         )
     }
-}
-
-/// The carry into the chunk at `place`, below which the row has `below` limbs, whole chunks, of
-/// which these are the votes.
-#[inline(always)]
-pub(super) fn carry_into(
-    step: Step,
-    place: LimbPlace,
-    below: u64,
-    votes: impl Fn(LimbPlace) -> (u64, u64),
-) -> Limb {
-    let (mut place, mut below) = (place, below);
-    while below > 0 {
-        below -= u64::from(LANES);
-        place = step.down(place);
-        let (generate, propagate) = votes(place);
-        // A vote is the same in every lane, so the warp stays together.
-        if propagate != u64::from(u32::MAX) {
-            return (carries(generate, propagate, 0) >> LANES) as Limb;
-        }
-    }
-    0
 }
 
 /// Where a stretch's limbs and carries go.
@@ -305,8 +290,7 @@ struct Results<'a, S> {
     first: u64,
 }
 
-/// Computes the calling warp's stretch of the batch.
-#[allow(unsafe_code)]
+/// Computes the calling warp's stretches of the batch.
 #[inline(always)]
 pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Batches {
@@ -315,32 +299,42 @@ pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Some(width) = NonZero::new(arguments.r.width as u32) else {
         return;
     };
-    let row = arguments.count * u64::from(width.get());
-    // As many tiles to a stretch, a power of two, as let the warps cover the row.
-    let (mut stretch, mut covered) = (TILE, TILE * arguments.workers);
-    while covered < row {
-        stretch *= 2;
-        covered *= 2;
-    }
-    let start = thread::index_1d() / u64::from(LANES) * stretch;
-    if start >= row {
-        return;
-    }
-    let end = (row - start).min(stretch) as u32;
+    Stretch::each(
+        arguments,
+        group,
+        width,
+        #[inline(always)]
+        |stretch| one::<D, S>(batches, width, stretch),
+    );
+}
+
+/// Computes a stretch.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn one<D: Digit, S: Stride>(
+    batches: Batches<'_, LANES, S>,
+    width: NonZero<u32>,
+    stretch: Stretch<'_>,
+) {
+    let Batches {
+        arguments, group, ..
+    } = batches;
+    let start = stretch.start;
     let first = start / NonZero::<u64>::from(width);
     let limb = (start % NonZero::<u64>::from(width)) as u32;
 
     // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
     // of the stretch and, for the carry into it, those just below; all are of the batch.
     // No other warp stores what this one does. (What is branched on is the same in all
-    // lanes: widths, the batch, the stretch, and votes.)
+    // lanes: widths, the batch, the stretch, words of it, and votes.)
     let (operands, results) = unsafe {
         (
-            Operands {
+            Operands::<D, S> {
                 group,
                 step: Step::new(width),
                 a: Batch::<S>::new(&arguments.a, first),
                 b: Batch::<S>::new(&arguments.b, first),
+                digit: PhantomData,
             },
             Results {
                 flat: Row::new(&arguments.r, start + u64::from(thread::lane())),
@@ -351,63 +345,80 @@ pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
         )
     };
     if CarryOut::is_wanted(arguments) {
-        compute::<D, S, true>(operands, results, (start, limb), end);
+        compute::<D, S, true>(operands, results, stretch, limb);
     } else {
-        compute::<D, S, false>(operands, results, (start, limb), end);
+        compute::<D, S, false>(operands, results, stretch, limb);
     }
 }
 
-/// Computes limbs `start .. start + end` of the row, which begin at limb `limb` of a
-/// number, and reports carries where that is asked for.
+/// Computes a stretch, which begins at limb `limb` of a number, and reports carries where that is
+/// asked for.
 #[inline(always)]
 fn compute<D: Digit, S: Stride, const REPORTS: bool>(
-    operands: Operands<S>,
+    operands: Operands<D, S>,
     results: Results<'_, S>,
-    (start, limb): (u64, u32),
-    end: u32,
+    stretch: Stretch<'_>,
+    limb: u32,
 ) {
     let Operands { group, step, .. } = operands;
     let lane = group.lane();
+    // Counted from the tile below.
+    let (mut at, mut end, mut carry) = (TILE, TILE + stretch.limbs, 0);
     let mut place = step.place(limb, lane);
-    let mut carry = 0;
     let mut flat = results.flat;
-    let mut at = 0;
+    let (mut asks, mut waits, mut held) = (limb > 0, false, 0);
+    if let Some((chunks, into)) = stretch.held() {
+        let value = D::carried(D::THROUGH, into);
+        let behind = TILE + LANES * chunks;
+        while at < behind {
+            results.set(place, flat, (0, 1), value);
+            if !S::UNIT {
+                place = step.up(place);
+            }
+            (at, flat) = (at + LANES, flat.up(LANES));
+        }
+        place = step.place(limb + LANES * chunks, lane);
+        // What is behind is right where nothing comes in.
+        end = if into == 0 { at } else { end.min(at + LANES) };
+        (carry, asks) = (into, false);
+    }
     while at < end {
         // Limbs from the lane's first in this tile to the stretch's end.
         let left = (end - at).saturating_sub(lane);
         let mut limbs = [(0, 0); CHUNKS];
         let mut ahead = place;
         for (u, limbs) in limbs.iter_mut().enumerate() {
-            *limbs = operands.limbs(ahead, LANES * u as u32, left);
+            *limbs = operands.load(ahead, LANES * u as u32, left);
             ahead = step.up(ahead);
         }
         // Only now, so that the tile's own limbs are on their way meanwhile.
-        if at == 0 && limb > 0 {
-            carry = carry_into(
-                step,
-                place,
-                start,
-                #[inline(always)]
-                |place| {
-                    let (x, y) = operands.limbs(place, 0, 1);
-                    operands.votes::<D>(place, x, y, D::limb(x, y))
-                },
-            );
+        if asks {
+            asks = false;
+            match stretch.into(step, place, operands) {
+                Into::Known(into) => carry = into,
+                Into::FromAfar => (waits, held) = (true, 1),
+                Into::FromTile => {
+                    for _ in 0..CHUNKS {
+                        place = step.down(place);
+                    }
+                    (at, flat) = (0, flat.down(TILE));
+                    continue;
+                }
+            }
         }
+        let is_own = at >= TILE;
         let mut digit = |u: u32, (x, y): (Limb, Limb)| {
             let digit = D::limb(x, y);
-            let (generate, propagate) = operands.votes::<D>(place, x, y, digit);
+            let (generate, propagate) = operands.votes(place, (x, y));
             let carries = carries(generate, propagate, carry);
             let own = of_lane(carries, lane);
             carry = (carries >> LANES) as Limb;
+            waits &= all(propagate);
+            held += u32::from(waits);
+            let to = if waits | !is_own { 0 } else { left };
             let value = D::carried(digit, own);
-            if S::UNIT {
-                flat.set(LANES * u, left, value);
-            } else {
-                let LimbPlace { number, limb } = place;
-                results.r.set(number, limb, LANES * u, left, value);
-            }
-            if REPORTS && step.is_top(place) && LANES * u < left {
+            results.set(place, flat.up(LANES * u), (LANES * u, to), value);
+            if REPORTS && step.is_top(place) && LANES * u < to {
                 let out = D::generates(x, y, digit) | (D::propagates(digit) & (own != 0));
                 // Where the first is asked for alone, the lanes rarely come in here.
                 if out | (results.arguments.carry != 0) {
@@ -426,12 +437,23 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
         digit(5, f);
         digit(6, g);
         digit(7, h);
-        flat = flat.up(TILE as u32);
-        at += TILE as u32;
+        flat = flat.up(TILE);
+        at += TILE;
     }
+    stretch.leave(held, waits, carry);
 }
 
-impl<S> Results<'_, S> {
+impl<S: Stride> Results<'_, S> {
+    /// Sets the limb at `place`, which is the first of `flat`, where `at < end`.
+    #[inline(always)]
+    fn set(self, place: LimbPlace, flat: Row, (at, end): (u32, u32), limb: Limb) {
+        if S::UNIT {
+            flat.set_first_below(at, end, limb);
+        } else {
+            self.r.set(place.number, place.limb, at, end, limb);
+        }
+    }
+
     /// Reports the carry out of a number, counted from that of the stretch's begin.
     #[allow(unsafe_code)]
     #[inline(always)]

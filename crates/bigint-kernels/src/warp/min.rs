@@ -1,13 +1,13 @@
-//! The lesser of two numbers (Scan), by lanes of a warp.
+//! The lesser of two numbers (Scan), computed by lanes of a warp.
 //!
 //! Cost: a [comparison](crate::thread::compare), which mostly ends at the highest limbs, and
-//! one pass. No scratch.
+//! one pass over the limbs. No scratch.
 
 use super::{Batches, scan};
 use crate::gpu::memory::Stride;
 use crate::thread::compare::{Compare, GREATER};
 
-/// The numbers that fall to the calling lane's group.
+/// Computes the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

@@ -1,11 +1,11 @@
-//! `LANES` lanes of a warp per number, 2, 4, 8, 16 or 32, or as many as is
-//! [known](bigint_core::specialization): limb `j` belongs to lane
-//! `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of each.
-//! Addition, subtraction and what is limbwise know no such groups: there all 32 lanes work
-//! on one stretch of limbs, of several numbers or of a part of one.
+//! Kernels in which lanes of a warp share a number: `LANES` of them, 2, 4, 8, 16 or 32, or as
+//! many as the specialization [knows](bigint_core::specialization). In most leaves limb `j`
+//! belongs to lane `j mod LANES`, so that a chunk of `LANES` limbs stands in one register of
+//! each lane. Addition, subtraction and limbwise operations have no such groups: there all 32
+//! lanes compute one stretch of limbs, of several numbers or of a part of one.
 //!
-//! All lanes of a warp run the same instructions: loops and branches around a
-//! shuffle or a vote depend on widths and the batch only.
+//! All lanes of a warp run the same instructions: loops and branches around a shuffle or a vote
+//! depend only on widths and the batch.
 
 pub mod abs_diff;
 pub mod add;
@@ -41,6 +41,7 @@ pub mod shl;
 pub mod shr;
 pub mod square;
 pub mod steps;
+mod stretches;
 pub mod sub;
 pub mod sums;
 pub mod test_bit;
@@ -56,10 +57,10 @@ use bigint_core::Arguments;
 use bigint_core::kernel::BLOCK;
 use core::marker::PhantomData;
 
-/// Lanes of a warp.
+/// The lanes of a warp.
 pub const LANES: u32 = 32;
 
-/// One number's operands and where its results go.
+/// The operands and the results of one number.
 pub struct Work<const LANES: u32, S> {
     /// The lanes that share the number.
     pub group: Group<LANES>,
@@ -75,15 +76,15 @@ pub struct Work<const LANES: u32, S> {
     pub c: Number<S>,
     /// The group's own scratch.
     pub scratch: Number<Unit>,
-    /// The word for the number's flag: one lane's.
+    /// The words for the number's flag, which one lane of the group has.
     pub carry: CarryOut,
 }
 
 /// The numbers of the calling lane's group, one after the other.
 ///
-/// Groups past the end of the batch must stay with their warp: they compute the
-/// last number once more, with its result switched off. So every lane of the
-/// launch is given the same number of numbers.
+/// Groups past the end of the batch must stay with their warp. They compute the last number
+/// again, with its results switched off, so every lane of the launch gets the same count of
+/// numbers.
 pub struct Numbers<'a, const LANES: u32, S> {
     arguments: &'a Arguments,
     group: Group<LANES>,
@@ -93,7 +94,8 @@ pub struct Numbers<'a, const LANES: u32, S> {
     stride: PhantomData<S>,
 }
 
-/// The batches of a launch at this level, on whose word the leaves rely.
+/// The batches of a launch at warp level. Leaves rely on the contract under which they were
+/// made.
 #[derive(Clone, Copy)]
 pub struct Batches<'a, const LANES: u32, S> {
     arguments: &'a Arguments,
@@ -105,10 +107,10 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
     /// The batches that a kernel was launched with.
     ///
     /// # Safety
-    /// `arguments` are those of a launch of a warp-level kernel: its operands
-    /// allocated, its results and carry words apart from everything else, its
-    /// `workers` as many as its groups, its blocks made of whole warps, which come
-    /// here as a whole and stay together, as [`Group::new`] asks. Each calls this once.
+    /// `arguments` are those of a launch of a kernel at warp level. The operands are allocated,
+    /// and the results and carry words overlap nothing else. `workers` is the number of groups.
+    /// Blocks are made of whole warps, which come here as a whole and stay together as
+    /// [`Group::new`] demands. Each calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a Arguments) -> Self {
@@ -120,7 +122,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         }
     }
 
-    /// The threads of the calling lane's block, all of which are given as many numbers.
+    /// The threads of the calling lane's block, all of which get the same count of numbers.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn team(self) -> Team<BLOCK> {
@@ -128,7 +130,8 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         unsafe { Team::new() }
     }
 
-    /// The numbers that fall to the calling lane's warp, a digit of each of a group's lanes.
+    /// The numbers that fall to the calling lane's warp. Each lane of a group has one digit of
+    /// its number.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn digits(self) -> Tiles<'a, LANES> {
@@ -136,7 +139,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         unsafe { Tiles::new(self.arguments, self.group) }
     }
 
-    /// The lane's own column of fours of limbs in scratch, where the launch has it.
+    /// The lane's own column of groups of four limbs in scratch, for a launch that has it.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn fours_in_scratch(self) -> Fours {

@@ -1,7 +1,7 @@
-//! Sums modulo `m` (Scan), by lanes of a warp: [`crate::thread::mod_add`] has the maths, and
-//! [`lookahead`] the carries.
+//! Sums modulo `m` (Scan), computed by lanes of a warp. [`crate::thread::mod_add`] explains the
+//! maths, and [`lookahead`] the carries.
 //!
-//! Cost: two passes of four votes for a limb of each lane. No scratch. `r` is not an
+//! Cost: two passes, each of four votes for a limb of each lane. No scratch. `r` overlaps no
 //! operand.
 
 use super::Batches;
@@ -10,7 +10,7 @@ use super::lookahead;
 use super::sub::Difference;
 use crate::gpu::memory::Stride;
 
-/// The sums that fall to the calling lane's group.
+/// Computes the sums that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

@@ -1,8 +1,8 @@
-//! Differences modulo `m` (Scan), by lanes of a warp: [`crate::thread::mod_sub`] has the
-//! maths, and [`lookahead`] the borrows.
+//! Differences modulo `m` (Scan), computed by lanes of a warp. [`crate::thread::mod_sub`]
+//! explains the maths, and [`lookahead`] the borrows.
 //!
-//! Cost: two passes, of two and of four votes for a limb of each lane. No scratch. `r` is
-//! not an operand.
+//! Cost: two passes, of two and of four votes for a limb of each lane. No scratch. `r` overlaps
+//! no operand.
 
 use super::Batches;
 use super::add::Sum;
@@ -10,7 +10,7 @@ use super::lookahead;
 use super::sub::Difference;
 use crate::gpu::memory::Stride;
 
-/// The differences that fall to the calling lane's group.
+/// Computes the differences that fall to the calling lane's group.
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

@@ -1,11 +1,12 @@
-//! Montgomery's product (Cios), by the lanes that share the numbers: [`crate::montgomery`]
-//! has the maths.
+//! Montgomery's product (Cios), computed by lanes that share the numbers. [`crate::montgomery`]
+//! explains the maths.
 //!
-//! Each lane has 8 or 16 limbs of each number, whichever the modulus fits; no wider one
-//! comes here. `R` is `B^n` as at [thread level](crate::thread::mont_mul).
+//! Each lane has 8 or 16 limbs of each number, the fewest that the modulus fits; wider moduli
+//! are not computed here. Products are divided by `B^n`, as at [thread
+//! level](crate::thread::mont_mul).
 //!
-//! Cost: `2 ceil(n) X LANES + n` products, `n` rounded up to `X`. No scratch. `r` is not an
-//! operand.
+//! Cost: `2 ceil(n) X LANES + n` products of limbs, where `ceil(n)` is `n` rounded up to a
+//! multiple of `X`. No scratch. `r` overlaps no operand.
 
 use super::{Batches, Work};
 use crate::gpu::known::montgomery_digit;
@@ -14,7 +15,7 @@ use crate::gpu::window::{Slide, Window};
 use crate::montgomery::{self, Modulus};
 use bigint_core::Limb;
 
-/// The products that fall to the calling lane's group.
+/// Computes the products that fall to the calling lane's group.
 #[inline(always)]
 pub fn cios<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

@@ -1,8 +1,8 @@
-//! Powers modulo odd numbers by windows of the exponent, by the lanes that share the
-//! numbers: [`crate::power`] has the maths.
+//! Powers modulo odd numbers by windows of the exponent, computed by lanes that share the
+//! numbers. [`crate::power`] explains the maths.
 //!
-//! Each lane has 8, 16 or 32 limbs, whichever the modulus fits; no wider one comes here. The flag
-//! says that a modulus is even, and the result then is none.
+//! Each lane has 8, 16 or 32 limbs, the fewest that the modulus fits; wider moduli are not
+//! computed here. The flag is 1 if the modulus is even; the result then has no meaning.
 
 use super::{Batches, Work};
 use crate::gpu::block::Team;
@@ -14,8 +14,8 @@ use crate::power::power;
 use bigint_core::Limb;
 use bigint_core::kernel::BLOCK;
 
-/// The powers that fall to the calling lane's group: in constant time, or, where the host says
-/// so, in time that depends on the exponents.
+/// Computes the powers that fall to the calling lane's group. It takes constant time, unless it
+/// is specialised to depend on the exponents.
 #[inline(always)]
 pub fn window<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let (team, scratch) = (batches.team(), batches.fours_in_scratch());

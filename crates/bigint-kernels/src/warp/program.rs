@@ -1,13 +1,13 @@
 //! The program of a fused launch ([`bigint_core::fused`]), spread over the lanes of a warp.
 //!
-//! Which input a step takes is known at run time only, and registers have no index: lane
-//! `i` keeps input `i` and step `i`, and all ask it by a shuffle.
+//! Which input a step takes is known only at run time, and registers cannot be indexed. So lane
+//! `i` keeps input `i` and step `i`, and all lanes ask it by a shuffle.
 
 use crate::gpu::warp::Group;
 use bigint_core::MatrixArgument;
 use bigint_core::fused::{FusedArguments, FusedInput, Step, StepKind};
 
-/// `$own = $all[$lane]`, written out: of a loop the compiler would keep `$all` in memory.
+/// `$own = $all[$lane]`, written out, as for a loop the compiler would keep `$all` in memory.
 macro_rules! own_of {
     ($lane:ident, $own:ident, $all:expr, $($i:literal)*) => {$(
         if $lane == $i {
@@ -16,7 +16,7 @@ macro_rules! own_of {
     )*};
 }
 
-/// The inputs and steps, seen from one of the warp's lanes.
+/// The inputs and steps of a program, seen from one of the warp's lanes.
 #[derive(Clone, Copy)]
 pub struct Program {
     warp: Group<32>,
@@ -30,7 +30,7 @@ impl Program {
     /// The program of a launch.
     ///
     /// # Safety
-    /// As for [`Group::new`]: the whole warp is here.
+    /// The contract is that of [`Group::new`]: the whole warp is here.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub unsafe fn new(arguments: &FusedArguments) -> Self {
@@ -66,8 +66,8 @@ impl Program {
         differences
     }
 
-    /// Whether all inputs are rows of limbs of numbers of so many, which begin where four can be
-    /// moved at once. The whole warp asks together.
+    /// Whether all inputs are rows of numbers of `width` limbs without gaps that begin at a
+    /// multiple of 16 bytes. The whole warp asks together.
     #[inline(always)]
     pub fn are_rows(self, width: u32) -> bool {
         let FusedInput {
@@ -76,11 +76,11 @@ impl Program {
             number_stride,
         } = self.own;
         let is_row = own == width && number_stride == width && limbs % 16 == 0;
-        // An input that the launch does not have has no limbs.
+        // An input that the launch does not have has width 0.
         self.warp.all(is_row || own == 0)
     }
 
-    /// Step `at`, and its input, which is a row. The whole warp asks together.
+    /// Step `at`, and the address of its input, which is a row. The whole warp asks together.
     #[inline(always)]
     pub fn row(self, at: u32) -> (Step, MatrixArgument) {
         let step = Step(self.warp.shuffle(self.step.0, at));

@@ -1,12 +1,13 @@
-//! What one pass over the limbs of a number, or of two, finds out (Scan), by the lanes
-//! that share them: [`crate::thread::scan`] has the maths.
+//! Facts about one number or two that one pass over their limbs finds out (Scan), computed by
+//! lanes that share them. [`crate::thread::scan`] explains the maths.
 //!
-//! Lane `t` has limbs `t`, `t + LANES`, ..., or the fours of these places where limbs can be moved
-//! four at a time, and keeps what they say; at the end every lane
-//! meets the one whose number differs in one bit, bit after bit, and all know all.
+//! Lane `t` has limbs `t`, `t + LANES` and so on; or, if limbs can be moved four at a time, the
+//! groups of four limbs with these indices. It combines their words. At the end every lane
+//! combines its word with that of the lane whose index differs in one bit, bit after bit, so that
+//! all lanes have the combination of all words.
 //!
-//! Cost: a chunk's load, two votes where a chunk may settle it, and `log2 LANES` shuffles a
-//! number. No scratch.
+//! Cost: a load for each chunk, two votes if a chunk may decide the result, and `log2 LANES`
+//! shuffles for each number. No scratch.
 
 use super::Batches;
 use crate::gpu::known::Known;
@@ -16,7 +17,7 @@ use crate::thread::scan::Scan;
 use bigint_core::Limb;
 use bigint_core::specialization::ScanByLanes;
 
-/// The finding of `a` and `b`, in every lane.
+/// The result for `a` and `b`, in every lane.
 #[inline(always)]
 pub fn number<O: Scan, const LANES: u32>(
     group: Group<LANES>,
@@ -29,14 +30,14 @@ pub fn number<O: Scan, const LANES: u32>(
     }
 }
 
-/// Whether limbs of both are moved four at a time, where they are neighbours.
+/// Whether limbs of both numbers are neighbours and are moved four at a time.
 #[inline(always)]
 pub fn are_in_fours<A: Stride, B: Stride>(a: Number<A>, b: Number<B>) -> bool {
     let found = a.in_fours() && b.in_fours();
     A::UNIT && B::UNIT && ScanByLanes::BY_FOURS.or(found)
 }
 
-/// The finding, `UNIT` limbs at a time.
+/// The result, computed `UNIT` limbs at a time.
 #[inline(always)]
 fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
     group: Group<LANES>,
@@ -55,7 +56,7 @@ fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
             let of = |i: u32| O::word(x[i as usize], y[i as usize], at + i);
             word = O::both(word, O::both(O::both(of(3), of(2)), O::both(of(1), of(0))));
         }
-        // The groups of a warp stay together, as long as the last of them needs.
+        // The groups of a warp stay together until the last of them is done.
         if O::SETTLES && group.all(group.ballot(word != O::NOTHING) != 0) {
             break;
         }
@@ -68,7 +69,7 @@ fn of_units<O: Scan, const LANES: u32, const UNIT: usize>(
     O::answer(word, a.width())
 }
 
-/// Finds out about the numbers that fall to the calling lane's group.
+/// Computes the numbers that fall to the calling lane's group.
 #[inline(always)]
 pub fn numbers<O: Scan, const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
@@ -81,7 +82,8 @@ pub fn numbers<O: Scan, const LANES: u32, S: Stride>(batches: Batches<'_, LANES,
     }
 }
 
-/// `r = x`, cut or extended to the width of `r`; `in_fours` says that limbs of `x` are moved so.
+/// Sets `r` to `x`, cut or extended to the width of `r`. `in_fours` says that limbs of `x` are
+/// moved four at a time.
 #[inline(always)]
 pub fn copy<const LANES: u32>(
     group: Group<LANES>,

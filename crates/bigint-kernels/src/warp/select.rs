@@ -1,11 +1,11 @@
-//! One of two numbers by a mask (Limbwise), a warp on a stretch of the batch:
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! Selection of one of two numbers by a mask (Limbwise), with a warp on a stretch of the batch.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::{Batches, limbwise};
 use crate::gpu::memory::Stride;
 use crate::thread::select::Select;
 
-/// The limbs of the calling warp's stretch.
+/// Computes the limbs of the calling warp's stretch.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, 32, S>) {
     limbwise::batch::<Select, S>(batches);

@@ -1,5 +1,5 @@
-//! Numbers shifted by less than a limb, by the lanes that share them, and the digits of a shifted
-//! dividend or radicand that come into its lanes from below, two limbs at a time.
+//! Shifts by less than a limb of numbers that lanes share, and the digits of a shifted dividend or
+//! radicand that come into the lanes from below, two limbs at a time.
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::row::Row;
@@ -44,15 +44,15 @@ where
     })
 }
 
-/// The digits of a number shifted to the left, from the top down. The limbs of the next one are known:
-/// they were asked for a digit before.
+/// The digits of a number shifted to the left, from the top down. The limbs of the next digit are
+/// loaded one digit ahead.
 pub struct Digits<S> {
     of: Number<S>,
     bits: u32,
-    /// The limb of the last digit's lowest bits.
+    /// The limb with the lowest bits of the last digit that came.
     above: Limb,
     come: [Limb; 2],
-    /// The index of the lower one of those two.
+    /// The index of the lower one of the two limbs in `come`.
     below: u32,
 }
 
@@ -70,13 +70,13 @@ impl<S: Stride> Digits<S> {
         }
     }
 
-    /// The limb whose highest bits stand below the last digit that came.
+    /// The limb whose highest bits follow below the last digit that came.
     #[inline(always)]
     pub fn above(&self) -> Limb {
         self.above
     }
 
-    /// The next digit's limbs.
+    /// The limbs of the next digit.
     #[inline(always)]
     pub fn next(&mut self) -> [Limb; 2] {
         let Digits {

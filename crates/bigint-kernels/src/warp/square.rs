@@ -1,11 +1,12 @@
-//! Squares by rows (School), each product of two limbs once.
+//! Squares by rows (School), with each product of two limbs computed once.
 //!
-//! Lanes have a digit of 32 limbs each ([`squares`]). Numbers of more than `32 L` limbs are squared by
-//! columns of four limbs (Comba; [Honda 2015]): the maths is in [`columns`], how lanes share it in
-//! [`each_four`].
+//! Each of `L` lanes has a digit of 32 limbs ([`squares`]). Numbers of more than `32 L` limbs are
+//! squared by columns, four at a time (Comba; [Honda 2015]). [`columns`] explains the maths, and
+//! [`each_four`] how lanes share the columns.
 //!
-//! Cost: `n (n + 1) / 2` products, `n` rounded up to the digits of all lanes; by columns rounded up to
-//! fours, and an add for each. No scratch. `r` is not an operand.
+//! Cost: `n (n + 1) / 2` products, with `n` rounded up to the digits of all lanes; by columns with
+//! `n` rounded up to a multiple of 4, and an addition for each product. No scratch. `r` overlaps no
+//! operand.
 
 use super::Batches;
 use super::columns::each_four;
@@ -15,7 +16,7 @@ use crate::gpu::warp::Group;
 use crate::squares;
 use bigint_core::kernel::SQUARE_DIGIT;
 
-/// The squares that fall to the calling lane's group.
+/// Computes the squares that fall to the calling lane's group.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Batches {
@@ -30,7 +31,7 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// `r = a a`, cut or zero-extended to the width of `r`, by columns.
+/// Computes `r = a a`, cut or zero-extended to the width of `r`, by columns.
 #[inline(always)]
 fn by_columns<const LANES: u32>(
     group: Group<LANES>,

@@ -1,8 +1,8 @@
-//! A fused program that multiplies ([`bigint_core::fused`]): a value of each number that
-//! stays in shared memory from its first step to its last.
+//! A fused program that multiplies ([`bigint_core::fused`]). It has one value for each number,
+//! which stays in shared memory from the first step to the last.
 //!
-//! `LANES` lanes share a number, 1, 2 or 4 of them, and each has every `LANES`th four of its
-//! limbs. A group has three regions of shared memory:
+//! `LANES` lanes, 1, 2 or 4, share a number. Each has every `LANES`th group of four limbs. The
+//! lanes of a number have three regions of shared memory:
 //!
 //! ```text
 //! value    what the steps so far have made
@@ -10,17 +10,18 @@
 //! next     the product; then it and `value` change places
 //! ```
 //!
-//! So each input is read from memory once, and the result written once, however many steps
-//! there are. Sums need no region: a lane adds its own four of the input to its own four of
-//! the value.
+//! So each input is read from device memory once, and the result is written once, however many
+//! steps there are. Sums need no region for the input: a lane adds its own four limbs of the
+//! input to its own four limbs of the value.
 //!
-//! A product is computed by columns (Comba; see [`columns`](super::columns)), and only those
-//! below the step's width: `n (n + 1) / 2` pairs of fours for a product as wide as both
-//! operands. A sum's carries are found as in [`lookahead`], a four of limbs in the place of
-//! a limb. A difference is a sum with the complement, `a - b = a + b' + 1` modulo `B^w`.
+//! A product is computed by columns (Comba; see [`columns`](super::columns)), but only by those
+//! below the step's width: `n (n + 1) / 2` pairs of groups of four limbs, if the product and
+//! both operands have `n` groups. The carries of a sum are found as in [`lookahead`], with a
+//! group of four limbs in place of a limb. A difference is a sum with the complement,
+//! `a - b = a + b' + 1` modulo `B^w`.
 //!
-//! Cost: that of the columns, and for each step a store to shared memory and, of a sum, a
-//! load for each four. Shared memory: three values of each number.
+//! Cost: that of the columns, and for each step a store to shared memory for each four limbs;
+//! for a sum also a load. Shared memory: three values for each number.
 
 use super::columns::each_four;
 use super::lookahead;
@@ -37,8 +38,8 @@ use bigint_core::kernel::BLOCK;
 
 const FOUR: u32 = STEP as u32;
 
-/// A value in shared memory: as many limbs as it has, in whole fours, of which those past
-/// the top are zero.
+/// A value in shared memory. It takes whole groups of four limbs, and limbs past its top are
+/// zero.
 #[derive(Clone, Copy)]
 struct Value {
     region: Region,
@@ -51,19 +52,19 @@ impl Value {
         self.width.div_ceil(FOUR)
     }
 
-    /// Four `at`: zeros above the top.
+    /// Limbs `4 at .. 4 at + 4`, with zeros above the top.
     #[allow(unsafe_code)]
     #[inline(always)]
     fn four(self, at: u32) -> [Limb; STEP] {
         if at < self.fours() {
-            // SAFETY: a region has as many fours as its value.
+            // SAFETY: a region has as many groups of four limbs as its value.
             unsafe { self.region.four(at) }
         } else {
             [0; STEP]
         }
     }
 
-    /// Sets four `at`, as far as there are limbs.
+    /// Sets limbs `4 at .. 4 at + 4`, as far as the value has them.
     #[allow(unsafe_code)]
     #[inline(always)]
     fn set_four(self, at: u32, limbs: [Limb; STEP]) {
@@ -83,10 +84,10 @@ impl Value {
 /// Computes the numbers of the calling lane's group.
 ///
 /// # Safety
-/// `arguments` are those of a launch of [`FusedKernel::Steps`] with these lanes: inputs and
-/// result allocated and contiguous, the result apart from the inputs, the shared memory of
-/// `FusedKernel::launch`, no step wider than `capacity`, and blocks of whole warps, which
-/// come here as a whole.
+/// `arguments` are those of a launch of [`FusedKernel::Steps`] with `LANES` lanes. Inputs and
+/// result are allocated and contiguous, and the result overlaps no input. The launch has the
+/// shared memory of `FusedKernel::launch`, and no step is wider than `capacity`. Blocks are
+/// made of whole warps, which come here as a whole.
 ///
 /// [`FusedKernel::Steps`]: bigint_core::fused::FusedKernel::Steps
 #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
@@ -111,7 +112,7 @@ pub unsafe fn steps<const LANES: u32>(arguments: &FusedArguments) {
         let mut step = 0;
         while step < program.steps {
             let (of, input) = program.step(step);
-            // SAFETY: the input is allocated, and the number is of the batch.
+            // SAFETY: the input is allocated, and the number is in the batch.
             let input = unsafe { Number::<Unit>::new(&input, index) };
             let (kind, width) = (of.kind(), of.width());
             if kind <= StepKind::Sub as u32 {
@@ -149,7 +150,7 @@ pub unsafe fn steps<const LANES: u32>(arguments: &FusedArguments) {
     }
 }
 
-/// Brings a number into shared memory, as far as `to` is wide.
+/// Moves a number into shared memory, cut to the width of `to`.
 #[inline(always)]
 fn bring_in<const LANES: u32>(group: Group<LANES>, to: Value, number: Number<Unit>) {
     let mut at = group.lane();
@@ -160,8 +161,8 @@ fn bring_in<const LANES: u32>(group: Group<LANES>, to: Value, number: Number<Uni
     group.sync();
 }
 
-/// `value + input`, or with `turn` 1 `value - input`, cut to `width` limbs; in the place of
-/// `value`.
+/// Replaces `value` by `value + input`, or by `value - input` if `turn` is 1, cut to `width`
+/// limbs.
 #[inline(always)]
 fn sum<const LANES: u32>(
     group: Group<LANES>,
@@ -219,7 +220,7 @@ fn multiply<const LANES: u32>(group: Group<LANES>, to: Value, a: Value, b: Value
     );
 }
 
-/// Adds the pairs of fours whose products begin in four `k` of columns.
+/// Adds the products of pairs of groups of four limbs whose lowest column is `4k`.
 #[inline(always)]
 fn add_pairs(columns: &mut Columns, k: u32, a: Value, b: Value) {
     let mut i = (k + 1).saturating_sub(b.fours());

@@ -11,9 +11,12 @@ use crate::gpu::warp::Group;
 use bigint_core::Limb;
 
 /// A digit of `a - b`.
+#[derive(Clone, Copy)]
 pub struct Difference;
 
 impl Digit for Difference {
+    const THROUGH: Limb = 0;
+
     #[inline(always)]
     fn limb(x: Limb, y: Limb) -> Limb {
         x.wrapping_sub(y)
@@ -22,11 +25,6 @@ impl Digit for Difference {
     #[inline(always)]
     fn generates(x: Limb, y: Limb, _: Limb) -> bool {
         x < y
-    }
-
-    #[inline(always)]
-    fn propagates(limb: Limb) -> bool {
-        limb == 0
     }
 
     #[inline(always)]

@@ -1,23 +1,23 @@
-//! Sums and differences of several numbers at once: a fused program that does not multiply
-//! ([`bigint_core::fused`]).
+//! Sums and differences of several numbers at once, which is a fused program that does not
+//! multiply ([`bigint_core::fused`]).
 //!
 //! # One carry for all terms
 //!
-//! With `B` = 2^32, and `x'` the complement of `x` limb by limb, `x'` = `B^w - 1 - x`, a
-//! difference is a sum: `-x = x' + 1` modulo `B^w`. So the value is a sum of `k` numbers and
-//! of one for each that is subtracted. A number that is a term several times is loaded once
-//! and multiplied. Limb `j` of all terms, summed in 64 bits, is
+//! With `B` = 2^32 and the complement `x' = B^w - 1 - x`, limb by limb, a difference is a sum:
+//! `-x = x' + 1` modulo `B^w`. So the value is a sum of `k` numbers, and of a 1 for each number
+//! that is subtracted. A number that is a term several times is loaded once and multiplied. The
+//! sum of limb `j` of all terms, in 64 bits, is
 //!
 //! ```text
 //! S[j] = low[j] + B high[j],     high[j] <= k
 //! ```
 //!
-//! A lane gives its `high` to the lane above. What it has then, `low[j] + high[j-1]`, is
-//! below `2 B`: it generates a carry or propagates one, never both, and two votes decide
-//! all carries of a chunk, as in [`lookahead`](super::lookahead). However many terms there
-//! are, there is one shuffle and there are two votes.
+//! A lane hands its `high` to the lane above. Then it has `low[j] + high[j-1]`, which is below
+//! `2 B - 1`: it generates a carry or propagates one, never both. Two votes decide all carries of
+//! a chunk, as in [`lookahead`](super::lookahead). So for any number of terms one shuffle and two
+//! votes are enough.
 //!
-//! Three terms for `B` = 10, 777 + 888 + 9 = 1674, limbs from below:
+//! By hand, three terms with `B` = 10, 777 + 888 + 9 = 1674, lowest limb first:
 //!
 //! ```text
 //! S         7+8+9 = 24    7+8+0 = 15    15
@@ -28,23 +28,23 @@
 //!
 //! # Who computes what
 //!
-//! The limbs of all results are one flat row, whatever their width. A warp has a run of whole
-//! numbers, so that no carry comes into it; `high` and carry of a number's top limb are dropped.
-//! Where every input is such a row too, lanes have four neighbouring limbs, as lane 1 has here of
-//! numbers of six:
+//! The limbs of all results are one row, whatever their width. A warp has a run of whole numbers,
+//! so that no carry comes into it. `high` and the carry of a number's top limb are dropped. If
+//! every input is such a row too, lanes have four neighbouring limbs, which may belong to two
+//! numbers, as those of lane 1 do here for numbers of six limbs:
 //!
 //! ```text
 //! lane      0            1            2
 //! limb      0 1 2 3      4 5|0 1      2 3 4 5|
 //! ```
 //!
-//! A lane carries through its own four first, and through tops no further. What comes into it
-//! from below then goes through all four only where each is all ones and none is a top: it is
-//! such lanes that propagate. Elsewhere, where an input is narrower or one number stands for
-//! all, lanes have one limb each of a chunk of 32.
+//! A lane first carries through its own four limbs, but not past the top of a number. Then a
+//! carry from below goes through all four limbs only if each is all ones and none is the top of a
+//! number; such lanes propagate. If an input is narrower, or one number stands for all, each lane
+//! has one limb of a chunk of 32.
 //!
-//! Cost: for each limb of an input a multiply-add, and for four of them, or for one, a load; for
-//! as many of the result a shuffle, two votes and a store. No scratch.
+//! Cost: a multiply-add for each limb of an input, and a load for each four of them, or for each
+//! one; a shuffle, two votes and a store for as many limbs of the result. No scratch.
 
 use super::LANES;
 use super::lookahead::carries;
@@ -58,25 +58,26 @@ use bigint_core::kernel::TILE;
 use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 use core::num::NonZero;
 
-/// Neighbouring limbs of a lane.
+/// The neighbouring limbs of a lane.
 const FOUR: u32 = 4;
 
-/// Chunks whose limbs are on their way at a time. (Those of two inputs would take so many
-/// registers that fewer warps fit: on an H200 that takes a quarter longer.)
+/// The chunks whose limbs are on their way at a time. (Loading two inputs at a time would take so
+/// many registers that fewer warps fit: on an H200 it takes a quarter longer.)
 const CHUNKS: usize = (TILE / LANES as u64) as usize;
 
 /// Computes the calling warp's numbers.
 ///
 /// # Safety
-/// `arguments` are those of a launch of [`FusedKernel::Sums`]: inputs and result allocated
-/// and contiguous, the result apart from the inputs, steps that add and subtract, blocks of
-/// whole warps, which come here as a whole.
+/// `arguments` are those of a launch of [`FusedKernel::Sums`]. Inputs and result are allocated
+/// and contiguous, the result overlaps no input, and steps only add and subtract. Blocks are made
+/// of whole warps, which come here as a whole.
 ///
 /// [`FusedKernel::Sums`]: bigint_core::fused::FusedKernel::Sums
 #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
 #[inline(always)]
 pub unsafe fn sums(arguments: &FusedArguments) {
-    // SAFETY: the whole warp is here; it branches on what is the same in all its lanes.
+    // SAFETY: the whole warp is here; its branches depend on values that are the same in all
+    // lanes.
     let (group, program) = unsafe { (Group::<LANES>::new(), Program::new(arguments)) };
     let Some(width) = NonZero::new(arguments.r.width as u32) else {
         return;
@@ -93,7 +94,8 @@ pub unsafe fn sums(arguments: &FusedArguments) {
         let (numbers_up, limbs_up) = ((LANES / width) as i32, LANES % width);
         let start = first * u64::from(width.get());
         let end = numbers * width.get();
-        // The same in the whole warp; only the batch's last run may end within four limbs.
+        // This is the same in the whole warp. Only the batch's last run may end within a group of
+        // four limbs.
         if are_rows && end % FOUR == 0 {
             // SAFETY: by this function's own contract; no other warp has these numbers.
             unsafe {
@@ -109,7 +111,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
         }
         // SAFETY: as above.
         let mut flat = unsafe { Row::new(&arguments.r, start + u64::from(lane)) };
-        // What the top lane has given, for the lowest lane of the next chunk.
+        // The value that the top lane hands to the lowest lane of the next chunk.
         let mut waiting = 0;
         let mut at = 0;
         while at < end {
@@ -125,7 +127,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
             }
             for (u, sum) in sums.iter_mut().enumerate() {
                 let (_, limb) = places[u];
-                // The ones of all complements.
+                // A number's lowest limb gets the 1 of each complement.
                 *sum = if limb == 0 { u64::from(differences) } else { 0 };
             }
             let mut step = 0;
@@ -158,7 +160,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
                 let own = Limb::from(carries as u32 & 1 << lane != 0);
                 flat.set(LANES * u as u32, left, value.wrapping_add(own));
             };
-            // One by one: a loop over them would keep them in memory.
+            // They are written out, as a loop would keep them in memory.
             digit(0);
             digit(1);
             digit(2);
@@ -174,7 +176,7 @@ pub unsafe fn sums(arguments: &FusedArguments) {
     }
 }
 
-/// Four limbs of a sum, which a lane has, and whether a carry out of each stays in its number.
+/// The four limbs of a sum that a lane has, and whether a carry out of each stays in its number.
 #[derive(Clone, Copy)]
 struct Four {
     limbs: [Limb; FOUR as usize],
@@ -182,8 +184,9 @@ struct Four {
 }
 
 impl Four {
-    /// The limbs that begin with limb `limb` of a number of `width`, of these sums, to which as
-    /// many ones are to be added as numbers are subtracted; and what they give to the limb above.
+    /// The four limbs, the first of which is limb `limb` of a number of `width` limbs, from their
+    /// `sums`; and the value that they hand to the limb above. A number's lowest limb gets
+    /// `differences` more, a 1 for each complement.
     #[inline(always)]
     fn of(sums: [u64; FOUR as usize], width: u32, limb: u32, differences: u32) -> (Self, Limb) {
         let (mut limbs, mut stays) = ([0; FOUR as usize], [false; FOUR as usize]);
@@ -200,7 +203,8 @@ impl Four {
         (Four { limbs, stays }, high as Limb)
     }
 
-    /// With what the limb below gives; and whether that is carried further.
+    /// Adds the value that the limb below hands on. Returns the limbs, and whether they carry
+    /// out.
     #[inline(always)]
     fn carried(mut self, mut carry: Limb) -> (Self, bool) {
         for i in 0..FOUR as usize {
@@ -211,7 +215,7 @@ impl Four {
         (self, carry != 0)
     }
 
-    /// Whether a carry would go through.
+    /// Whether a carry into the limbs would go through all of them.
     #[inline(always)]
     fn propagates(self) -> bool {
         let [a, b, c, d] = self.limbs;
@@ -220,7 +224,7 @@ impl Four {
     }
 }
 
-/// A lane's sums with four more limbs, of a step's input.
+/// A lane's sums, with four limbs of a step's input added.
 #[inline(always)]
 fn plus(
     sums: [u64; FOUR as usize],
@@ -232,11 +236,11 @@ fn plus(
     [0, 1, 2, 3].map(|i| sums[i] + u64::from(limbs[i] ^ turn) * u64::from(of.times()))
 }
 
-/// Computes the numbers whose result is `fours` times four limbs of `r` from limb `start` on, by
-/// inputs all of which are rows.
+/// Computes the numbers whose results are the `4 fours` limbs of `r` from limb `start` on. All
+/// inputs are rows.
 ///
 /// # Safety
-/// As for [`sums`]; `fours` is not zero.
+/// The contract is that of [`sums`]; `fours` is not zero.
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn rows(
@@ -252,7 +256,7 @@ unsafe fn rows(
     let flat = unsafe { Row::new(r, start) };
     let mut limb = FOUR * lane % width;
     let limbs_up = FOUR * LANES % width;
-    // What the top lane has given, for the lowest lane of the next chunk.
+    // The value that the top lane hands to the lowest lane of the next chunk.
     let mut waiting = 0;
     let mut at = 0;
     while at < fours {

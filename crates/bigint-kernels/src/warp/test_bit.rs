@@ -1,11 +1,11 @@
-//! One bit of each number (Limbwise), a warp on a stretch of the batch:
-//! [`limbwise`](super::limbwise) says how, and at what cost.
+//! Reading one bit of each number (Limbwise), with a warp on a stretch of the batch.
+//! [`limbwise`](super::limbwise) explains the method and its cost.
 
 use super::{Batches, limbwise};
 use crate::gpu::memory::Stride;
 use crate::thread::test_bit::TestBit;
 
-/// The limbs of the calling warp's stretch.
+/// Computes the limbs of the calling warp's stretch.
 #[inline(always)]
 pub fn limbwise<S: Stride>(batches: Batches<'_, 32, S>) {
     limbwise::batch::<TestBit, S>(batches);

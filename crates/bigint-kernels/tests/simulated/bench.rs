@@ -1,6 +1,7 @@
 //! A simulated GPU with the kernels of one module, launches of them, and numbers to try them with.
 
-use bigint_core::{Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
+use bigint_core::kernel::TILE;
+use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
 use std::fmt::Debug;
@@ -275,7 +276,10 @@ impl Bench {
         let scratch = self.device.alloc(scratch as u64).unwrap();
         let strides = plan.scratch_strides(kernel.level);
         let arguments = Arguments {
-            scratch: MatrixArgument::new(scratch, plan.scratch_width, strides),
+            scratch: match plan.scratch_width {
+                0 => MatrixArgument::default(),
+                width => MatrixArgument::new(scratch, width, strides),
+            },
             carry: if launch.flags { flags } else { 0 },
             first_carry: if launch.first { first } else { 0 },
             roots: launch.roots,
@@ -286,16 +290,27 @@ impl Bench {
         let own = launch
             .is_specialized
             .then(|| self.specialized(kernel, &arguments));
-        let counts = self.launch_in(
-            own.as_ref().unwrap_or(&self.module),
-            kernel.name,
-            [plan.grid, plan.block, plan.shared_bytes],
-            &arguments
-                .words()
-                .flat_map(u64::to_le_bytes)
-                .collect::<Vec<_>>(),
-            (widths, launch.widths, count),
-        );
+        let run = |grid: u32, arguments: &Arguments| {
+            self.launch_in(
+                own.as_ref().unwrap_or(&self.module),
+                kernel.name,
+                [grid, plan.block, plan.shared_bytes],
+                &arguments
+                    .words()
+                    .flat_map(u64::to_le_bytes)
+                    .collect::<Vec<_>>(),
+                (&widths, launch.widths, count),
+            )
+        };
+        let words = self.device.alloc(4 * plan.workers as u64).unwrap();
+        let is_wide = launch.widths[0] > TILE as usize;
+        let counts = match kernel.algorithm {
+            Algorithm::CarryLookahead if is_wide => {
+                let each = if launch.grid.is_some() { 32 } else { 1 };
+                in_two(run, plan.grid, each, words, &arguments)
+            }
+            _ => run(plan.grid, &arguments),
+        };
         let mut told_flags = self.read(flags, count + 1);
         assert_eq!(told_flags.pop(), Some(PADDING), "behind the last flag");
         let [low, high] = self.read(first, 2)[..] else {
@@ -316,7 +331,7 @@ impl Bench {
             &matrices
         };
         let all = operands.iter().chain(&results).map(|matrix| matrix.limbs);
-        for address in all.chain([flags, first, scratch]) {
+        for address in all.chain([flags, first, scratch, words]) {
             self.device.free(address).unwrap();
         }
         made
@@ -354,6 +369,30 @@ impl Bench {
         let numbers = (0..count).map(|_| self.number(width));
         (width, numbers.collect())
     }
+}
+
+/// Two launches of so many blocks, with words between them at an address; of the second each warp has
+/// so many.
+fn in_two(
+    run: impl Fn(u32, &Arguments) -> Counts,
+    grid: u32,
+    each: u32,
+    words: u64,
+    arguments: &Arguments,
+) -> Counts {
+    let words = |width| MatrixArgument {
+        limbs: words,
+        width,
+        ..MatrixArgument::default()
+    };
+    let (s, scratch) = (words(1), words(u64::from(each)));
+    let mut counts = run(grid, &Arguments { s, ..*arguments });
+    let second = Arguments {
+        scratch,
+        ..*arguments
+    };
+    counts += &run(grid.div_ceil(each), &second);
+    counts
 }
 
 /// The places of a batch that are no number's.

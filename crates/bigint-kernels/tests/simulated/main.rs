@@ -7,6 +7,7 @@
 //! proves that there is none of that.
 
 mod bench;
+mod carries;
 mod euclid;
 mod examples;
 mod fused;
@@ -15,6 +16,7 @@ mod limbwise;
 mod modular;
 mod ntt_products;
 mod products;
+mod rns;
 mod sums;
 mod toeplitz;
 mod transforms;

@@ -52,7 +52,7 @@ struct Fault {
     seen: AtomicU64,
 }
 
-/// What the call does that a fault hits.
+/// The kind of the call that a fault hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Fails(Code),
@@ -67,7 +67,7 @@ const ALLOCATIONS: [&str; 4] = [
     "cuMemAllocPitch_v2",
 ];
 
-/// What a call that was chosen to fail answers.
+/// The status that a call returns which was chosen to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injected {
     /// The code.

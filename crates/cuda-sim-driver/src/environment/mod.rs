@@ -35,7 +35,7 @@ pub enum Schedule {
     Adversarial,
 }
 
-/// What the report of unfreed resources does at exit.
+/// The action of the report of unfreed resources at exit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leaks {
     /// Nothing.

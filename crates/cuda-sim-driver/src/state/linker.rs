@@ -10,7 +10,7 @@ pub struct Linker {
     sources: Mutex<Sources>,
 }
 
-/// What was given to a linker, and what came of it.
+/// The inputs of a linker, and its result.
 #[derive(Default)]
 pub struct Sources {
     given: Vec<String>,

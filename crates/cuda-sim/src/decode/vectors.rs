@@ -19,7 +19,7 @@ pub(super) fn registers_of(ty: Type, lanes: usize) -> (Type, usize) {
 }
 
 impl<'m, 's> Decoder<'m, 's> {
-    /// What a declaration of a register of this type makes.
+    /// The symbol that a declaration of a register of this type makes.
     pub(super) fn new_symbol(&mut self, name: &'s str, ty: Type, lanes: u32) -> Symbol<'s> {
         let (one, count) = registers_of(ty, lanes as usize);
         let registers: Vec<Reg> = (0..count)

@@ -110,7 +110,7 @@ impl<'l> Block<'l> {
         }
     }
 
-    /// What is wrong where nobody can go on.
+    /// The fault of a block in which no part of a warp can go on.
     pub fn deadlock(&self) -> Fault {
         let parts = || {
             let of_warp = |warp: &'_ Warp| warp.parts.len();
@@ -141,8 +141,7 @@ impl<'l> Block<'l> {
         self.fault(*mistake, warp, line)
     }
 
-    /// What is wrong with a part that waits for lanes of its warp which do not
-    /// come; nothing where that is not looked for.
+    /// The fault of a part that waits for lanes of its warp which do not come, or none if that check is off.
     pub fn missed(&self, warp: &Warp, part: &Part) -> Option<(Box<Mistake>, u32)> {
         let head = self.head(warp, part);
         let checks = self.launch.checks;

@@ -1,8 +1,8 @@
 //! Blocks of a cluster, which are resident together: their shape, their barrier, and
 //! accesses to each other's shared memory.
 //!
-//! Of the accesses of one block to another's shared memory, bounds and what is written
-//! are checked; races between blocks of a cluster in shared memory are not looked for.
+//! Accesses of one block to another's shared memory are checked for bounds and for undefined bits. Races
+//! between blocks of a cluster in shared memory are not found.
 
 use super::block::Block;
 use super::mask::lanes_of;

@@ -108,7 +108,7 @@ impl Frame {
     }
 
     /// Follows undefined bits through an instruction of single lanes that is about to run.
-    /// What is loaded is defined until the load says otherwise.
+    /// The registers that a load writes count as defined until the load says otherwise.
     pub(super) fn follow(&mut self, inst: &Inst, uses: &Registers, active: u32) {
         let (sources, targets) = (&uses.reads, &uses.writes);
         let (reads_carry, sets_carry) = match inst.op {
@@ -275,8 +275,7 @@ impl Frame {
         before.into_iter().zip(after).map(differ).collect()
     }
 
-    /// What an operation gives where some bits of registers are the other way round; the
-    /// registers stay as they are.
+    /// The result of an operation with some bits of its registers inverted. The registers keep their values.
     fn evaluate(&mut self, op: &Op, flips: &[(Reg, Longs)], targets: &[Reg]) -> Vec<Longs> {
         let touched = flips.iter().map(|(reg, _)| reg).chain(targets);
         let saved: Vec<(Reg, Longs)> = touched.map(|&reg| (reg, self.raw(reg))).collect();

@@ -16,7 +16,7 @@ pub(crate) struct Frame {
     pub words: Vec<Words>,
     pub longs: Vec<Longs>,
     pub preds: Vec<u32>,
-    /// What of it nobody defined.
+    /// The bits of the frame that nothing defined.
     pub undefined: Undefined,
     pub carry: Words,
     pub carry_set: u32,

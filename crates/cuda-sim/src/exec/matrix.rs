@@ -121,7 +121,7 @@ impl Worker<'_> {
     }
 }
 
-/// What the lanes in `here`, all of a warp, hold, multiplied.
+/// Multiplies the matrices that the lanes in `here` hold, which are all lanes of a warp.
 pub(super) fn multiply(frame: &mut Frame, matrix: &Matrix, here: u32) -> Step {
     all_lanes(here, "a product of matrices")?;
     match matrix.factors {

@@ -6,7 +6,7 @@
 //! Writes of the same value are no race. Known are the last write of a word and the last reads
 //! by three different threads, of which one is in another warp if any was.
 //!
-//! Where warps go to rows of 32 words by strides, little of that is looked at: as long as every
+//! If warps access rows of 32 words by strides, few accesses need a check: as long as every
 //! access to a row gives each word to the same thread, there is nothing to conflict with, and
 //! what was last done there is noted once for the row.
 
@@ -142,7 +142,7 @@ impl Owners {
     }
 }
 
-/// What was last done to the words of a mask, by their owners.
+/// The last accesses of owners to their words, as masks of words.
 #[derive(Clone, Copy, Default)]
 struct Done {
     mask: u32,
@@ -153,9 +153,9 @@ struct Done {
 /// What was last done to 32 words.
 #[derive(Clone, Default)]
 struct Row {
-    /// Where all accesses that are not past give each word to one thread.
+    /// The owners of the words, if all accesses that are not past give each word to one thread.
     owners: Owners,
-    /// What is not noted at the words themselves yet; with owners only.
+    /// The accesses that are not noted at the words themselves yet, if there are owners.
     read: Done,
     write: Done,
     /// No access here is later.

@@ -30,7 +30,7 @@ pub(crate) struct Worker<'l> {
     pub block: Box<Block<'l>>,
     pub(super) banks: Banks,
     pub dice: Dice,
-    /// What the current basic block did that others may wait for or have done.
+    /// The effects of the current basic block on which others may wait, or with which they may conflict.
     pub seen: Effect,
     /// Accesses in a row that looked at memory which nobody changed.
     pub idle: u64,

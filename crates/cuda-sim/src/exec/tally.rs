@@ -12,7 +12,7 @@ pub(crate) struct Tally {
     blocks: Vec<Vec<(u64, u64)>>,
     /// For each function and each instruction: the lanes that its guard let through.
     guarded: Vec<Vec<u64>>,
-    /// What is not counted by instruction.
+    /// The counts that are not kept for each instruction.
     pub counts: Counts,
 }
 

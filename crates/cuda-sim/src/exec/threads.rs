@@ -47,8 +47,8 @@ pub(super) fn wrote(word: u64) -> u32 {
 }
 
 impl Access {
-    /// What is to be remembered of a word that nobody of the block touched before;
-    /// zero where the block is followed no further.
+    /// The record of a word that no thread of the block touched before, or zero if the block is followed no
+    /// further.
     #[inline(always)]
     pub fn alone(&self, clocks: &Clocks) -> u64 {
         let now = clocks.now - clocks.begun + 1;
@@ -61,7 +61,7 @@ impl Access {
     }
 }
 
-/// What is to be remembered of a word after an access, and what it conflicts with.
+/// The record of a word after an access, and the access with which that one conflicts.
 pub(super) fn follow(word: u64, access: Access, clocks: &Clocks) -> (u64, Option<Conflict>) {
     let alone = access.alone(clocks);
     if alone == 0 {

@@ -47,7 +47,7 @@ impl Touch {
         !writes
     }
 
-    /// What a report says of it.
+    /// The words of a report for it.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Touch::Read | Touch::ReadOnly => "read",

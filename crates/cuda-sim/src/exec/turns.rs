@@ -62,8 +62,8 @@ pub(super) fn together(launch: &Launch<'_>) -> Result<Counts, Fault> {
 }
 
 impl Worker<'_> {
-    /// What is wrong where everybody waits for a change of memory that nobody
-    /// makes; nothing as long as there is hope.
+    /// The fault of a launch in which all warps wait for a change of memory that no other makes, or none as
+    /// long as one may still come.
     pub(super) fn hopeless(&self) -> Option<Fault> {
         // Loops that give up after some tries must get there.
         const LEAST: u64 = 1 << 20;

@@ -28,7 +28,7 @@ pub(crate) enum Origin {
 /// The origins of each lane's value.
 pub(super) type Origins = [Option<Origin>; 32];
 
-/// What nobody defined of a frame.
+/// The bits of a frame that nothing defined.
 #[derive(Default)]
 pub(crate) struct Undefined {
     /// Lanes of which some register may have undefined bits; of all others all are zero.

@@ -2,6 +2,7 @@
 //! bad usage or bad input, 128 and a signal's number an interruption.
 
 mod input;
+mod lucas;
 mod output;
 mod resume;
 mod run;
@@ -41,12 +42,15 @@ struct Cli {
     /// Stage 2: one prime up to B, or 0 for none; by default 100 times B1
     #[arg(long, value_name = "B", value_parser = bound)]
     b2: Option<u64>,
-    /// Curves for each number; by default 1, or those of --digits
+    /// Curves for each number, or starts of p+1; by default 1, or those of --digits
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(1..))]
     curves: Option<u64>,
     /// Bounds and curves for factors of so many digits, by GMP-ECM's table
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=65))]
     digits: Option<u32>,
+    /// What is tried
+    #[arg(long, value_name = "M", default_value = "ecm")]
+    method: Method,
     /// Where curves come from: by default edwards on the CPU, 3 on a GPU
     #[arg(long, value_name = "P")]
     param: Option<Param>,
@@ -74,6 +78,18 @@ struct Cli {
     /// Time from one line of progress, and one checkpoint, to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// Elliptic curves
+    Ecm,
+    /// P-1: primes p of which p - 1 is smooth
+    #[value(name = "p-1")]
+    PMinus1,
+    /// P+1: primes p of which p + 1 is smooth, or p - 1, as the start has it
+    #[value(name = "p+1")]
+    PPlus1,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -214,8 +230,13 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--b1 {b1}: a bound is 11 or more")));
     }
     let stop = Stop::on_signals();
-    match (&cli.resume, &cli.n) {
-        (Some(path), _) => resume::run(cli, path, &stop),
-        (None, n) => run::run(cli, &input::numbers(n.as_deref().unwrap_or("-"))?, &stop),
+    if let Some(path) = &cli.resume {
+        return resume::run(cli, path, &stop);
+    }
+    let numbers = input::numbers(cli.n.as_deref().unwrap_or("-"))?;
+    match cli.method {
+        Method::Ecm => run::run(cli, &numbers, &stop),
+        Method::PMinus1 => lucas::run(cli, crate::Method::PMinus1, &numbers, &stop),
+        Method::PPlus1 => lucas::run(cli, crate::Method::PPlus1, &numbers, &stop),
     }
 }

@@ -10,13 +10,54 @@ use super::output::{print, say};
 use super::stop::Stop;
 use super::{Cli, Failure};
 use crate::modular::gcd;
-use crate::{Parts, Point, Stage2, read_line};
+use crate::{LucasStage2, Parts, Saved, Stage2, read_line};
 
 /// Lines of one number and one bound, up to as many as are computed together.
 struct Group {
     n: BigUint,
     b1: u64,
-    points: Vec<Point>,
+    saved: Vec<Saved>,
+}
+
+impl Group {
+    /// The divisors of a part of the number that stage 2 finds, or that stage 1 had found.
+    fn divisors(&self, part: &BigUint, b2: u64, stop: &Stop) -> Result<Vec<BigUint>, Failure> {
+        let b1 = self.b1.max(11);
+        let mut divisors = Vec::new();
+        let mut points = Vec::new();
+        let mut values = Vec::new();
+        // What is left modulo the number is left modulo its part.
+        for saved in &self.saved {
+            match saved {
+                Saved::Point(point) => {
+                    let divisor = point.curve.a24(part).map(|_| gcd(&point.x, part));
+                    divisors.push(divisor.unwrap_or_else(|divisor| divisor));
+                    points.push(point.clone());
+                }
+                Saved::Residue(method, residue) => match method.value(residue, part) {
+                    Ok(value) => values.push(value),
+                    Err(divisor) => divisors.push(divisor),
+                },
+            }
+        }
+        if b2 > b1 && !points.is_empty() {
+            let mut stage = Stage2::new(part, &points, b1, b2)?;
+            while !stage.is_done() {
+                stage.advance()?;
+                stop.failure().map_or(Ok(()), Err)?;
+            }
+            divisors.extend(stage.finish().into_iter().flatten());
+        }
+        if b2 > b1 && !values.is_empty() {
+            let mut stage = LucasStage2::new(part, &values, b1, b2)?;
+            while !stage.is_done() {
+                stage.advance()?;
+                stop.failure().map_or(Ok(()), Err)?;
+            }
+            divisors.extend(stage.finish()?.into_iter().flatten());
+        }
+        Ok(divisors)
+    }
 }
 
 /// Runs stage 2 of every line of a file.
@@ -34,7 +75,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             continue;
         }
         let wrong = |what: String| Failure::Usage(format!("{name}:{}:1: {what}", i + 1));
-        let (n, b1, point) = read_line(line).map_err(|error| wrong(error.to_string()))?;
+        let (n, b1, saved) = read_line(line).map_err(|error| wrong(error.to_string()))?;
         if n < 2u8.into() {
             return Err(wrong(format!("N={n} has no factors")));
         }
@@ -44,19 +85,20 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             )));
         }
         match groups.last_mut() {
-            Some(last) if last.n == n && last.b1 == b1 && last.points.len() < most => {
-                last.points.push(point);
+            Some(last) if last.n == n && last.b1 == b1 && last.saved.len() < most => {
+                last.saved.push(saved);
             }
             _ => groups.push(Group {
                 n,
                 b1,
-                points: vec![point],
+                saved: vec![saved],
             }),
         }
     }
     let engine = cli.engine()?;
     let mut known: Option<(BigUint, Parts)> = None;
-    for Group { n, b1, points } in groups {
+    for group in groups {
+        let n = group.n.clone();
         let mut parts = match known.take() {
             Some((last, parts)) if last == n => parts,
             _ => {
@@ -66,23 +108,8 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             }
         };
         for composite in parts.composites().to_vec() {
-            // A point modulo the number is one modulo its part.
-            let mut divisors: Vec<_> = points
-                .iter()
-                .map(|point| match point.curve.a24(&composite) {
-                    Ok(_) => gcd(&point.x, &composite),
-                    Err(divisor) => divisor,
-                })
-                .collect();
-            let b2 = cli.b2.unwrap_or(100 * b1);
-            if b2 > b1 {
-                let mut stage = Stage2::new(&composite, &points, b1.max(11), b2)?;
-                while !stage.is_done() {
-                    stage.advance()?;
-                    stop.failure().map_or(Ok(()), Err)?;
-                }
-                divisors.extend(stage.finish()?.into_iter().flatten());
-            }
+            let b2 = cli.b2.unwrap_or(100 * group.b1);
+            let divisors = group.divisors(&composite, b2, stop)?;
             for divisor in divisors {
                 let before = parts.primes().len();
                 if divisor.bits() > 1 && parts.split(&engine, &divisor)? {
@@ -101,7 +128,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
 }
 
 /// Prints the primes from one on.
-fn tell(cli: &Cli, n: &BigUint, parts: &Parts, from: usize) -> Result<(), Failure> {
+pub fn tell(cli: &Cli, n: &BigUint, parts: &Parts, from: usize) -> Result<(), Failure> {
     for prime in &parts.primes()[from..] {
         match cli.json {
             true => print(

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bigint_host::Engine;
@@ -13,8 +14,8 @@ use super::stop::Stop;
 use super::{Cli, Failure};
 use crate::checkpoint::Stage;
 use crate::{
-    Bounds, Checkpoint, Error, Family, Outcome, Parts, Point, Stage1, Stage2, chance, scalar,
-    write_line,
+    Bounds, Checkpoint, Error, Family, Outcome, Parts, Point, Saved, Stage1, Stage2, chance,
+    scalar, write_line,
 };
 
 /// The time between two looks at the clock and at signals.
@@ -23,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Curves that a device takes together: enough to fill one.
 const ON_DEVICE: u64 = 1 << 16;
 
-/// What `--json` tells of a number.
+/// The line of `--json` for a number.
 #[derive(Debug, Serialize)]
 pub struct Told {
     n: String,
@@ -62,7 +63,7 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         } else {
             8 * bigint_cpu::threads() as u64
         },
-        save: None,
+        save: save_file(cli)?,
         at: Checkpoint {
             job,
             sigma: cli.sigma.unwrap_or_else(any_sigma),
@@ -74,12 +75,6 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         curves: 0,
         printed: 0,
     };
-    if let Some(path) = &cli.save {
-        let file = File::options().append(true).create(true).open(path);
-        run.save = Some(
-            file.map_err(|error| Failure::Usage(format!("--save {}: {error}", path.display())))?,
-        );
-    }
     if let Some(found) = found {
         say!(
             "going on after {} numbers and {} curves",
@@ -104,7 +99,29 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a checkpoint has to be about for a run to go on from it.
+/// The file of `--save`.
+pub fn save_file(cli: &Cli) -> Result<Option<File>, Failure> {
+    let open = |path: &PathBuf| {
+        let file = File::options().append(true).create(true).open(path);
+        file.map_err(|error| Failure::Usage(format!("--save {}: {error}", path.display())))
+    };
+    cli.save.as_ref().map(open).transpose()
+}
+
+/// Appends lines to the file of `--save`, if there is one, and has the disk keep them.
+pub fn save(file: Option<&mut File>, cli: &Cli, lines: &str) -> Result<(), Failure> {
+    if let (Some(file), Some(path)) = (file, &cli.save) {
+        let written = file.write_all(lines.as_bytes());
+        let written = written.and_then(|()| file.sync_data());
+        written.map_err(|source| Error::File {
+            path: path.clone(),
+            source,
+        })?;
+    }
+    Ok(())
+}
+
+/// The description of a run. A run goes on only from a checkpoint with the same description.
 fn job(cli: &Cli, family: Family, numbers: &[BigUint]) -> String {
     // FNV-1a: numbers may be long and many.
     let bytes = numbers
@@ -234,7 +251,7 @@ impl Run<'_> {
                 let (done, total) = stage.progress();
                 self.look(bounds, &format!("stage 2 {} %", 100 * done / total))?;
             }
-            for divisor in stage.finish()?.into_iter().flatten() {
+            for divisor in stage.finish().into_iter().flatten() {
                 self.split(parts, &divisor)?;
             }
         }
@@ -278,21 +295,13 @@ impl Run<'_> {
             match outcome {
                 Outcome::Factor(divisor) => self.split(parts, &divisor)?,
                 Outcome::Point(point) => {
-                    lines += &write_line(n, bounds.b1, &point);
+                    lines += &write_line(n, bounds.b1, &Saved::Point(point.clone()));
                     lines.push('\n');
                     points.push(point);
                 }
             }
         }
-        if let (Some(file), Some(path)) = (&mut self.save, &self.cli.save) {
-            let written = file
-                .write_all(lines.as_bytes())
-                .and_then(|()| file.sync_data());
-            written.map_err(|source| Error::File {
-                path: path.clone(),
-                source,
-            })?;
-        }
+        save(self.save.as_mut(), self.cli, &lines)?;
         Ok(points)
     }
 
@@ -324,10 +333,7 @@ impl Run<'_> {
         curves: u64,
         sigma: u64,
     ) -> Result<(), Failure> {
-        let mut composites = parts.composites().to_vec();
-        composites.sort();
-        // The greatest is what is left; the others were found.
-        let cofactor = composites.pop();
+        let (composites, cofactor) = parts.found_and_left();
         let factors = parts
             .primes()
             .iter()

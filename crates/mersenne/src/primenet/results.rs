@@ -9,7 +9,8 @@ use md5::{Digest, Md5};
 use serde_json::{Value, json};
 
 use crate::lock::{Lock, Wait};
-use crate::{Number, Outcome, Proof, TrialFactoring};
+use crate::{Cofactor, Number, Outcome, Proof, TrialFactoring};
+use bigint_host::BigUint;
 
 /// A line of `results.json.txt`: the fields of a JSON object, in their order.
 #[derive(Clone, Debug)]
@@ -61,11 +62,26 @@ impl ResultLine {
         }
     }
 
-    /// The line of P-1 to this bound. There is no residue to compare.
-    pub fn of_p_minus_1(number: Number, bound: u32, factor: Option<String>) -> Self {
+    /// The line of the PRP test of a cofactor: its residue is of type 5.
+    pub fn of_cofactor(cofactor: &Cofactor, outcome: &Outcome) -> Self {
+        let mut line = Self::of_test("PRP-3", cofactor.p().into(), outcome);
+        line.0.retain(|(key, _)| *key != "residue-type");
+        let factors: Vec<String> = cofactor.factors().iter().map(BigUint::to_string).collect();
+        line.with("residue-type", 5).with("known-factors", factors)
+    }
+
+    /// The line of P-1 to these bounds: only the first where there was no second stage. There is no
+    /// residue to compare.
+    pub fn of_p_minus_1(
+        number: Number,
+        first: u32,
+        second: Option<u64>,
+        factor: Option<String>,
+    ) -> Self {
         let status = if factor.is_some() { "F" } else { "NF" };
-        Self::new(Some(status), number, "PM1")
-            .with("b1", bound)
+        Self::new(Some(status), number, "P-1")
+            .with("b1", first)
+            .with("b2", second)
             .with("factors", factor.map(|factor| [factor]))
     }
 
@@ -101,12 +117,13 @@ impl ResultLine {
         )
     }
 
-    /// The line with what PrimeNet knows of squarings by a transform of so many words.
+    /// The line with what PrimeNet knows of squarings by a transform of so many words, of a residue that
+    /// was [shifted](crate::Saved::shift).
     #[must_use]
-    pub fn with_transform(self, words: Option<usize>) -> Self {
+    pub fn with_transform(self, words: Option<usize>, shift: u32) -> Self {
         self.with("error-code", "00000000")
             .with("fft-length", words)
-            .with("shift-count", 0)
+            .with("shift-count", shift)
     }
 
     /// The text of the line, reported now: one JSON object.
@@ -159,7 +176,18 @@ pub fn append_result(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> 
     file.read_to_end(&mut text)?;
     let ours = parsed(line);
     let keys = [
-        "exponent", "k", "n", "c", "worktype", "b1", "bitlo", "bithi", "res64", "aid",
+        "exponent",
+        "k",
+        "n",
+        "c",
+        "known-factors",
+        "worktype",
+        "b1",
+        "b2",
+        "bitlo",
+        "bithi",
+        "res64",
+        "aid",
     ];
     let is_same = |line: Value| keys.iter().all(|key| line.get(key) == ours.get(key));
     if results(&text).any(is_same) {
@@ -180,6 +208,22 @@ pub fn is_reported(path: &Path, id: &str) -> io::Result<bool> {
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         text => Ok(results(&text?).any(|line| line["aid"] == id)),
+    }
+}
+
+/// Whether `results.json.txt` has the result of a test of this worktype of a number.
+///
+/// # Errors
+/// As reading.
+pub fn is_tested(path: &Path, number: Number, worktype: &str) -> io::Result<bool> {
+    let ours: serde_json::Map<_, _> = ResultLine::new(None, number, worktype)
+        .0
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        text => Ok(results(&text?).any(|line| ours.iter().all(|(key, value)| line[key] == *value))),
     }
 }
 

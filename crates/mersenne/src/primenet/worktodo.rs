@@ -4,20 +4,27 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use bigint_host::BigUint;
+
 use crate::folder::replace;
 use crate::lock::{Lock, Wait};
-use crate::{PMinus1, TrialFactoring, is_prime};
+use crate::{Cofactor, PMinus1, Stage2, TrialFactoring, is_prime};
 
 /// What is wrong with a range that is too long for [`TrialFactoring`].
 pub const TOO_LONG: &str = "to try all candidates up to there would take for ever";
 
 /// The work that a line of `worktodo.txt` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// A test, `LL` or `PRP-3`.
     Test(&'static str),
-    /// The first stage of P-1, to this bound.
-    PMinus1(u32),
+    /// A PRP test of what is left without known factors.
+    Cofactor(Cofactor),
+    /// P-1 to the bound `B1`, and with a second stage where there is a `B2`.
+    PMinus1(u32, Option<u64>),
+    /// P-1 to the bounds that pay where there is no factor below so many bits, and one saves so many
+    /// tests.
+    PFactor(u32, f64),
     /// Trial factoring, between powers of two with these exponents.
     Factor(u32, u32),
     /// A certification: the residue of `M{p}.cert` squared so many times.
@@ -25,7 +32,7 @@ pub enum Asked {
 }
 
 /// A line of `worktodo.txt` that asks for work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
     /// The work.
     pub asked: Asked,
@@ -57,7 +64,9 @@ impl Assignment {
     /// let assignment = Assignment::parse("PRP=N/A,1,2,127,-1").unwrap().unwrap();
     /// assert_eq!((assignment.asked, assignment.id), (Asked::Test("PRP-3"), None));
     /// let assignment = Assignment::parse("Pminus1=N/A,1,2,1277,-1,5000000,0").unwrap().unwrap();
-    /// assert_eq!(assignment.asked, Asked::PMinus1(5_000_000));
+    /// assert_eq!(assignment.asked, Asked::PMinus1(5_000_000, None));
+    /// let assignment = Assignment::parse("Pfactor=N/A,1,2,1277,-1,60,1.3").unwrap().unwrap();
+    /// assert_eq!(assignment.asked, Asked::PFactor(60, 1.3));
     /// let assignment = Assignment::parse("Factor=N/A,1277,60,61").unwrap().unwrap();
     /// assert_eq!(assignment.asked, Asked::Factor(60, 61));
     /// let assignment = Assignment::parse("PRP=,1,2,127,-1").unwrap().unwrap();
@@ -82,16 +91,20 @@ impl Assignment {
         let p = match kind {
             Kind::Test | Kind::Factor => fields.exponent(0)?,
             Kind::Prp => fields.tested()?,
-            Kind::Certification | Kind::PMinus1 => fields.mersenne()?,
+            Kind::Certification | Kind::PMinus1 | Kind::PFactor => fields.mersenne()?,
         };
         let asked = match kind {
             Kind::Test => Asked::Test("LL"),
-            Kind::Prp => Asked::Test("PRP-3"),
+            Kind::Prp => match fields.cofactor(p)? {
+                Some(cofactor) => Asked::Cofactor(cofactor),
+                None => Asked::Test("PRP-3"),
+            },
             Kind::Factor => fields.range(p)?,
             Kind::Certification => {
                 Asked::Certification(fields.number(4, "the number of squarings", 1, p)?)
             }
-            Kind::PMinus1 => fields.bound()?,
+            Kind::PMinus1 => fields.bounds()?,
+            Kind::PFactor => fields.saved()?,
         };
         let line = text.to_owned();
         Ok(Some(Assignment { asked, p, id, line }))
@@ -114,6 +127,7 @@ enum Kind {
     Certification,
     Factor,
     PMinus1,
+    PFactor,
 }
 
 impl Kind {
@@ -125,12 +139,10 @@ impl Kind {
             "Cert" | "CERT" => Ok(Kind::Certification),
             "Factor" => Ok(Kind::Factor),
             "PMinus1" | "Pminus1" => Ok(Kind::PMinus1),
+            "PFactor" | "Pfactor" => Ok(Kind::PFactor),
             "B1" | "B2" => Err("there is no P-1 here before a test"),
-            "PFactor" | "Pfactor" => {
-                Err("P-1 takes its bound from a line Pminus1=N/A,1,2,P,-1,B1,0")
-            }
             "ECM" | "ECM2" => Err("there is no ECM here"),
-            _ => Err("it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1"),
+            _ => Err("it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1, Pfactor"),
         }
     }
 }
@@ -138,15 +150,22 @@ impl Kind {
 /// The fields of a line behind its assignment's name.
 struct Fields<'a> {
     line: &'a str,
-    /// What is behind `=`.
+    /// The text after `=`.
     rest: &'a str,
     fields: Vec<&'a str>,
+    /// The known factors, between quotes at the end.
+    known: Option<&'a str>,
 }
 
 impl<'a> Fields<'a> {
     /// The fields in `rest`, and the assignment's name before them, if it has one.
     fn new(line: &'a str, rest: &'a str) -> (Option<String>, Self) {
-        let mut fields: Vec<&str> = rest.split(',').map(str::trim).collect();
+        let (plain, known) = match rest.trim_end().strip_suffix('"') {
+            Some(quoted) => quoted.split_once('"').unzip(),
+            None => (None, None),
+        };
+        let plain = plain.map_or(rest, |plain| plain.trim_end().trim_end_matches(','));
+        let mut fields: Vec<&str> = plain.split(',').map(str::trim).collect();
         let first = fields[0];
         let is_id = first.len() == 32 && first.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_empty = ["", "0"].contains(&first) && fields.len() > 1;
@@ -154,7 +173,13 @@ impl<'a> Fields<'a> {
             fields.remove(0);
         }
         let id = is_id.then(|| first.to_owned());
-        (id, Fields { line, rest, fields })
+        let fields = Fields {
+            line,
+            rest,
+            fields,
+            known,
+        };
+        (id, fields)
     }
 
     fn bad(&self, part: &str, what: impl Into<String>) -> BadLine {
@@ -199,17 +224,15 @@ impl<'a> Fields<'a> {
         self.exponent(2)
     }
 
-    /// The exponent of a PRP test of type 1 to the base 3. Fields 6 and 7, where they are there,
-    /// are the base and the type; known factors stand between quotes.
+    /// The exponent of a PRP test to the base 3. Fields 6 and 7, where they are there, are the base and the
+    /// residue's type: 5 for cofactors, else 1.
     fn tested(&self) -> Result<u32, BadLine> {
         let more = self.fields.get(4..).unwrap_or_default();
-        if let Some(factors) = more.iter().find(|field| field.starts_with('"')) {
-            return Err(self.bad(factors, "cofactors are not tested here"));
-        }
-        let wanted = [
-            ("3", "the base must be 3"),
-            ("1", "the residue must be of type 1"),
-        ];
+        let type_of_residue = match self.known {
+            Some(_) => ("5", "of cofactors the residue must be of type 5"),
+            None => ("1", "the residue must be of type 1"),
+        };
+        let wanted = [("3", "the base must be 3"), type_of_residue];
         for (field, (value, what)) in more.iter().skip(2).zip(wanted) {
             if *field != value {
                 return Err(self.bad(field, what));
@@ -218,15 +241,42 @@ impl<'a> Fields<'a> {
         self.mersenne()
     }
 
-    /// The bound of P-1: fields 4 and 5 are `B1` and `B2`.
-    fn bound(&self) -> Result<Asked, BadLine> {
-        let bound = self.number(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
-        let second = self.fields.get(5).copied().unwrap_or("0");
-        if ["", "0", self.fields[4]].contains(&second) {
-            return Ok(Asked::PMinus1(bound));
+    /// The cofactor of `2^p - 1` after division by the factors between quotes, if there are any.
+    fn cofactor(&self, p: u32) -> Result<Option<Cofactor>, BadLine> {
+        let Some(known) = self.known else {
+            return Ok(None);
+        };
+        let factors = known.split(',').map(|factor| factor.trim().parse().ok());
+        let factors: Option<Vec<BigUint>> = factors.collect();
+        let missing = || self.bad(known, "known factors are numbers between quotes");
+        let cofactor = Cofactor::new(p, factors.ok_or_else(missing)?);
+        cofactor.map(Some).map_err(|what| self.bad(known, what))
+    }
+
+    /// The bounds of P-1: fields 4 and 5 are `B1` and `B2`, which is 0 or `B1` where there is no second
+    /// stage.
+    fn bounds(&self) -> Result<Asked, BadLine> {
+        let first = self.number(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
+        let field = self.fields.get(5).copied().unwrap_or("0");
+        if ["", "0", self.fields[4]].contains(&field) {
+            return Ok(Asked::PMinus1(first, None));
         }
-        let what = "there is no second stage here: B2 is 0, or B1";
-        Err(self.bad(second, what))
+        let most = Stage2::GREATEST_BOUND;
+        let second = field.parse().ok();
+        let second = second.filter(|second| (u64::from(first)..=most).contains(second));
+        let what = || self.bad(field, format!("B2 is 0, or a number from B1 to {most}"));
+        Ok(Asked::PMinus1(first, Some(second.ok_or_else(what)?)))
+    }
+
+    /// The bounds that P-1 is worth: field 4 is the number of bits up to which there is no factor, and field 5
+    /// the number of tests that a factor saves.
+    fn saved(&self) -> Result<Asked, BadLine> {
+        let bits = self.number(4, "the bits without a factor", 1, 200)?;
+        let field = self.get(5, "the number of tests saved")?;
+        let tests = field.parse().ok();
+        let tests = tests.filter(|&tests: &f64| 0.0 < tests && tests <= 100.0);
+        let what = || self.bad(field, "the tests saved are a number above 0, up to 100");
+        Ok(Asked::PFactor(bits, tests.ok_or_else(what)?))
     }
 
     /// The range of trial factoring of `2^p - 1`, in fields 1 and 2.
@@ -256,7 +306,7 @@ pub fn remove_line(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
 /// be called before its work is done.
 ///
 /// # Errors
-/// As [`remove_line`].
+/// As for [`remove_line`].
 pub fn take_line(shared: &Path, own: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> {
     let _locks = [Lock::of(shared, wait)?, Lock::of(own, wait)?];
     if !has(shared, line)? {
@@ -279,7 +329,7 @@ pub fn take_line(shared: &Path, own: &Path, line: &str, wait: Wait<'_>) -> io::R
 /// were moved may have left them in both.
 ///
 /// # Errors
-/// As [`remove_line`].
+/// As for [`remove_line`].
 pub fn finish_take(shared: &Path, own: &Path, wait: Wait<'_>) -> io::Result<()> {
     let own = read(own)?;
     for line in String::from_utf8_lossy(&own).lines() {
@@ -293,7 +343,7 @@ pub fn finish_take(shared: &Path, own: &Path, wait: Wait<'_>) -> io::Result<()> 
 /// Moves all lines of `worktodo.add` that are not there already to the end of `worktodo.txt`.
 ///
 /// # Errors
-/// As [`remove_line`].
+/// As for [`remove_line`].
 pub fn add_lines(path: &Path, wait: Wait<'_>) -> io::Result<()> {
     let add = path.with_extension("add");
     if !add.exists() {

@@ -13,7 +13,7 @@ use super::{Common, Failure};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The result of `work`, which runs on a thread of its own while `progress` says how far it is.
-/// Where a signal asks the program to stop, that thread is abandoned: it must write nothing.
+/// If a signal asks the program to stop, that thread is abandoned, so it must write nothing.
 pub fn attended<T: Send + 'static>(
     progress: impl Fn() -> String,
     common: &Common,

@@ -3,7 +3,9 @@
 
 mod attended;
 mod bench;
+mod candidates;
 mod output;
+mod p_minus_1;
 mod report;
 mod run;
 mod selftest;
@@ -14,6 +16,8 @@ mod tune;
 mod verify;
 mod work;
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,7 +26,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::primenet::Reporter;
-use crate::{Arithmetic, Auto, Backend, Cpu, Cuda, Folder, Number, Proof, is_prime};
+use crate::{
+    Arithmetic, Auto, Backend, Cofactor, Cpu, Cuda, Folder, Number, Proof, Stage2, is_prime,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use output::note;
 use run::Task;
@@ -44,8 +50,8 @@ enum Command {
     /// Lucas-Lehmer test of 2^P - 1
     Ll(Test),
     /// Probable-prime test of 2^P - 1 to the base 3, with Gerbicz' check and a proof
-    Prp(Test),
-    /// P-1 of 2^P - 1: a factor F of which F - 1 has no prime power above B1
+    Prp(Prp),
+    /// P-1 of 2^P - 1: a factor F of which F - 1 has no prime power above B1, or one prime up to B2
     Pm1(PMinus1),
     /// Trial factoring of 2^P - 1: all prime factors between two powers of two
     Tf(Trial),
@@ -53,6 +59,8 @@ enum Command {
     Llr(Other),
     /// Proth's test of K 2^N + 1, with Gerbicz' check
     Proth(Other),
+    /// Tests of the numbers K 2^N - 1 and K 2^N + 1 of a sieve's file, in ABC or NewPGen form
+    File(candidates::Arguments),
     /// Check the proof of a PRP test
     Verify(verify::Arguments),
     /// The tests that worktodo.txt asks for, one after another
@@ -80,12 +88,30 @@ struct Test {
 }
 
 #[derive(Args)]
+struct Prp {
+    #[command(flatten)]
+    test: Test,
+    /// Factors of 2^P - 1: what is left without them is tested
+    #[arg(long, value_name = "F,F", value_delimiter = ',')]
+    known_factors: Vec<bigint_host::BigUint>,
+}
+
+#[derive(Args)]
 struct PMinus1 {
     #[command(flatten)]
     test: Test,
     /// The bound; there are 1.44 B1 squarings
-    #[arg(long, value_name = "B1", value_parser = bound())]
-    b1: u32,
+    #[arg(long, value_name = "B1", value_parser = bound(), required_unless_present = "factored")]
+    b1: Option<u32>,
+    /// The bound of the second stage, at least B1; by default there is none
+    #[arg(long, value_name = "B2", requires = "b1")]
+    b2: Option<u64>,
+    /// In place of bounds: there is no factor below 2^BITS. The bounds are those that pay
+    #[arg(long, value_name = "BITS", conflicts_with = "b1", value_parser = value_parser!(u32).range(1..=200))]
+    factored: Option<u32>,
+    /// And a factor saves so many tests
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    tests_saved: f64,
 }
 
 #[derive(Args)]
@@ -140,9 +166,14 @@ struct Common {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,
     /// PRP: halvings of the proof that ends the test, 0 for none; residues of 2^K iterations
-    /// are kept in the folder meanwhile. By default 8, fewer for exponents below 65536
+    /// are kept in the folder meanwhile. By default 8 to 10, by the exponent, and fewer for one below
+    /// 65536 or where the disk has no room
     #[arg(long, value_name = "K", value_parser = value_parser!(u32).range(0..=Proof::MOST_POWER as i64))]
     proof_power: Option<u32>,
+    /// LL and PRP of 2^P - 1: the power of two, below P, by which the first residue is multiplied, so that
+    /// two tests of a number compute different ones. By default it is random
+    #[arg(long, value_name = "N")]
+    shift_count: Option<u32>,
     /// Your name at PrimeNet, for results
     #[arg(long)]
     user: Option<String>,
@@ -245,6 +276,13 @@ impl Common {
         })
     }
 
+    /// The shift of a test of this number.
+    fn shift(&self, number: Number) -> u32 {
+        let random = || RandomState::new().build_hasher().finish();
+        let of = |p: u32| self.shift_count.unwrap_or((random() % u64::from(p)) as u32) % p;
+        number.exponent().map_or(0, of)
+    }
+
     fn reporter(&self, id: Option<String>) -> Reporter {
         Reporter {
             user: self.user.clone(),
@@ -263,6 +301,17 @@ impl Test {
     }
 }
 
+impl Prp {
+    fn run(&self) -> Result<(), Failure> {
+        let Test { p, json, common } = &self.test;
+        if self.known_factors.is_empty() {
+            return self.test.run("PRP-3");
+        }
+        let cofactor = Cofactor::new(*p, self.known_factors.clone()).map_err(Failure::Usage)?;
+        run::alone(Task::cofactor(cofactor), *json, common, &Stop::on_signals())
+    }
+}
+
 impl PMinus1 {
     fn run(&self) -> Result<(), Failure> {
         let Test { p, json, common } = &self.test;
@@ -270,9 +319,18 @@ impl PMinus1 {
             let what = "P-1 is for odd exponents: 2^2 - 1 is 3, a prime";
             return Err(Failure::Usage(what.to_owned()));
         }
+        let bounds = match (self.b1, self.factored) {
+            (Some(first), _) => (first, self.b2),
+            (None, bits) => p_minus_1::bounds(*p, bits.unwrap_or(1), self.tests_saved)?,
+        };
+        if let (first, Some(second)) = bounds
+            && !(u64::from(first)..=Stage2::GREATEST_BOUND).contains(&second)
+        {
+            let what = format!("B2 is a number from B1 to {}", Stage2::GREATEST_BOUND);
+            return Err(Failure::Usage(what));
+        }
         let stop = Stop::on_signals();
-        let task = Task::p_minus_1(*p, self.b1, common, &stop)?;
-        run::alone(task, *json, common, &stop)
+        p_minus_1::one(*p, bounds, common, None, &stop)?.report(*json, common, &stop)
     }
 }
 
@@ -378,11 +436,12 @@ pub fn main() -> ExitCode {
 fn run_command(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Ll(test) => test.run("LL"),
-        Command::Prp(test) => test.run("PRP-3"),
+        Command::Prp(test) => test.run(),
         Command::Pm1(stage) => stage.run(),
         Command::Tf(trial) => trial.run(),
         Command::Llr(test) => test.run("LLR", false),
         Command::Proth(test) => test.run("Proth", true),
+        Command::File(arguments) => candidates::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Work(arguments) => work::run(arguments),
         Command::Status(arguments) => status::run(arguments),

@@ -69,13 +69,15 @@ impl Report {
         speed: impl Fn(f64) -> String,
     ) -> Option<f64> {
         let now = Instant::now();
-        let (each, backend) = (self.each(done, now), backend.name());
+        let (each, celsius) = (self.each(done, now), backend.celsius());
+        let backend = backend.name();
+        let warmth = celsius.map_or_else(String::new, |celsius| format!(", {celsius} C"));
         let speed = match each {
             Some(each) => format!("{}, ETA {}", speed(each), time_left(each, total - done)),
             None => "no iteration yet".to_owned(),
         };
         let part = 100.0 * done as f64 / total as f64;
-        show!("{name} {part:.2}% {done}/{total}, {speed}, {backend}");
+        show!("{name} {part:.2}% {done}/{total}, {speed}, {backend}{warmth}");
         if let Some(path) = &self.status {
             let (name, backend) = (name.to_owned(), backend.to_owned());
             let status = Status {
@@ -85,6 +87,7 @@ impl Report {
                 each,
                 errors,
                 backend,
+                celsius,
             };
             status.write(path);
         }

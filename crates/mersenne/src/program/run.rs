@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::primenet::{ResultLine, append_result, progress_folder, show_progress};
 use crate::{
-    Backend, Certification, Error, Folder, Holder, Lock, Number, Outcome, PMinus1, Proof, Runner,
-    Save, Saved, Step,
+    Backend, Certification, Check, Cofactor, Error, Folder, Holder, Lock, Number, Outcome, Proof,
+    Runner, Save, Saved, Step,
 };
-use bigint_host::BigUint;
 
 use super::attended::attended;
 use super::output::{log, note, print};
@@ -18,8 +18,11 @@ use super::report::{Report, next_stretch};
 use super::stop::Stop;
 use super::{Common, Failure, verify};
 
-/// The power of a proof by default.
-const POWER: u32 = 8;
+/// The most time from one check of a PRP test to the next, which an error costs.
+const CHECK_EVERY: Duration = Duration::from_secs(20 * 60);
+
+/// The squarings in a block of a CPU's PRP test: it takes seconds for as many as a device does in one.
+const CPU_BLOCK: u32 = 1000;
 
 /// A test that is to be run.
 pub struct Task {
@@ -27,6 +30,8 @@ pub struct Task {
     number: Number,
     /// The test's beginning; none for 3, as tests are for odd exponents.
     start: Option<Saved>,
+    /// The cofactor that is tested, if it is not the number itself.
+    cofactor: Option<Cofactor>,
 }
 
 impl Task {
@@ -37,14 +42,17 @@ impl Task {
             worktype,
             number,
             start: has_test.then(|| Saved::new(number, worktype)),
+            cofactor: None,
         }
     }
 
-    /// P-1 to the bound `B1`.
-    pub fn p_minus_1(p: u32, bound: u32, common: &Common, stop: &Stop) -> Result<Self, Failure> {
-        let progress = || format!("M{p} PM1: its exponent");
-        let start = attended(progress, common, stop, move || PMinus1::new(p, bound))??;
-        Ok(Saved::PMinus1(start).into())
+    /// The PRP test of a cofactor.
+    pub fn cofactor(cofactor: Cofactor) -> Self {
+        let task = Task::test("PRP-3", cofactor.p().into());
+        Task {
+            cofactor: Some(cofactor),
+            ..task
+        }
     }
 }
 
@@ -54,6 +62,7 @@ impl From<Saved> for Task {
             worktype: start.worktype(),
             number: start.number(),
             start: Some(start),
+            cofactor: None,
         }
     }
 }
@@ -211,43 +220,41 @@ pub fn one(
         worktype,
         number,
         start,
+        cofactor,
     } = task;
     let folder = common.folder()?;
-    let found = match start {
+    let mut found = match start {
         Some(start) => to_the_end(start, common, &folder, stop)?,
         None => Found::prime(),
     };
+    if let (Some(cofactor), Some(Saved::Prp(test))) = (&cofactor, &found.test) {
+        let (test, of) = (test.clone(), cofactor.clone());
+        let progress = || format!("{number} PRP-3: its cofactor");
+        let says = attended(progress, common, stop, move || test.says_of(&of))?;
+        found.outcome.is_prime = says == Some(true);
+    }
     let mut files = Vec::new();
-    let line = match &found.test {
-        Some(Saved::PMinus1(test)) => {
-            let (bound, factor) = (test.bound(), factor(test, common, stop)?);
-            match &factor {
-                Some(factor) => note!("{number} PM1 has the factor {factor}"),
-                None => note!("{number} PM1 has no factor that B1={bound} finds"),
-            }
-            let factor = factor.map(|factor| factor.to_string());
-            ResultLine::of_p_minus_1(number, bound, factor)
+    let verdict = match (found.outcome.is_prime, worktype) {
+        (_, "Cert") => "is done.",
+        (true, "PRP-3") => "is a probable prime!",
+        (true, _) => "is prime!",
+        (false, _) => "is composite.",
+    };
+    let (test, res64) = (&found.test, found.outcome.res64);
+    let of = if cofactor.is_some() { " cofactor" } else { "" };
+    note!("{number}{of} {worktype} {verdict} res64 {res64:016X}");
+    let line = match &cofactor {
+        Some(cofactor) => ResultLine::of_cofactor(cofactor, &found.outcome),
+        None => ResultLine::of_test(worktype, number, &found.outcome),
+    };
+    let line = line.with("res2048", test.as_ref().and_then(Saved::res2048));
+    let line = match test.as_ref().and_then(Saved::certification) {
+        Some(Certification { squarings, .. }) => {
+            files.push(Folder::start(number.n()));
+            line.with("sha3-hash", test.as_ref().and_then(Saved::hash))
+                .with("squarings", *squarings)
         }
-        test => {
-            let verdict = match (found.outcome.is_prime, worktype) {
-                (_, "Cert") => "is done.",
-                (true, "PRP-3") => "is a probable prime!",
-                (true, _) => "is prime!",
-                (false, _) => "is composite.",
-            };
-            let res64 = found.outcome.res64;
-            note!("{number} {worktype} {verdict} res64 {res64:016X}");
-            let line = ResultLine::of_test(worktype, number, &found.outcome)
-                .with("res2048", test.as_ref().and_then(Saved::res2048));
-            match test.as_ref().and_then(Saved::certification) {
-                Some(Certification { squarings, .. }) => {
-                    files.push(Folder::start(number.n()));
-                    line.with("sha3-hash", test.as_ref().and_then(Saved::hash))
-                        .with("squarings", *squarings)
-                }
-                None => line,
-            }
-        }
+        None => line,
     };
     if common.autoprimenet {
         files.push(progress_folder(number.n()));
@@ -260,7 +267,8 @@ pub fn one(
         Some(proof) => line.with_proof(proof),
         None => line,
     };
-    let line = line.with_transform(found.words);
+    let shift = found.test.as_ref().map_or(0, Saved::shift);
+    let line = line.with_transform(found.words, shift);
     Ok(Finished {
         line: line.signed(&common.reporter(id)),
         test: found.test.map(|test| test.name()),
@@ -270,12 +278,12 @@ pub fn one(
 }
 
 /// A test at its end.
-struct Found {
+pub struct Found {
     /// The test, and its lock; none for 3.
-    test: Option<Saved>,
-    lock: Option<Lock>,
+    pub test: Option<Saved>,
+    pub lock: Option<Lock>,
     outcome: Outcome,
-    words: Option<usize>,
+    pub words: Option<usize>,
     proof: Option<Arc<Proof>>,
     /// Whether a proof could not be made of the residues that were kept.
     lacks_proof: bool,
@@ -299,24 +307,8 @@ impl Found {
     }
 }
 
-/// The factor that P-1 found.
-fn factor(test: &PMinus1, common: &Common, stop: &Stop) -> Result<Option<BigUint>, Failure> {
-    let (number, bound) = (test.number(), test.bound());
-    let one = BigUint::from(1u32);
-    let all = (&one << number.n()) - 1u32;
-    let done = test.clone();
-    let progress = || format!("{number} PM1: its divisor");
-    match attended(progress, common, stop, move || done.divisor())?? {
-        divisor if divisor == one => Ok(None),
-        divisor if divisor == all => Err(Failure::Running(format!(
-            "{number}: B1={bound} finds all factors at once, and so none; take a smaller bound"
-        ))),
-        divisor => Ok(Some(divisor)),
-    }
-}
-
 /// Runs a test to its end.
-fn to_the_end(
+pub fn to_the_end(
     start: Saved,
     common: &Common,
     folder: &Folder,
@@ -325,20 +317,34 @@ fn to_the_end(
     let number = start.number();
     let name = format!("{number} {}", start.worktype());
     let (mut test, lock) = taken_up(start, &name, folder)?;
+    if test.done() == 0 {
+        test = test.with_shift(common.shift(number));
+    }
     let backend = common.backend()?;
+    if let (Saved::Prp(prp), "cpu") = (&mut test, backend.name()) {
+        prp.begin_with_block(CPU_BLOCK);
+    }
     let mut kept = Kept::new(&test, proof_power(&test, common, folder)?);
     let mut runner = test.runner(&*backend)?;
+    if !runner.takes_shifts() {
+        test = test.with_shift(0);
+    }
     let mut saving = Saving::new(&name, folder, common, stop);
     let status = folder.file(&status(&test.name()));
     let mut report = Report::new(test.done(), Some(status));
-    let mut times = 1;
+    let (mut times, mut checks) = (1, Checks::new());
     let outcome = loop {
         let before = Instant::now();
         let (lengthened, errors) = (runner.lengthened(), test.errors());
-        let stretch = times.min(kept.apart(test.progress().0));
-        if let Step::Done(outcome) = test.advance(&mut runner, stretch)? {
+        let from = test.progress().0;
+        let stretch = times.min(kept.apart(from));
+        let step = test.advance(&mut runner, stretch)?;
+        if let Step::Done(outcome) = step
+            && checks.hold(&mut test, &mut runner, common, stop)?
+        {
             break outcome;
         }
+        checks.settle_finished(&mut test, &mut runner)?;
         let (iteration, _) = test.progress();
         kept.keep(iteration, &mut runner, folder, &name)?;
         if let Some(error) = runner.take_failure() {
@@ -351,6 +357,10 @@ fn to_the_end(
         if test.errors() > errors {
             note!("{name} check failed; back at iteration {iteration}");
             report.restart(test.done());
+        }
+        if let Saved::Prp(prp) = &mut test {
+            let done = prp.iteration().saturating_sub(from).max(1);
+            prp.check_every(CHECK_EVERY, before.elapsed() / done);
         }
         times = next_stretch(times, before.elapsed());
         if report.last.elapsed() >= common.report_every {
@@ -365,6 +375,7 @@ fn to_the_end(
         }
         if saving.is_due() {
             test.rest(&mut runner)?;
+            checks.begin(&test);
             saving.save(&test)?;
             report.restart(test.done());
         }
@@ -385,6 +396,77 @@ fn to_the_end(
         lacks_proof: kept.power > 0 && proof.is_none(),
         proof,
     })
+}
+
+/// The checks of a Lucas-Lehmer test, one at a time. One begins with a save, when the one before took no
+/// more than a twentieth of the time since it began.
+struct Checks {
+    running: Option<Check>,
+    began: Instant,
+    took: Duration,
+}
+
+impl Checks {
+    fn new() -> Self {
+        Checks {
+            running: None,
+            began: Instant::now(),
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Begins a check of a test that has been read.
+    fn begin(&mut self, test: &Saved) {
+        if let Saved::LucasLehmer(test) = test
+            && self.running.is_none()
+            && self.began.elapsed() >= 20 * self.took
+        {
+            self.running = test.begin_check();
+            self.began = Instant::now();
+        }
+    }
+
+    /// Takes the answer of the running check, if it is there.
+    fn settle_finished(
+        &mut self,
+        test: &mut Saved,
+        runner: &mut Runner<'_>,
+    ) -> Result<(), Failure> {
+        if let Saved::LucasLehmer(test) = test
+            && let Some(check) = self.running.take_if(|check| check.is_finished())
+        {
+            self.took = self.began.elapsed();
+            test.settle(check, runner)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the check holds at the end of a test; it is waited for.
+    fn hold(
+        &mut self,
+        test: &mut Saved,
+        runner: &mut Runner<'_>,
+        common: &Common,
+        stop: &Stop,
+    ) -> Result<bool, Failure> {
+        let number = test.number();
+        let Saved::LucasLehmer(test) = test else {
+            return Ok(true);
+        };
+        // That of the last residue covers one that is running.
+        self.running = None;
+        let Some(check) = test.begin_check() else {
+            return Ok(true);
+        };
+        let progress = || format!("{number} LL: its last check");
+        let check = attended(progress, common, stop, move || {
+            while !check.is_finished() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            check
+        })?;
+        Ok(test.settle(check, runner)?)
+    }
 }
 
 /// The iterations whose residues are kept for a proof.
@@ -449,7 +531,8 @@ fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Fa
     let most = Proof::most_power(p);
     let asked = match (test.worktype(), common.proof_power) {
         (kind, _) if kind != "PRP-3" => 0,
-        (_, None) => most.min(POWER),
+        (_, None) if iteration > 0 => Proof::good_power(p),
+        (_, None) => affordable(p, Proof::good_power(p), folder),
         (_, Some(power)) if power <= most => power,
         (_, Some(power)) => {
             return Err(Failure::Usage(format!(
@@ -474,6 +557,26 @@ fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Fa
     Ok(power)
 }
 
+/// The power, or a lesser one, whose residues take no more than half of the disk's free space. A test that
+/// has begun has some of them already.
+fn affordable(p: u32, power: u32, folder: &Folder) -> u32 {
+    let free = free_space(&folder.file(""));
+    let fits = |power: &u32| free.is_none_or(|free| (u64::from(p) / 8) << power <= free / 2);
+    (1..=power).rev().find(fits).unwrap_or(power.min(1))
+}
+
+/// The bytes that are free where a folder is.
+#[cfg(unix)]
+fn free_space(path: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(path).ok()?;
+    Some(space.f_bavail * space.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
 /// The proof of a test that is done, in its file, if it can be made: a warning says why not. One
 /// that does not hold is made again, as the machine may have erred while it was made.
 fn proof(
@@ -493,9 +596,17 @@ fn proof(
             format!("M{p} proof: {count} of {} residues", 1 << power)
         };
         let built = attended(progress, common, stop, move || {
-            Proof::build(p, power, |iteration| {
+            let known = residues.load_middles(p, power);
+            let mut level = known.len() as u32;
+            counted.store((1 << level) - 1, Ordering::Relaxed);
+            let residue = |iteration| {
                 counted.fetch_add(1, Ordering::Relaxed);
                 residues.load_residue(p, iteration)
+            };
+            Proof::go_on(p, power, known, residue, |middle| {
+                // Without it, a proof that is interrupted begins further back.
+                let _ = residues.save_middle(power, level, middle);
+                level += 1;
             })
         });
         what = match built?.map(Arc::new) {
@@ -512,6 +623,7 @@ fn proof(
             Err(error) => error.to_string(),
         };
         note!("M{p} proof: {what}; {attempt}");
+        folder.remove_middles(p, power)?;
     }
     let residues = folder.file(&Folder::residues(p));
     let residues = residues.display();

@@ -30,6 +30,9 @@ pub struct Status {
     pub each: Option<f64>,
     pub errors: u32,
     pub backend: String,
+    /// The temperature of the machine, where something tells it.
+    #[serde(default)]
+    pub celsius: Option<u32>,
 }
 
 impl Status {
@@ -56,15 +59,28 @@ impl Status {
             &left.unwrap_or("-".to_owned()),
             &self.errors.to_string(),
             &self.backend,
+            &self
+                .celsius
+                .map_or("-".to_owned(), |celsius| celsius.to_string()),
             &humantime::format_duration(Duration::from_secs(age.as_secs())).to_string(),
         ])
     }
 }
 
-fn row(cells: [&str; 8]) -> String {
-    let [name, done, percent, each, left, errors, backend, age] = cells;
+fn row(cells: [&str; 9]) -> String {
+    let [
+        name,
+        done,
+        percent,
+        each,
+        left,
+        errors,
+        backend,
+        celsius,
+        age,
+    ] = cells;
     format!(
-        "{name:<22} {done:>11} {percent:>6} {each:>10}  {left:<22} {errors:>6}  {backend:<11}  {age}"
+        "{name:<22} {done:>11} {percent:>6} {each:>10}  {left:<22} {errors:>6}  {backend:<11} {celsius:>3}  {age}"
     )
 }
 
@@ -95,6 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         "time left",
         "errors",
         "on",
+        "C",
         "last seen",
     ]))?;
     rows.iter().try_for_each(|row| print(row))

@@ -10,7 +10,7 @@ use signal_hook::flag;
 
 use super::Failure;
 
-/// What signals ask for.
+/// The stop that signals ask for.
 #[derive(Clone, Default)]
 pub struct Stop {
     /// The signal that asked for an end, if one did.
@@ -120,7 +120,7 @@ fn heeded(signals: &[i32]) -> impl Iterator<Item = i32> {
     signals.iter().copied()
 }
 
-/// Those of the signals that are not ignored.
+/// The signals among these that are not ignored.
 #[cfg(unix)]
 fn heeded(signals: &[i32]) -> impl Iterator<Item = i32> {
     use signal_hook::consts::SIGHUP;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::output::{log_to, note, print};
 use super::run::{self, Finished, Task, append, remove_files, waiting};
 use super::stop::Stop;
-use super::{Common, Failure, trial, tune};
+use super::{Common, Failure, p_minus_1, trial, tune};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -306,9 +306,16 @@ impl Worker<'_> {
             test,
             files,
             lock,
-        } = match *asked {
+        } = match asked.clone() {
             Asked::Test(worktype) => run(Task::test(worktype, (*p).into())),
-            Asked::PMinus1(bound) => run(Task::p_minus_1(*p, bound, common, stop)?),
+            Asked::Cofactor(cofactor) => run(Task::cofactor(cofactor)),
+            Asked::PMinus1(first, second) => {
+                p_minus_1::one(*p, (first, second), common, id.clone(), stop)
+            }
+            Asked::PFactor(bits, tests) => {
+                let bounds = p_minus_1::bounds(*p, bits, tests)?;
+                p_minus_1::one(*p, bounds, common, id.clone(), stop)
+            }
             Asked::Factor(from, to) => {
                 trial::one(trial::range(*p, from, to)?, common, id.clone(), stop)
             }
@@ -370,8 +377,8 @@ impl Worker<'_> {
     }
 }
 
-/// What is left to do once the work of a line is done. It stands in a file until all is done: a kill
-/// at any moment leaves the rest to the next start.
+/// The steps that remain once the work of a line is done. They are kept in a file until all are done, so a
+/// kill at any moment leaves the rest to the next start.
 #[derive(Serialize, Deserialize)]
 struct Left {
     /// To be appended to the results.

@@ -54,7 +54,7 @@ impl Proof {
     /// thousands of squarings, on the CPU.
     ///
     /// # Errors
-    /// Where the host lacks memory.
+    /// If the host lacks memory.
     pub fn flaw(&self) -> Result<Option<Flaw>, Error> {
         or_out_of_memory(|| {
             if let Some(factor) = self.shared_factor()? {

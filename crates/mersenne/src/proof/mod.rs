@@ -22,7 +22,7 @@
 //! iterations of [`Proof::iterations`].
 //!
 //! **Cost**: of disk, `2^k` residues while the test runs and `k + 1` in the proof; of time,
-//! `2^k` powers with exponents of 64 bits, about `96 2^k` exact products.
+//! `2^k` powers with exponents of 64 bits, about `96 2^k` squares and products. Half of it is the last `M`'s.
 //!
 //! [`Flaw`] says what a proof that holds is worth, and which proofs are refused before a squaring.
 
@@ -35,7 +35,7 @@ pub use flaw::Flaw;
 use sha3::{Digest, Sha3_256};
 
 use crate::error::or_out_of_memory;
-use crate::{Backend, Error, Residue, Runner, is_prime};
+use crate::{Backend, Cpu, Error, Multiplying, Residue, Runner, is_prime};
 
 /// A proof of a PRP test.
 ///
@@ -76,6 +76,18 @@ pub struct Certificate {
 impl Proof {
     /// The greatest power, for which 4096 residues are kept.
     pub const MOST_POWER: u32 = 12;
+
+    /// The power that is worth its cost: 10 from 60 million on, one less for an exponent a quarter as
+    /// long, 8 at least where there can be. The check of a proof then takes some 60,000 to 240,000
+    /// squarings, and building it about as many.
+    pub fn good_power(p: u32) -> u32 {
+        let power = match p {
+            60_000_000.. => 10,
+            15_000_000.. => 9,
+            _ => 8,
+        };
+        power.min(Self::most_power(p))
+    }
 
     /// The greatest power for `2^p - 1`. Above it, iterations would lie too close together.
     pub fn most_power(p: u32) -> u32 {
@@ -127,21 +139,42 @@ impl Proof {
         power: u32,
         mut residue: impl FnMut(u32) -> Result<Residue, Error>,
     ) -> Result<Self, Error> {
+        Self::go_on(p, power, Vec::new(), &mut residue, |_| {})
+    }
+
+    /// The same, where the first `M` are there already. `keep` is given the others, each as soon as it is
+    /// known.
+    ///
+    /// # Errors
+    /// As `residue`.
+    ///
+    /// # Panics
+    /// If the power is above [`Proof::most_power`], or there are more `M` than that.
+    pub fn go_on(
+        p: u32,
+        power: u32,
+        middles: Vec<Residue>,
+        mut residue: impl FnMut(u32) -> Result<Residue, Error>,
+        mut keep: impl FnMut(&Residue),
+    ) -> Result<Self, Error> {
+        assert!(middles.len() <= power as usize, "no more than the power");
         let iterations = Self::iterations(p, power);
-        or_out_of_memory(|| Self::build_of(p, power, &iterations, &mut residue))
+        or_out_of_memory(|| Self::build_of(p, power, &iterations, middles, &mut residue, &mut keep))
     }
 
     fn build_of(
         p: u32,
         power: u32,
         iterations: &[u32],
+        mut middles: Vec<Residue>,
         residue: &mut dyn FnMut(u32) -> Result<Residue, Error>,
+        keep: &mut dyn FnMut(&Residue),
     ) -> Result<Self, Error> {
         let last = residue(p)?;
-        let mut middles: Vec<Residue> = Vec::new();
         let mut challenges = Challenges::new(&last);
-        let mut hashes: Vec<u64> = Vec::new();
-        for level in 0..power {
+        let mut hashes: Vec<u64> = middles.iter().map(|known| challenges.next(known)).collect();
+        let mut powers = Powers::new(p)?;
+        for level in middles.len() as u32..power {
             // A middle is a tree: of two neighbours the first to the power of a hash, the
             // last one's at the leaves.
             let step = 1 << (power - level);
@@ -151,13 +184,14 @@ impl Proof {
                 let (mut height, mut tree) = (0, residue(iteration)?);
                 while let Some((_, first)) = trees.pop_if(|(other, _)| *other == height) {
                     let hash = hashes[level as usize - 1 - height];
-                    tree = power_times(&first, hash, &tree);
+                    tree = powers.power_times(&first, hash, &tree)?;
                     height += 1;
                 }
                 trees.push((height, tree));
             }
             let (_, middle) = trees.pop().expect("there are leaves");
             hashes.push(challenges.next(&middle));
+            keep(&middle);
             middles.push(middle);
         }
         Ok(Proof { last, middles })
@@ -167,7 +201,7 @@ impl Proof {
     /// for each halving.
     ///
     /// # Errors
-    /// Where the host lacks memory.
+    /// If the host lacks memory.
     pub fn certificate(&self) -> Result<Certificate, Error> {
         or_out_of_memory(|| Ok(self.halved()))
     }
@@ -256,7 +290,7 @@ impl Certificate {
     /// Whether the claim is true, by its squarings.
     ///
     /// # Errors
-    /// As [`Runner::square`].
+    /// As for [`Runner::square`].
     pub fn holds(&self, backend: &dyn Backend) -> Result<bool, Error> {
         let mut runner = self.runner(backend)?;
         runner.square(self.squarings)?;
@@ -266,7 +300,7 @@ impl Certificate {
     /// A machine at the beginning of the squarings.
     ///
     /// # Errors
-    /// As [`Runner::new`].
+    /// As for [`Runner::new`].
     pub fn runner<'a>(&self, backend: &'a dyn Backend) -> Result<Runner<'a>, Error> {
         let mut runner = Runner::new(self.start.number(), 0, backend)?;
         runner.set(&self.start)?;
@@ -283,6 +317,59 @@ fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
     match exponent {
         0 => times.clone(),
         _ => base.pow(exponent).mul(times),
+    }
+}
+
+/// A machine for [`power_times`] of long numbers: all cores, by transforms.
+struct Powers {
+    p: u32,
+    machine: Box<dyn Multiplying>,
+}
+
+impl Powers {
+    fn new(p: u32) -> Result<Self, Error> {
+        let machine = Cpu::default().multiplying(p.into(), None)?;
+        Ok(Powers { p, machine })
+    }
+
+    /// The product `base^exponent times`.
+    fn power_times(
+        &mut self,
+        base: &Residue,
+        exponent: u64,
+        times: &Residue,
+    ) -> Result<Residue, Error> {
+        loop {
+            let product = self.attempt(base, exponent, times)?;
+            if self.machine.error()? <= Runner::LIMIT {
+                return Ok(product);
+            }
+            let longer_than = self.machine.words();
+            self.machine = Cpu::default().multiplying(self.p.into(), longer_than)?;
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        base: &Residue,
+        exponent: u64,
+        times: &Residue,
+    ) -> Result<Residue, Error> {
+        let machine = &mut self.machine;
+        machine.set(times)?;
+        if let Some(top) = exponent.checked_ilog2() {
+            let times = machine.keep()?;
+            machine.set(base)?;
+            let base = machine.keep()?;
+            for bit in (0..top).rev() {
+                machine.square(1, 1, 0)?;
+                if exponent >> bit & 1 == 1 {
+                    machine.multiply(&base, None)?;
+                }
+            }
+            machine.multiply(&times, None)?;
+        }
+        machine.residue()
     }
 }
 

@@ -4,9 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ballista_core::error::BallistaError;
 use bigint_ballista::{Executor, LOOPBACK};
 use bigint_host::Engine;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 /// Works for a scheduler, with every GPU of this machine and every core
 ///
@@ -31,10 +32,30 @@ struct Arguments {
     /// Seconds between two words to the scheduler
     #[arg(long, default_value_t = 5)]
     heartbeat: u64,
+    /// Who computes
+    #[arg(long, value_enum, default_value_t = BackEnd::Auto)]
+    backend: BackEnd,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BackEnd {
+    /// Every GPU where it pays, else the CPU
+    Auto,
+    /// The CPU
+    Cpu,
+    /// Every GPU
+    Cuda,
 }
 
 fn main() -> ballista_core::error::Result<()> {
     let arguments = Arguments::parse();
+    let engine = match arguments.backend {
+        BackEnd::Auto => Engine::auto(),
+        BackEnd::Cpu => Engine::cpu(),
+        BackEnd::Cuda => {
+            Engine::all().map_err(|error| BallistaError::General(error.to_string()))?
+        }
+    };
     let own = tempfile::tempdir()?;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let executor = Executor {
@@ -48,5 +69,5 @@ fn main() -> ballista_core::error::Result<()> {
         .enable_all()
         .thread_stack_size(32 << 20)
         .build()?;
-    runtime.block_on(executor.run(&Engine::auto()))
+    runtime.block_on(executor.run(&engine))
 }

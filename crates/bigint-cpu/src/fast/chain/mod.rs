@@ -1,14 +1,15 @@
-//! Straight-line programs modulo one odd number, run for many numbers at once.
+//! Straight-line programs modulo odd numbers, which run for many rows of numbers at once.
 //!
-//! A [`Chain`] has registers; each holds a residue for every one of `count` rows, and a [`Step`]
-//! computes one register from others in all rows. Points on elliptic curves, Lucas chains and products
-//! over many differences are such programs: all rows walk the same steps, so that a row is a lane
-//! (AVX-512 IFMA) or takes its turn in 64-bit words, and threads share
-//! the rows.
+//! A [`Chain`] has registers, each of which holds a residue for each of `count` rows. A [`Step`]
+//! computes one register from others in all rows. Arithmetic of points on elliptic curves, Lucas
+//! chains and products of many differences are such programs. All rows run the same steps, so a row
+//! is a lane of a vector (AVX-512 IFMA), or rows are computed one after another in 64-bit words.
+//! Threads share the rows.
 //!
-//! Residues are in Montgomery's form with `R > 64 m` and are not reduced after each step: a product of
-//! `a < x m` and `b < y m` with `x y <= 64` is below `(64 m m + R m) / R < 2 m`. So a register's bound
-//! follows from the steps alone, is the same in all rows, and is checked before they run.
+//! Residues are in Montgomery's form with `R > 64 m`, and are not reduced after each step. A
+//! product of `a < x m` and `b < y m` with `x y <= 64` is below `(64 m m + R m) / R < 2 m`. So the
+//! bound of a register follows from the steps alone, is the same in all rows, and is checked before
+//! the steps run.
 //!
 //! ```
 //! use bigint_cpu::chain::{Chain, Step};
@@ -27,8 +28,8 @@ use bigint_core::{LIMB_BITS, Limb};
 use super::{Cpu, Path, lanes};
 use crate::{Error, share};
 
-/// What a chain computes next: a register from others, in all rows. Registers are counted from 0, and
-/// `r` may be one of the others.
+/// A step of a chain, which computes one register from others in all rows. Registers are numbered
+/// from 0, and the result may replace an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `r = a b`.
@@ -53,9 +54,10 @@ pub enum Step {
     Sub {
         /// The result's register.
         r: u16,
-        /// What is subtracted from.
+        /// The number from which `b` is subtracted.
         a: u16,
-        /// What is subtracted: a product, or a register that was [set](Chain::set).
+        /// The number that is subtracted. It must be a product, or a register that was
+        /// [set](Chain::set).
         b: u16,
     },
     /// `r = a`.
@@ -81,16 +83,16 @@ impl Step {
     }
 }
 
-/// `R` is greater than so many times the modulus, as are products of bounds.
+/// `R` is greater than so many times the modulus. Products of two bounds are at most this.
 const SPARE: u32 = 64;
 
-/// Bits of `SPARE`.
+/// The logarithm of `SPARE`, in bits.
 const SPARE_BITS: usize = SPARE.ilog2() as usize;
 
-/// What a product stays below, in moduli.
+/// The bound of a product, in moduli.
 const PRODUCT: u32 = 2;
 
-/// Rows that are computed together.
+/// A group of rows that are computed together.
 pub(super) trait Rows: Send {
     /// Sets a register to numbers below the modulus, one for each row.
     fn set(&mut self, register: usize, numbers: &[&[Limb]]);
@@ -98,18 +100,19 @@ pub(super) trait Rows: Send {
     fn get(&self, register: usize) -> Vec<Vec<Limb>>;
     /// Sets the rows' scales.
     fn set_scales(&mut self, scales: &[u32]);
-    /// Runs steps whose bounds are checked.
+    /// Runs steps. The caller has checked their bounds.
     fn run(&mut self, steps: &[Step]);
 }
 
-/// Registers of residues modulo one odd number, for many rows.
+/// Registers of residues modulo an odd number, for many rows: one number for all, or one for each.
 pub struct Chain {
-    modulus: Vec<Limb>,
+    /// The limbs of the longest modulus.
+    width: usize,
     count: usize,
-    /// Rows of a group.
+    /// The number of rows in a group.
     size: usize,
     groups: Vec<Box<dyn Rows>>,
-    /// Each register is below so many moduli.
+    /// The bound of each register, in moduli.
     bounds: Vec<u32>,
 }
 
@@ -123,46 +126,76 @@ impl std::fmt::Debug for Chain {
 }
 
 impl Chain {
-    /// Registers of so many rows modulo an odd number greater than 1, lowest limb first, all of
-    /// them zero.
+    /// Creates registers of `count` rows, all of them zero, modulo an odd number greater than 1,
+    /// least significant limb first.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`] if the registers cannot be allocated.
     ///
     /// # Panics
-    /// Where the modulus is even, or 1.
+    /// If the modulus is even, or 1.
     pub fn new(modulus: &[Limb], registers: u16, count: usize) -> Result<Self, Error> {
         Chain::on(Cpu::current().path(), modulus, registers, count)
     }
 
-    /// [`Chain::new`] by the instructions of a path, or those of a slower one that has chains.
+    /// [`Chain::new`] with the instructions of a path, or of a slower path if the given one does
+    /// not have chains.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the registers cannot be allocated.
+    ///
+    /// # Panics
+    /// As [`Chain::new`].
+    pub fn on(path: Path, modulus: &[Limb], registers: u16, count: usize) -> Result<Self, Error> {
+        Chain::modulo(path, &[modulus], registers, count)
+    }
+
+    /// [`Chain::new`] with a row for each of these moduli, computed as the longest of them is.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     ///
     /// # Panics
-    /// As [`Chain::new`].
-    pub fn on(path: Path, modulus: &[Limb], registers: u16, count: usize) -> Result<Self, Error> {
-        let top = modulus.iter().rposition(|&limb| limb != 0);
-        let modulus = top.map_or(&[][..], |top| &modulus[..=top]);
-        assert!(
-            modulus.first().is_some_and(|limb| limb % 2 == 1) && modulus != [1],
-            "the modulus of a chain is odd and greater than 1"
-        );
+    /// Where a modulus is even, or 1.
+    pub fn with_moduli(moduli: &[Vec<Limb>], registers: u16) -> Result<Self, Error> {
+        let path = Cpu::current().path();
+        let moduli: Vec<_> = moduli.iter().map(Vec::as_slice).collect();
+        Chain::modulo(path, &moduli, registers, moduli.len())
+    }
+
+    /// One modulus for each row, or one for all.
+    fn modulo(path: Path, moduli: &[&[Limb]], registers: u16, count: usize) -> Result<Self, Error> {
+        let trimmed = |modulus: &&'_ [Limb]| {
+            let length = modulus
+                .iter()
+                .rposition(|&limb| limb != 0)
+                .map_or(0, |top| top + 1);
+            assert!(
+                length > 0 && modulus[0] % 2 == 1 && modulus[..length] != [1],
+                "the modulus of a chain is odd and greater than 1"
+            );
+            length
+        };
+        let moduli: Vec<_> = moduli.iter().map(|m| &m[..trimmed(m)]).collect();
+        let longest = moduli.iter().copied().max_by_key(|m| spare_bits(m));
+        let longest = longest.unwrap_or(&[3]);
+        let of = |row: usize| moduli[row.min(moduli.len() - 1)];
         let registers = usize::from(registers);
         let (mut groups, mut size) = (Vec::new(), 1);
-        if let Some(lanes) = lanes::chain::lanes(path, modulus) {
+        if let Some(lanes) = lanes::chain::lanes(path, longest) {
             size = lanes;
-            for _ in 0..count.div_ceil(lanes) {
-                groups.push(lanes::chain::group(modulus, registers)?);
+            for first in (0..count).step_by(lanes) {
+                // Lanes without a row repeat the last one.
+                let rows: Vec<_> = (first..first + lanes).map(of).collect();
+                groups.push(lanes::chain::group(&rows, longest, registers)?);
             }
         } else {
-            for _ in 0..count {
-                groups.push(words::group(modulus, registers)?);
+            for row in 0..count {
+                groups.push(words::group(of(row), longest, registers)?);
             }
         }
         Ok(Chain {
-            modulus: modulus.to_vec(),
+            width: longest.len(),
             count,
             size,
             groups,
@@ -170,24 +203,24 @@ impl Chain {
         })
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Sets a register to numbers below the modulus, one for each row, or one for all; limbs that
-    /// are missing are zero.
+    /// Sets a register to numbers below the moduli of their rows: one for each row, or one for all. Missing
+    /// upper limbs are zero.
     ///
     /// # Errors
-    /// [`Error::Count`] where there are neither one nor as many as rows.
+    /// [`Error::Count`] if there is neither one number nor one for each row.
     ///
     /// # Panics
-    /// Where there is no such register, or a number has more limbs than the modulus.
+    /// If there is no such register, or a number has more limbs than the longest modulus.
     pub fn set(&mut self, register: u16, numbers: &[Vec<Limb>]) -> Result<(), Error> {
         self.fits(numbers.len())?;
         let of = |row: usize| &numbers[row.min(numbers.len() - 1)][..];
         let size = self.size;
-        let is_short = |number: &Vec<Limb>| number.len() <= self.modulus.len();
+        let is_short = |number: &Vec<Limb>| number.len() <= self.width;
         assert!(numbers.iter().all(is_short), "as long as the modulus");
         share(
             self.groups.iter_mut().enumerate(),
@@ -198,7 +231,7 @@ impl Chain {
                 group.set(register.into(), &rows);
             },
         );
-        // The form of a number is a product.
+        // The number in Montgomery's form is computed as a product.
         self.bounds[usize::from(register)] = PRODUCT;
         Ok(())
     }
@@ -217,10 +250,11 @@ impl Chain {
         Ok(())
     }
 
-    /// The numbers of a register, below the modulus and as long as it.
+    /// The numbers of a register, one for each row, below the modulus of the row and with as many limbs as
+    /// the longest modulus.
     ///
     /// # Panics
-    /// Where there is no such register.
+    /// If there is no such register.
     pub fn get(&self, register: u16) -> Vec<Vec<Limb>> {
         let register = usize::from(register);
         assert!(
@@ -233,12 +267,12 @@ impl Chain {
         rows
     }
 
-    /// Runs the steps, one after another, in all rows; threads share the rows.
+    /// Runs the steps, one after another, in all rows. Threads share the rows.
     ///
     /// # Panics
-    /// Where a step has a register that does not exist, or one that is not within the step's bounds:
-    /// factors whose bounds' product is above 64 moduli, or a number subtracted that may be 2 moduli
-    /// or more.
+    /// If a step has a register that does not exist, or breaks a bound: the product of the bounds
+    /// of two factors is above 64, the number subtracted may be 2 moduli or more, or the result of
+    /// another step may be 64 moduli or more.
     pub fn run(&mut self, steps: &[Step]) {
         for step in steps {
             self.bound(*step);
@@ -246,7 +280,7 @@ impl Chain {
         share(&mut self.groups, usize::MAX, |group| group.run(steps));
     }
 
-    /// Follows the bounds through a step.
+    /// Checks the bounds of a step's operands, and computes that of its result.
     fn bound(&mut self, step: Step) {
         let of = |register: u16| self.bounds[usize::from(register)];
         let (r, bound) = match step {
@@ -278,7 +312,7 @@ impl Chain {
     }
 }
 
-/// `2^exponent mod m`, of an odd number of words above 1, by doubling.
+/// `2^exponent mod m` by doubling, for an odd `m` above 1 in 64-bit words.
 pub(super) fn power_of_two(m: &[u64], exponent: usize) -> Vec<u64> {
     let mut x = vec![0; m.len()];
     x[0] = 1;
@@ -295,7 +329,7 @@ pub(super) fn power_of_two(m: &[u64], exponent: usize) -> Vec<u64> {
     x
 }
 
-/// Words that hold the modulus and what a chain has to spare.
+/// The bits of the modulus and those that a chain has to spare above it.
 pub(super) fn spare_bits(modulus: &[Limb]) -> usize {
     let top = modulus[modulus.len() - 1];
     LIMB_BITS * modulus.len() - top.leading_zeros() as usize + SPARE_BITS

@@ -4,7 +4,7 @@ use super::*;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 
-/// A number of `bits` bits and what `seed` makes of it: all ones, one bit, or anything.
+/// A number of `bits` bits, chosen by `seed`: all ones, one bit, or any number.
 fn number(bits: usize, seed: u64) -> BigUint {
     let top = BigUint::from(1u8) << (bits - 1);
     let ones = (&top << 1u8) - 1u8;
@@ -26,16 +26,39 @@ fn limbs(x: &BigUint) -> Vec<Limb> {
     x.to_u32_digits()
 }
 
-/// Whatever steps the bounds allow, the registers are what num-bigint computes.
+/// Whatever steps the bounds allow, the registers hold what num-bigint computes, modulo one number,
+/// and modulo one for each row.
 fn agree(bits: usize, seed: u64, count: usize, choices: &[(u8, u16, u16, u16)]) {
-    let m = number(bits, seed) | BigUint::from(1u8) | (BigUint::from(1u8) << (bits - 1));
+    let modulus = |bits: usize, seed: u64| {
+        number(bits, seed) | BigUint::from(1u8) | (BigUint::from(1u8) << (bits - 1))
+    };
+    agree_modulo(&vec![modulus(bits, seed); count], seed, choices);
+    let of = |row: usize| modulus(2 + (bits - 2) * (row % 5 + 1) / 5, seed + row as u64);
+    agree_modulo(&(0..count).map(of).collect::<Vec<_>>(), seed, choices);
+}
+
+fn agree_modulo(moduli: &[BigUint], seed: u64, choices: &[(u8, u16, u16, u16)]) {
+    let (count, bits) = (
+        moduli.len(),
+        moduli.iter().map(BigUint::bits).max().unwrap() as usize,
+    );
+    let of_limbs: Vec<_> = moduli.iter().map(limbs).collect();
+    let is_one = moduli.iter().all(|m| *m == moduli[0]);
     let registers = 5u16;
     for path in Path::ALL.into_iter().filter(|path| path.is_supported()) {
-        let mut chain = Chain::on(path, &limbs(&m), registers, count).unwrap();
+        let mut chain = match is_one {
+            true => Chain::on(path, &of_limbs[0], registers, count),
+            false => {
+                let moduli: Vec<_> = of_limbs.iter().map(Vec::as_slice).collect();
+                Chain::modulo(path, &moduli, registers, count)
+            }
+        }
+        .unwrap();
         let mut expected = Vec::new();
         for register in 0..registers {
-            let of =
-                |row: usize| number(bits, seed ^ (row as u64 * 977 + u64::from(register))) % &m;
+            let of = |row: usize| {
+                number(bits, seed ^ (row as u64 * 977 + u64::from(register))) % &moduli[row]
+            };
             let numbers: Vec<_> = (0..count).map(of).collect();
             chain
                 .set(register, &numbers.iter().map(limbs).collect::<Vec<_>>())
@@ -46,8 +69,6 @@ fn agree(bits: usize, seed: u64, count: usize, choices: &[(u8, u16, u16, u16)]) 
             .map(|i| (seed as u32).wrapping_mul(i as u32 + 1))
             .collect();
         chain.set_scales(&scales).unwrap();
-        let half: BigUint = (&m + 1u8) >> 1;
-        let inverse = half.modpow(&32u8.into(), &m);
         for &(kind, r, a, b) in choices {
             let (r, a, b) = (r % registers, a % registers, b % registers);
             let of = |register: u16| chain.bounds[usize::from(register)];
@@ -60,15 +81,17 @@ fn agree(bits: usize, seed: u64, count: usize, choices: &[(u8, u16, u16, u16)]) 
                 _ => continue,
             };
             chain.run(&[step]);
-            for row in 0..count {
+            for (row, m) in moduli.iter().enumerate() {
+                let half: BigUint = (m + 1u8) >> 1;
+                let inverse = || half.modpow(&32u8.into(), m);
                 let of = |register: u16| expected[usize::from(register)][row].clone();
                 expected[usize::from(r)][row] = match step {
                     Step::Mul { a, b, .. } => of(a) * of(b),
                     Step::Add { a, b, .. } => of(a) + of(b),
-                    Step::Sub { a, b, .. } => of(a) + &m - of(b),
+                    Step::Sub { a, b, .. } => of(a) + m - of(b),
                     Step::Copy { a, .. } => of(a),
-                    Step::Scale { a, .. } => of(a) * scales[row] * &inverse,
-                } % &m;
+                    Step::Scale { a, .. } => of(a) * scales[row] * inverse(),
+                } % m;
             }
         }
         for register in 0..registers {

@@ -1,10 +1,10 @@
-//! A chain's rows in 64-bit words, one after another: any machine.
+//! The rows of a chain in 64-bit words, one after another, for any machine.
 //!
-//! With `B` = 2^64 and `R = B^n > 64 m`, a product is Montgomery's by rows, without the subtraction at
-//! its end ([`super`] has the bound): `t = (t + a[i] b + q m) / B`, `q` making the lowest word zero.
-//! `t` stays below `b + m`, which `n` words hold.
+//! With `B` = 2^64 and `R = B^n > 64 m`, a product is Montgomery's by rows, without the subtraction
+//! at its end ([`super`] has the bound): `t = (t + a[i] b + q m) / B`, where `q` makes the lowest
+//! word zero. `t` stays below `b + m`, which `n` words hold.
 //!
-//! Cost: `2 n^2 + n` multiply-adds a product, `2 n + 1` a scale.
+//! **Cost**: `2 n^2 + n` multiply-adds for a product, and `2 n + 1` for a scale.
 
 use bigint_core::Limb;
 
@@ -14,23 +14,27 @@ use crate::{Error, memory};
 
 /// One row.
 struct Words {
-    /// The limbs of the modulus.
+    /// The limbs of the longest modulus.
     width: usize,
     m: Vec<u64>,
     twice: Vec<u64>,
-    /// `-1/m mod B`.
+    /// The word `-1/m mod B`.
     inverse: u64,
     square_of_radix: Vec<u64>,
     registers: Vec<u64>,
-    /// The scale by which `a s / 2^32` is `a scale / B`.
+    /// The scale for which `a s / 2^32` is `a scale / B`.
     scale: u64,
-    /// One word longer than the modulus.
+    /// A sum, one word longer than the modulus.
     t: Vec<u64>,
 }
 
-/// A row's registers.
-pub(super) fn group(modulus: &[Limb], registers: usize) -> Result<Box<dyn Rows>, Error> {
-    let n = spare_bits(modulus).div_ceil(64);
+/// The registers of a row, with room for the longest modulus of all rows.
+pub(super) fn group(
+    modulus: &[Limb],
+    longest: &[Limb],
+    registers: usize,
+) -> Result<Box<dyn Rows>, Error> {
+    let n = spare_bits(longest).div_ceil(64);
     let mut m = memory::zeroed(n)?;
     pack(&mut m, modulus);
     let twice = m.iter().scan(0, |below, &word| {
@@ -39,7 +43,7 @@ pub(super) fn group(modulus: &[Limb], registers: usize) -> Result<Box<dyn Rows>,
         Some(doubled)
     });
     Ok(Box::new(Words {
-        width: modulus.len(),
+        width: longest.len(),
         twice: twice.collect(),
         inverse: inverse(m[0]).wrapping_neg(),
         square_of_radix: power_of_two(&m, 128 * n),
@@ -51,7 +55,7 @@ pub(super) fn group(modulus: &[Limb], registers: usize) -> Result<Box<dyn Rows>,
 }
 
 impl Words {
-    /// A register's words.
+    /// The words of a register.
     fn of(&self, register: impl Into<usize>) -> &[u64] {
         &self.registers[register.into() * self.m.len()..][..self.m.len()]
     }
@@ -67,7 +71,7 @@ impl Words {
         let (t, m, b) = (&mut t[..n + 1], &self.m[..n], &b[..n]);
         t.fill(0);
         for &x in a {
-            // Below B^(n+1): each sum is less than (B - 1) (b + m) + t.
+            // The sum is below B^(n+1), as each sum is less than (B - 1) (b + m) + t.
             t[n] = add_row(&mut t[..n], b, x);
             let q = t[0].wrapping_mul(self.inverse);
             let carry = add_row(&mut t[..n], m, q);
@@ -128,7 +132,8 @@ impl Rows for Words {
         let mut one = vec![0; n];
         one[0] = 1;
         let mut t = vec![0; n + 1];
-        // At most `m`: (64 m + (R - 1) m) / R is below 2 m, and a multiple of m above 0 is m.
+        // The result is at most `m`: (64 m + (R - 1) m) / R is below 2 m, and a multiple of m above
+        // 0 is m.
         self.product(&mut t, &one, self.of(register));
         if !is_less(&t[..n], &self.m) {
             sub_assign(&mut t[..n], &self.m);

@@ -1,10 +1,9 @@
-//! Four lanes and 52-bit digits: AVX2 with the doubles of FMA.
+//! Four lanes with digits of 52 bits, by AVX2 with the doubles of FMA.
 //!
-//! AVX2 multiplies integers of 32 bits only, but a fused multiply-add forms a product
-//! of two 53-bit mantissas exactly and rounds it once. Two of them give both halves of
-//! a product of digits (the idea is Emmart's and Weems'; theirs rounds toward zero, this
-//! one to nearest, as Rust expects a processor to be set). A digit is a double, a factor
-//! `0 <= x < 2^52`:
+//! AVX2 multiplies only integers of 32 bits, but a fused multiply-add computes the product of two
+//! 53-bit mantissas exactly and rounds it once. Two of them give both halves of a product of
+//! digits. The idea is Emmart's and Weems'. Theirs rounds toward zero, and this one to nearest, as
+//! Rust expects a processor to be set. A digit is a double, and a factor is `0 <= x < 2^52`:
 //!
 //! ```text
 //! H = rn(x y + 2^104)            = 2^104 + h 2^52,            h = x y / 2^52, rounded
@@ -12,22 +11,21 @@
 //! L = rn(x y + S)                = l - 3 2^51,                l = x y - h 2^52
 //! ```
 //!
-//! **Exactness.** `x y <= (2^52 - 1)^2 < 2^104 - 2^52`, so the first sum lies in
-//! `[2^104, 2^105)`, where doubles are `2^52` apart: `H` is as stated, with
-//! `0 <= h <= 2^52 - 2` and `|l| <= 2^51`. `S` is a multiple of `2^51` and at most
-//! `(2^52 - 2) 2^52 + 3 2^51 = 2^104 - 2^51` in magnitude: a double, so the difference
-//! is not rounded. The last sum is an integer in `[-2^53, -2^52]`: a double too.
+//! **Exactness.** `x y <= (2^52 - 1)^2 < 2^104 - 2^52`, so the first sum lies in `[2^104, 2^105)`,
+//! where doubles are `2^52` apart. So `H` is as stated, with `0 <= h <= 2^52 - 2` and
+//! `|l| <= 2^51`. `S` is a multiple of `2^51` of a magnitude of at most
+//! `(2^52 - 2) 2^52 + 3 2^51 = 2^104 - 2^51`, which is a double, so the difference is not rounded.
+//! The last sum is an integer in `[-2^53, -2^52]`, which is a double too.
 //!
-//! **Columns.** Doubles of one sign and binade, the next power of two included, are as
-//! far apart as their bits, read as integers. So `h` is the bits of `H` less those of
-//! `2^104`, and `l`, as `L` is negative, the bits of `-3 2^51` less those of `L`. The
-//! constants are not taken off each product: columns begin with as many of them as they
-//! will get products ([`Vector::BIAS`]), modulo `2^64`.
+//! **Columns.** The distance of doubles of one sign and binade, including the next power of two, is
+//! proportional to that of their bits, read as integers. So `h` is the bits of `H` minus those of
+//! `2^104`. As `L` is negative, `l` is the bits of `-3 2^51` minus those of `L`. The constants are
+//! not subtracted from each product: columns begin with as many of them as they will get products
+//! ([`Vector::BIAS`]), modulo `2^64`.
 //!
-//! Cost of a product of digits: two multiply-adds, a subtraction and two integer
-//! additions, which three vector ports do in 5/3 cycles: `4 52^2 / (5/3) = 6490` bit
-//! products a cycle, where `mulx` does 4096 at most, and integer digits of 28 bits (a
-//! product and a sum) 4700.
+//! **Cost** of a product of digits: two multiply-adds, a subtraction and two integer additions,
+//! which three vector ports do in 5/3 cycles. That is `4 52^2 / (5/3) = 6490` bit products a cycle,
+//! where `mulx` does at most 4096, and integer digits of 28 bits (a product and a sum) 4700.
 
 #![allow(unsafe_code)] // the intrinsics of this instruction set
 
@@ -43,36 +41,36 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx2(());
 
 impl Avx2 {
-    /// The proof, where the machine has the instructions.
+    /// The proof, if the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx2.is_supported().then_some(Avx2(()))
     }
 }
 
-/// Runs `f` where the compiler may use the instructions of [`Path::Avx2`].
+/// Runs `f` in a function in which the compiler may use the instructions of [`Path::Avx2`].
 #[target_feature(enable = "avx2,fma,bmi2,adx")]
 fn compiled<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// `2^52`, `2^104`, and the multiple of the first that centres low halves.
+/// The constants `2^52`, `2^104`, and the multiple of the first that centres low halves.
 const TWO_52: f64 = (1_u64 << 52) as f64;
 const TWO_104: f64 = TWO_52 * TWO_52;
 const CENTRE: f64 = 1.5 * TWO_52;
 
-/// Limbs of half a vector.
+/// The limbs of half a vector.
 const HALF: usize = BLOCK / 2;
 
-/// The first `count` of the 4 limbs at `at`; zero for the others.
+/// The first `count` of the 4 limbs at `at`, with zero for the others.
 ///
-/// Masked accesses would do, but take tens of cycles on some machines.
+/// Masked accesses would do the same, but take tens of cycles on some machines.
 ///
 /// # Safety
 ///
 /// `count` limbs can be read there.
 #[inline(always)]
 unsafe fn load_some(at: *const Limb, count: usize) -> __m128i {
-    // SAFETY: SSE2 is part of every x86-64; reads as many limbs as the caller promises.
+    // SAFETY: SSE2 is part of every x86-64. As many limbs are read as the caller promises.
     unsafe {
         match count {
             0 => _mm_setzero_si128(),
@@ -87,14 +85,14 @@ unsafe fn load_some(at: *const Limb, count: usize) -> __m128i {
     }
 }
 
-/// The reverse of [`load_some`].
+/// Stores what [`load_some`] loads.
 ///
 /// # Safety
 ///
 /// `count` limbs can be written there.
 #[inline(always)]
 unsafe fn store_some(at: *mut Limb, limbs: __m128i, count: usize) {
-    // SAFETY: SSE2 is part of every x86-64; writes as many limbs as the caller promises.
+    // SAFETY: SSE2 is part of every x86-64. As many limbs are written as the caller promises.
     unsafe {
         match count {
             0 => {}
@@ -110,10 +108,10 @@ unsafe fn store_some(at: *mut Limb, limbs: __m128i, count: usize) {
     }
 }
 
-// SAFETY (of every intrinsic without a pointer below): `self` proves that the
-// machine has the instructions; see `Avx2::detect`.
+// SAFETY (of every intrinsic without a pointer below): `self` proves that the machine has the
+// instructions, as `Avx2::detect` is the only function that makes it.
 impl Avx2 {
-    /// Where the number of each lane begins.
+    /// The places where the numbers of the lanes begin.
     #[inline(always)]
     fn lanes(limbs: *const Limb, stride: usize) -> [*const Limb; 4] {
         [0, 1, 2, 3].map(|l| limbs.wrapping_add(l * stride))
@@ -125,11 +123,11 @@ impl Avx2 {
         unsafe { _mm_setzero_si128() }
     }
 
-    /// Four words of four numbers, each number in two halves, to four numbers of each
+    /// Transposes four words of four numbers, each number in two halves, to four numbers of each
     /// word.
     ///
-    /// Halves, so that what crosses the middle of a vector is done by the loads: the
-    /// machine has one port for it.
+    /// Numbers come in halves, so that loads move what crosses the middle of a vector. The machine
+    /// has only one port for that.
     #[inline(always)]
     fn transpose(self, v: [[__m128i; 2]; 4]) -> [__m256i; 4] {
         // SAFETY: see above.
@@ -146,7 +144,7 @@ impl Avx2 {
         }
     }
 
-    /// The reverse of [`Avx2::transpose`].
+    /// Does the reverse of [`Avx2::transpose`].
     #[inline(always)]
     fn transpose_back(self, v: [__m256i; 4]) -> [[__m128i; 2]; 4] {
         // SAFETY: see above.
@@ -207,8 +205,8 @@ impl Vector for Avx2 {
         unsafe { _mm256_srlv_epi64(x, self.splat(s.into())) }
     }
 
-    // AVX2 has no arithmetic shift of 64-bit words. Sums are therefore kept 2^63 too
-    // large, so that they are not negative, and carries 2^63 / 2^52 too large.
+    // AVX2 has no arithmetic shift of 64-bit words. So sums are kept 2^63 too large, which makes
+    // them not negative, and carries 2^63 / 2^52 too large.
     #[inline(always)]
     fn no_carry(self) -> __m256i {
         self.splat(1 << (63 - DIGIT_BITS))
@@ -225,8 +223,8 @@ impl Vector for Avx2 {
         (sum, self.shift_right(sum, DIGIT_BITS))
     }
 
-    // Above its digit the first sum holds the carry to the next column: added to that,
-    // it makes the next sum, and what that carries is added to the one after.
+    // Above its digit the first sum holds the carry to the next column. The next sum is computed
+    // with that carry, and its own carry is added to the sum after it.
     #[inline(always)]
     fn word(self, s: u32, raised: &[__m256i], sums: &[__m256i]) -> __m256i {
         let mut word = self.shift_right(sums[0], s);
@@ -296,18 +294,17 @@ impl Vector for Avx2 {
         for (q, block) in blocks.iter_mut().enumerate().take(whole) {
             *block = self.transpose(lanes.map(|lane| {
                 let at: *const __m128i = lane.wrapping_add(q * BLOCK).cast();
-                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
-                // at `3 * stride + width` or before, which the assertion keeps in
-                // `limbs`.
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on. They end at
+                // `3 * stride + width` or before, which the assertion keeps in `limbs`.
                 unsafe { [_mm_loadu_si128(at), _mm_loadu_si128(at.wrapping_add(1))] }
             }));
         }
         if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
-            // A loop: so long a closure would be called.
+            // This is a loop, because a closure of this length would not be inlined.
             let mut numbers = [[self.zero(); 2]; 4];
             for (number, lane) in numbers.iter_mut().zip(lanes) {
                 let at = lane.wrapping_add(whole * BLOCK);
-                // SAFETY: as above, but `rest` limbs.
+                // SAFETY: as above, with `rest` limbs.
                 *number = unsafe {
                     [
                         load_some(at, rest.min(HALF)),
@@ -328,9 +325,8 @@ impl Vector for Avx2 {
         for (q, block) in blocks.iter().enumerate().take(whole) {
             for (lane, [low, high]) in lanes.iter().zip(self.transpose_back(*block)) {
                 let at: *mut __m128i = lane.wrapping_add(q * BLOCK).cast_mut().cast();
-                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
-                // at `3 * stride + width` or before, which the assertion keeps in
-                // `limbs`.
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on. They end at
+                // `3 * stride + width` or before, which the assertion keeps in `limbs`.
                 unsafe {
                     _mm_storeu_si128(at, low);
                     _mm_storeu_si128(at.wrapping_add(1), high);
@@ -340,7 +336,7 @@ impl Vector for Avx2 {
         if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
             for (lane, [low, high]) in lanes.iter().zip(self.transpose_back(*block)) {
                 let at = lane.wrapping_add(whole * BLOCK).cast_mut();
-                // SAFETY: as above, but `rest` limbs.
+                // SAFETY: as above, with `rest` limbs.
                 unsafe {
                     store_some(at, low, rest.min(HALF));
                     store_some(at.wrapping_add(HALF), high, rest.saturating_sub(HALF));
@@ -384,8 +380,8 @@ mod tests {
         bytemuck::cast(words)
     }
 
-    /// Digits at the ends of every range, and such as make products that lie halfway
-    /// between two multiples of `2^52`.
+    /// Digits at the ends of every range, and digits whose products lie halfway between two
+    /// multiples of `2^52`.
     fn digits() -> Vec<u64> {
         let mut digits = vec![0, 3, 5, LARGEST, LARGEST - 1];
         for s in 0..DIGIT_BITS {

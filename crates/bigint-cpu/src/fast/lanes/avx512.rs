@@ -1,4 +1,4 @@
-//! Eight lanes and 52-bit digits: AVX-512 with IFMA.
+//! Eight lanes with digits of 52 bits, by AVX-512 with IFMA.
 
 #![allow(unsafe_code)] // the intrinsics of this instruction set
 
@@ -14,13 +14,13 @@ use crate::fast::Path;
 pub(in crate::fast) struct Avx512(());
 
 impl Avx512 {
-    /// The proof, where the machine has the instructions.
+    /// The proof, if the machine has the instructions.
     pub(in crate::fast) fn detect() -> Option<Self> {
         Path::Avx512Ifma.is_supported().then_some(Avx512(()))
     }
 }
 
-/// Runs `f` where the compiler may use the instructions of [`Path::Avx512Ifma`].
+/// Runs `f` in a function in which the compiler may use the instructions of [`Path::Avx512Ifma`].
 #[target_feature(
     enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,avx512vbmi2,avx2,bmi2,adx"
 )]
@@ -34,27 +34,27 @@ fn mask(count: usize) -> __mmask8 {
     ((1_u32 << count) - 1) as __mmask8
 }
 
-// Words 0, 1 of four numbers, from two vectors that hold two numbers' words
-// 0 to 3 each; then words 2, 3. Applied to four words of four numbers they also
-// bring them back: a 4 x 4 transposition undoes itself.
+// The indices of words 0 and 1 of four numbers in two vectors, each of which holds words 0 to 3 of
+// two numbers, and then of words 2 and 3. Applied to four words of four numbers, the same indices
+// give the numbers again, because a 4 x 4 transposition is its own inverse.
 const EVEN: [u64; 8] = [0, 4, 8, 12, 1, 5, 9, 13];
 const ODD: [u64; 8] = [2, 6, 10, 14, 3, 7, 11, 15];
 
 #[inline(always)]
 fn pattern(indices: &[u64; 8]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; this is only called by the
-    // methods of an `Avx512`, which exists only where AVX-512 F was detected.
+    // SAFETY: the array has the 64 bytes that are read. Only methods of an `Avx512` call this,
+    // which exists only if AVX-512 F was detected.
     unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
 }
 
 impl Avx512 {
-    /// Where the number of each lane begins.
+    /// The places where the numbers of the lanes begin.
     #[inline(always)]
     fn lanes(limbs: *const Limb, stride: usize) -> [*const Limb; 8] {
         [0, 1, 2, 3, 4, 5, 6, 7].map(|l| limbs.wrapping_add(l * stride))
     }
 
-    /// Four words of eight numbers to eight numbers of each word.
+    /// Transposes four words of eight numbers to eight numbers of each word.
     #[inline(always)]
     fn transpose(self, numbers: [__m256i; 8]) -> [__m512i; BLOCK_WORDS] {
         // SAFETY: `self` proves that the machine has the instructions.
@@ -79,7 +79,7 @@ impl Avx512 {
         }
     }
 
-    /// The reverse of [`Avx512::transpose`].
+    /// Does the reverse of [`Avx512::transpose`].
     #[inline(always)]
     fn transpose_back(self, words: [__m512i; BLOCK_WORDS]) -> [__m256i; 8] {
         // SAFETY: `self` proves that the machine has the instructions.
@@ -108,29 +108,29 @@ impl Avx512 {
     }
 }
 
-/// What division, roots and divisors need besides: shifts that differ from lane to lane, masks of
-/// lanes, and doubles.
-// SAFETY (of every intrinsic below): `self` proves that the machine has the instructions;
-// see `Avx512::detect`.
+/// The instructions that division, roots and divisors need beside those of [`Vector`]: shifts that
+/// differ from lane to lane, masks of lanes, and doubles.
+// SAFETY (of every intrinsic below): `self` proves that the machine has the instructions, as
+// `Avx512::detect` is the only function that makes it.
 impl Avx512 {
     instructions! {
-        /// `x << s` in each lane, 0 from 64 on.
+        /// Shifts `x << s` in each lane, which gives 0 for 64 and more.
         pub(super) fn shift_left_each(x: __m512i, s: __m512i) -> __m512i = _mm512_sllv_epi64;
-        /// `x >> s` in each lane without sign, 0 from 64 on.
+        /// Shifts `x >> s` in each lane without sign, which gives 0 for 64 and more.
         pub(super) fn shift_right_each(x: __m512i, s: __m512i) -> __m512i = _mm512_srlv_epi64;
         /// The lanes in which `x < y`, without sign.
         pub(super) fn less(x: __m512i, y: __m512i) -> u8 = _mm512_cmplt_epu64_mask;
-        /// Signed words as doubles.
+        /// Converts signed words to doubles.
         pub(super) fn double(x: __m512i) -> __m512d = _mm512_cvtepi64_pd;
-        /// Doubles, rounded to signed words.
+        /// Rounds doubles to signed words.
         pub(super) fn rounded(x: __m512d) -> __m512i = _mm512_cvtpd_epi64;
-        /// `x y + z`, rounded once.
+        /// Computes `x y + z`, rounded once.
         pub(super) fn fused(x: __m512d, y: __m512d, z: __m512d) -> __m512d = _mm512_fmadd_pd;
-        /// `x y` of doubles.
+        /// Multiplies doubles, `x y`.
         pub(super) fn times(x: __m512d, y: __m512d) -> __m512d = _mm512_mul_pd;
-        /// `x / y` of doubles.
+        /// Divides doubles, `x / y`.
         pub(super) fn over(x: __m512d, y: __m512d) -> __m512d = _mm512_div_pd;
-        /// The square root of doubles.
+        /// The square roots of doubles.
         pub(super) fn root(x: __m512d) -> __m512d = _mm512_sqrt_pd;
         /// The same double in every lane.
         pub(super) fn splat_double(x: f64) -> __m512d = _mm512_set1_pd;
@@ -143,21 +143,21 @@ impl Avx512 {
         unsafe { _mm512_test_epi64_mask(x, self.splat(bits)) }
     }
 
-    /// `x` in the lanes of the mask, `y` in the others.
+    /// Selects `x` in the lanes of the mask, and `y` in the others.
     #[inline(always)]
     pub(super) fn select(self, mask: u8, x: __m512i, y: __m512i) -> __m512i {
         // SAFETY: see above.
         unsafe { _mm512_mask_blend_epi64(mask, y, x) }
     }
 
-    /// `x >> N` with sign.
+    /// Shifts `x >> N` with sign.
     #[inline(always)]
     pub(super) fn shift_arithmetic<const N: u32>(self, x: __m512i) -> __m512i {
         // SAFETY: see above.
         unsafe { _mm512_srai_epi64::<N>(x) }
     }
 
-    /// `x - y` in the lanes of the mask, `x` in the others.
+    /// Subtracts `y` from `x` in the lanes of the mask, and keeps `x` in the others.
     #[inline(always)]
     pub(super) fn sub_in(self, mask: u8, x: __m512i, y: __m512i) -> __m512i {
         // SAFETY: see above.
@@ -171,7 +171,7 @@ impl Avx512 {
         unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, self.splat_double(0.0)) }
     }
 
-    /// The word at each lane's index, which is below 64; no address depends on it.
+    /// The word at each lane's index, which is below 64. No address depends on the index.
     #[inline(always)]
     pub(super) fn chosen(self, words: &[__m512i; 8], index: __m512i) -> __m512i {
         let of_16 = |k: usize| {
@@ -183,7 +183,8 @@ impl Avx512 {
         self.select(self.test(index, 32), of_32(1), of_32(0))
     }
 
-    /// The place of the highest bit of words below `2^53`, and 1023 added; of zero 0.
+    /// The place of the highest bit of words below `2^53`, with 1023 added, or 0 for a word of
+    /// zero.
     #[inline(always)]
     pub(super) fn exponent(self, x: __m512i) -> __m512i {
         // SAFETY: see above.
@@ -191,8 +192,8 @@ impl Avx512 {
     }
 }
 
-// SAFETY (of every intrinsic without a pointer below): `self` proves that the
-// machine has the instructions; see `Avx512::detect`.
+// SAFETY (of every intrinsic without a pointer below): `self` proves that the machine has the
+// instructions, as `Avx512::detect` is the only function that makes it.
 impl Vector for Avx512 {
     type V = __m512i;
     type Product = [__m512i; 2];
@@ -250,8 +251,8 @@ impl Vector for Avx512 {
         (sum, unsafe { _mm512_srai_epi64::<52>(sum) })
     }
 
-    // The top of the last digit falls off. Of the first digit the word gets the high half
-    // of its product with `2^(52 - s)`: the multiplier cuts, shifts and adds.
+    // The top of the last digit falls off. The word gets the high half of the product of the first
+    // digit and `2^(52 - s)`: the multiplier cuts, shifts and adds.
     #[inline(always)]
     fn word(self, s: u32, _: &[__m512i], sums: &[__m512i]) -> __m512i {
         let last = sums.len() - 1;
@@ -273,7 +274,7 @@ impl Vector for Avx512 {
         unsafe { _mm512_shrdv_epi64(low, high, self.splat(s.into())) }
     }
 
-    // What stands above a factor's digit is not multiplied.
+    // The multiplier ignores the bits above a factor's digit.
     #[inline(always)]
     fn factor(self, x: __m512i) -> __m512i {
         x
@@ -284,7 +285,7 @@ impl Vector for Avx512 {
         self.and(factor, self.splat((1 << DIGIT_BITS) - 1))
     }
 
-    // Multiplying and adding are one instruction for either half.
+    // For either half, multiplying and adding are one instruction.
     #[inline(always)]
     fn product(self, x: __m512i, y: __m512i) -> [__m512i; 2] {
         [x, y]
@@ -309,7 +310,7 @@ impl Vector for Avx512 {
         let (whole, rest) = (width / BLOCK, width % BLOCK);
         let lanes = Self::lanes(limbs.as_ptr(), stride);
         for (q, block) in blocks.iter_mut().enumerate().take(whole) {
-            // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end at
+            // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on. They end at
             // `7 * stride + width` or before, which the assertion keeps in `limbs`.
             *block = self
                 .transpose(lanes.map(|lane| unsafe {
@@ -318,8 +319,7 @@ impl Vector for Avx512 {
         }
         if let (true, Some(block)) = (rest > 0, blocks.get_mut(whole)) {
             let mask = mask(rest);
-            // SAFETY: as above for the `rest` limbs of the mask; masked limbs are not
-            // touched.
+            // SAFETY: as above, for the `rest` limbs of the mask. Masked limbs are not touched.
             *block = self.transpose(lanes.map(|lane| unsafe {
                 _mm256_maskz_loadu_epi32(mask, lane.wrapping_add(whole * BLOCK).cast())
             }));
@@ -334,9 +334,8 @@ impl Vector for Avx512 {
         let lanes = Self::lanes(limbs.as_mut_ptr(), stride);
         for (q, block) in blocks.iter().enumerate().take(whole) {
             for (lane, number) in lanes.iter().zip(self.transpose_back(*block)) {
-                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on: they end
-                // at `7 * stride + width` or before, which the assertion keeps in
-                // `limbs`.
+                // SAFETY: lane `l` has the 8 limbs from `l * stride + 8 q` on. They end at
+                // `7 * stride + width` or before, which the assertion keeps in `limbs`.
                 unsafe {
                     _mm256_storeu_si256(lane.wrapping_add(q * BLOCK).cast_mut().cast(), number);
                 }
@@ -345,7 +344,7 @@ impl Vector for Avx512 {
         if let (true, Some(block)) = (rest > 0, blocks.get(whole)) {
             let mask = mask(rest);
             for (lane, number) in lanes.iter().zip(self.transpose_back(*block)) {
-                // SAFETY: as above for the `rest` limbs of the mask.
+                // SAFETY: as above, for the `rest` limbs of the mask.
                 unsafe {
                     let at = lane.wrapping_add(whole * BLOCK).cast_mut();
                     _mm256_mask_storeu_epi32(at.cast(), mask, number);

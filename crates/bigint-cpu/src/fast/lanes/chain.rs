@@ -1,10 +1,11 @@
-//! A chain's rows in lanes: registers of 52-bit digits, a row in each lane ([`Odd`] has the product;
-//! [`crate::chain`] the bounds).
+//! The rows of a chain in lanes. Registers have 52-bit digits, and each lane has one row. [`Odd`]
+//! has the product, and [`crate::chain`] the bounds.
 //!
-//! Sums and differences are made digit by digit, which may be negative meanwhile, and carried through
-//! once. A scale is one digit: `a s / 2^32` is `a (2^20 s) / 2^52`, a single step of a product.
+//! Sums and differences are computed digit by digit, and digits may be negative until the carries
+//! are propagated, once. A scale is one digit: `a s / 2^32` is `a (2^20 s) / 2^52`, a single step
+//! of a product.
 //!
-//! Cost: `4 D^2` multiply-adds a product and `4 D` a scale, for as many rows as there are lanes.
+//! Cost: `4 D^2` multiply-adds for a product and `4 D` for a scale, for a row in each lane.
 
 use bigint_core::Limb;
 
@@ -18,10 +19,11 @@ use crate::{Error, memory};
 
 const BITS: usize = DIGIT_BITS as usize;
 
-/// The most digits whose columns stay within a word, as of powers.
+/// The most digits for which columns stay within a word, as in powers.
 const MOST_DIGITS: usize = 500;
 
-/// The rows that lanes of a path take together, where they take this modulus.
+/// The number of rows that the lanes of a path compute together, if they can compute with this
+/// modulus.
 pub(in crate::fast) fn lanes(path: Path, modulus: &[Limb]) -> Option<usize> {
     let is_short = spare_bits(modulus).div_ceil(BITS) <= MOST_DIGITS;
     #[cfg(target_arch = "x86_64")]
@@ -32,47 +34,62 @@ pub(in crate::fast) fn lanes(path: Path, modulus: &[Limb]) -> Option<usize> {
     None
 }
 
-/// The registers of as many rows as there are [`lanes`].
-pub(in crate::fast) fn group(modulus: &[Limb], registers: usize) -> Result<Box<dyn Rows>, Error> {
+/// The registers of a group of [`lanes`] rows, with a modulus for each row, none longer than `longest`.
+pub(in crate::fast) fn group(
+    moduli: &[&[Limb]],
+    longest: &[Limb],
+    registers: usize,
+) -> Result<Box<dyn Rows>, Error> {
     #[cfg(target_arch = "x86_64")]
     if let Some(isa) = super::Avx512::detect() {
-        return Ok(Box::new(Group::new(isa, modulus, registers)?));
+        return Ok(Box::new(Group::new(isa, moduli, longest, registers)?));
     }
-    let _ = (modulus, registers);
+    let _ = (moduli, longest, registers);
     unreachable!("only where there are lanes")
 }
 
 struct Group<I: Vector> {
     isa: I,
-    /// The limbs of the modulus.
+    /// The limbs of the longest modulus.
     width: usize,
     m: Vec<I::V>,
     square_of_radix: Vec<I::V>,
     registers: Vec<I::V>,
     scale: I::V,
-    /// One digit longer than the modulus.
+    /// A result before it is stored in its register. It is one digit longer than the modulus.
     t: Vec<I::V>,
 }
 
 impl<I: Vector> Group<I> {
-    fn new(isa: I, modulus: &[Limb], registers: usize) -> Result<Self, Error> {
-        let d = spare_bits(modulus).div_ceil(BITS);
+    fn new(isa: I, moduli: &[&[Limb]], longest: &[Limb], registers: usize) -> Result<Self, Error> {
+        let d = spare_bits(longest).div_ceil(BITS);
         let vectors = |length| memory::zeroed::<I::V>(length);
-        let mut words = vec![0; modulus.len().div_ceil(2)];
-        pack(&mut words, modulus);
-        let square_of_radix = power_of_two(&words, 2 * BITS * d);
         let mut group = Group {
             isa,
-            width: modulus.len(),
+            width: longest.len(),
             m: vectors(d)?,
             square_of_radix: vectors(d)?,
             registers: vectors(d * registers)?,
             scale: isa.splat(0),
             t: vectors(d + 1)?,
         };
-        for i in 0..d {
-            group.m[i] = isa.splat(digit(&words, i));
-            group.square_of_radix[i] = isa.splat(digit(&square_of_radix, i));
+        let mut before: Option<(&[Limb], Vec<u64>, Vec<u64>)> = None;
+        for (lane, &modulus) in moduli.iter().enumerate() {
+            let (_, words, square) = match before.take() {
+                Some(same) if same.0 == modulus => before.insert(same),
+                _ => {
+                    let mut words = vec![0; modulus.len().div_ceil(2)];
+                    pack(&mut words, modulus);
+                    let square = power_of_two(&words, 2 * BITS * d);
+                    before.insert((modulus, words, square))
+                }
+            };
+            let lanes: &mut [u64] = bytemuck::cast_slice_mut(&mut group.m);
+            let squares: &mut [u64] = bytemuck::cast_slice_mut(&mut group.square_of_radix);
+            for i in 0..d {
+                lanes[i * I::LANES + lane] = digit(words, i);
+                squares[i * I::LANES + lane] = digit(square, i);
+            }
         }
         Ok(group)
     }

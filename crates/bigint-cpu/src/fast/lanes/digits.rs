@@ -1,28 +1,28 @@
-//! 64-bit words to digits, and columns of digit products back to words.
+//! The conversion of 64-bit words to digits, and of columns of products back to words.
 //!
-//! Words come and go in blocks of four. A digit has 52 bits, so that 13 blocks are 64
-//! digits: within such a period every index and every shift is a constant.
+//! Words are converted in blocks of four. A digit has 52 bits, so 13 blocks are 64 digits, and
+//! within such a period each index and each shift is a constant.
 
 use super::vector::{BLOCK_WORDS, DIGIT_BITS, Vector};
 
-/// Digits after which digits and blocks begin at the same bit again.
+/// The number of digits after which digits and blocks begin at the same bit again.
 const PERIOD: usize = 64;
 
-/// Bits of a block.
+/// The bits of a block.
 const BLOCK_BITS: usize = 64 * BLOCK_WORDS;
 
-/// Bits of a digit.
+/// The count of bits of a digit.
 const BITS: usize = DIGIT_BITS as usize;
 
-/// The bits of a digit.
+/// The mask of a digit's bits.
 const MASK: u64 = (1 << DIGIT_BITS) - 1;
 
-/// Digits that hold `bits` bits.
+/// The number of digits that hold `bits` bits.
 pub(super) const fn digits_of_bits(bits: usize) -> usize {
     bits.div_ceil(BITS)
 }
 
-/// Digits that begin in `blocks` blocks.
+/// The number of digits that begin in `blocks` blocks.
 pub(super) const fn digits_of_blocks(blocks: usize) -> usize {
     digits_of_bits(BLOCK_BITS * blocks)
 }
@@ -41,8 +41,8 @@ macro_rules! for_each_digit {
     };
 }
 
-/// Cuts words into digits, as factors: `block(q)` are the words of block `q`, and the
-/// digits are those of [`digits_of_blocks`].
+/// Cuts words into digits, which are factors. `block(q)` returns the words of block `q`. There
+/// are as many digits as [`digits_of_blocks`] says.
 #[inline(always)]
 pub(super) fn cut<I: Vector>(
     isa: I,
@@ -71,7 +71,7 @@ pub(super) fn cut<I: Vector>(
     }
 }
 
-/// The digits of a period that end in block `P`.
+/// Computes the digits of a period that end in block `P`.
 #[inline(always)]
 fn cut_block<I: Vector, const P: usize>(
     isa: I,
@@ -91,7 +91,8 @@ fn cut_block<I: Vector, const P: usize>(
     for_each_digit!(cut);
 }
 
-/// The digit that only begins in block `P`, whose last word is `below`, if there is one.
+/// Computes the digit that begins in block `P` and does not end in it, if there is one. `below`
+/// is the last word of the block.
 #[inline(always)]
 fn cut_last<I: Vector, const P: usize>(isa: I, below: I::V, digits: &mut [I::V]) {
     let end = BLOCK_BITS * (P + 1) / BITS;
@@ -101,7 +102,7 @@ fn cut_last<I: Vector, const P: usize>(isa: I, below: I::V, digits: &mut [I::V])
     }
 }
 
-/// The digit at `bit` of a block that follows the word `below`, counted from that.
+/// The digit at `bit`, counted from the start of the word `below`, which the block follows.
 #[inline(always)]
 fn digit<I: Vector>(isa: I, below: I::V, words: &[I::V; BLOCK_WORDS], bit: usize) -> I::V {
     let word = |q: usize| if q == 0 { below } else { words[q - 1] };
@@ -115,13 +116,13 @@ fn digit<I: Vector>(isa: I, below: I::V, words: &[I::V; BLOCK_WORDS], bit: usize
     })
 }
 
-/// Carries columns through and packs the digits into words: `store(q, words)` takes those
-/// of block `q`, of `blocks` blocks in turn. There are as many columns as
+/// Propagates the carries of columns and packs the digits into words. Calls `store(q, words)`
+/// with the words of each of the `blocks` blocks in turn. There are as many columns as
 /// [`digits_of_blocks`] says, or more.
 ///
-/// `sum_k columns[k] 2^(52 k) mod 2^(256 n)` for `n` blocks. Columns are signed; with a
-/// carry added they stay within a signed word (a carry is smaller than a column by
-/// `2^52`).
+/// The value is `sum_k columns[k] 2^(52 k) mod 2^(256 n)` for `n` blocks. Columns are signed,
+/// and stay within a signed word when a carry is added. (A carry is smaller than a column by
+/// `2^52`.)
 #[inline(always)]
 pub(super) fn pack<I: Vector>(
     isa: I,
@@ -132,7 +133,7 @@ pub(super) fn pack<I: Vector>(
     let mut q = 0;
     let mut carry = isa.no_carry();
     for columns in columns.chunks(PERIOD) {
-        // A digit, and above it what is not part of it.
+        // A sum: the digit, and above it bits that are not part of it.
         let mut below = carry;
         macro_rules! blocks {
             ($($p:literal)*) => {$(
@@ -151,8 +152,8 @@ pub(super) fn pack<I: Vector>(
     }
 }
 
-/// The words of block `P` of a period, the digit that the last of them touches, and the
-/// carry above that; `below` is that digit of the block before.
+/// The words of block `P` of a period, the last digit that they touch, and the carry to the
+/// digit above. `below` is the last digit of the block before.
 #[inline(always)]
 fn pack_block<I: Vector, const P: usize>(
     isa: I,
@@ -174,7 +175,8 @@ fn pack_block<I: Vector, const P: usize>(
         )*};
     }
     for_each_digit!(carry);
-    // Between which digits a word lies.
+    // The first and the last digit of a word, and the bit of the first digit at which the word
+    // begins.
     let word = |q: usize| {
         let bit = BLOCK_BITS * P - BITS * first + 64 * q;
         (bit / BITS, (bit + 63) / BITS, (bit % BITS) as u32)
@@ -190,8 +192,8 @@ fn pack_block<I: Vector, const P: usize>(
     (words!(0 1 2 3), sums[last - first], carry)
 }
 
-/// Carries columns through: each becomes a digit; the carry out is dropped, so that
-/// the value is kept modulo `2^(D n)`.
+/// Propagates the carries of columns, each of which becomes a digit. The carry out is dropped,
+/// so the value stays the same modulo `2^(D n)`.
 pub(super) fn normalise<I: Vector>(isa: I, columns: &mut [I::V]) {
     isa.vectorize(
         #[inline(always)]

@@ -1,24 +1,23 @@
-//! Quotients and remainders, a lane for each: Knuth's algorithm D in 52-bit digits.
+//! Quotients and remainders, one division in each lane: Knuth's algorithm D in 52-bit digits.
 //!
-//! Divisors are shifted so that the top bit of their `d` digits is set, each by as many digits
-//! and bits as it needs, and dividends with them. A row finds a digit of the quotient in all
-//! lanes by a [`Reciprocal`] and takes it times the divisor off the columns, whose carries wait:
+//! Each divisor is shifted up until the top bit of its `d` digits is set, and its dividend by as many digits and
+//! bits. A row computes a digit of the quotient in all lanes by a [`Reciprocal`]. It subtracts the digit's product
+//! with the divisor from the columns, and does not propagate their carries:
 //!
 //! ```text
 //! q = floor or one less of (h B + m) / v,    u[j..] += q (B^d - v) B^j,    u[j+d] -= q
 //! ```
 //!
-//! The digit is never too large, so that what is left is never negative. Where it was too
-//! small, once in `2^40` rows of anything but chosen numbers, the next digit is `B` or more, or
-//! where the carries that wait matter the top is negative: then they are carried through and `v` goes once more from what is left
-//! ([`settle`]), as at the end.
+//! The digit is never too large, so the remainder is never negative. A digit is too small once in `2^40` rows, if the
+//! numbers were not chosen for it. Then the next digit is `B` or more, or the top is negative if carries that are not
+//! propagated yet matter. In both cases [`settle`] propagates the carries and subtracts `v` once more. It does the
+//! same after the last row.
 //!
-//! Bound: a column gets less than `2 B` in each of `d` rows at most: less than `2^63` for `d` up to
+//! Bound: a column gains less than `2 B` in each of at most `d` rows, which is less than `2^63` for `d` up to
 //! [`MOST_DIGITS`].
 //!
-//! Cost: `2 d` multiply-adds a row for eight numbers, `d` digits of divisors and a row for each digit
-//! of the quotient. No lane waits for another but the longest quotient's. Scratch: the operands and the
-//! quotient.
+//! Cost: `2 d` multiply-adds in a row for eight numbers, and a row for each digit of the longest quotient. Scratch:
+//! the operands and the quotient.
 
 use core::arch::x86_64::__m512i;
 
@@ -37,11 +36,11 @@ use crate::piece::Piece;
 /// The most digits of a divisor whose columns stay within a signed word.
 const MOST_DIGITS: usize = 500;
 
-/// The most digits of a dividend: what eight have together stays in a core's cache.
+/// The most digits of a dividend. Eight dividends of this length together stay in a core's cache.
 const LONGEST: usize = 2000;
 
-/// Divides the numbers from `first` on and stores them from `i` on; returns the lanes that are
-/// right: not those of divisors that are zero.
+/// Divides the numbers from `first` on, and stores quotients and remainders from `i` on. Returns the lanes whose
+/// results are right. Those of divisors that are zero are not.
 pub(super) fn div_rem(
     isa: Avx512,
     [q, r]: [Option<&mut Piece<'_>>; 2],
@@ -92,7 +91,8 @@ pub(super) fn div_rem(
     })
 }
 
-/// Divides `u` by `v`, of so many digits; leaves the remainder in `u` and zeros above it.
+/// Divides `u` by `v`, which have `digits` digits. Leaves the remainder in `u`, and zeros above it. Returns the lanes
+/// whose divisors are not zero.
 #[inline(always)]
 fn divide(
     isa: Avx512,
@@ -107,9 +107,9 @@ fn divide(
     let [of_v, top] = lengths(isa, &mut v[..digits[1]]);
     let whole = isa.test(of_v, !0);
     let longest = |lengths: __m512i| lanes(lengths).into_iter().max().unwrap_or(0) as usize;
-    // A digit more than a divisor of one has spares that case.
+    // A divisor of one digit gets a second one, so that this case needs no code of its own.
     let d = longest(of_v).max(2);
-    // By zero as by a number with the top bit set.
+    // A divisor of zero is replaced by one whose top bit is set.
     let of_v = isa.select(whole, of_v, isa.splat(d as u64));
     let top = isa.select(whole, top, isa.splat(MASK));
     let n = longest(of_u);
@@ -163,8 +163,8 @@ fn divide(
     whole
 }
 
-/// Carries what is left through; where it is `v` or more, less than `2 v`, takes `v` off and adds
-/// 1 to the quotient's digit.
+/// Propagates the carries of the remainder. If it is `v` or more (it is less than `2 v`), subtracts `v` from it and
+/// adds 1 to the quotient's digit.
 fn settle(isa: Avx512, u: &mut [__m512i], v: &[__m512i], q: &mut __m512i) {
     isa.vectorize(
         #[inline(always)]

@@ -1,13 +1,12 @@
-//! Products of short numbers: one kernel for each number of words.
+//! Products of short numbers, with a kernel for each count of words.
 //!
-//! Where both operands have few digits, what is done for every group of any length
-//! (sizes, scratch memory, loops over a few vectors) takes as long as the product. Here
-//! the numbers of words `W` and digits `D = ceil(64 W / 52)` are constants, whole groups
-//! of contiguous numbers are all that there is, and a block of words is stored as soon
-//! as its columns are carried through.
+//! If both operands have few digits, the general work for each group (sizes, scratch memory,
+//! loops over a few vectors) takes as long as the product. Here the counts of words `W` and of
+//! digits `D = ceil(64 W / 52)` are constants, all groups are whole and all numbers contiguous,
+//! and a block of words is stored as soon as the carries of its columns are propagated.
 //!
-//! Operands may be shorter and results narrower than `W` and `2 W` words: what an
-//! operand lacks is zero, what a result lacks is not stored.
+//! Operands may be shorter than `W` words, and are then extended with zeros. Results may be
+//! narrower than `2 W` words, and the words above them are then not stored.
 //!
 //! A column is at most `2 D 2^52`, as in [`school`](super::school).
 
@@ -21,11 +20,11 @@ use crate::Numbers;
 use crate::fast::prefetch::Lines;
 use crate::piece::{Piece, PieceLimbs};
 
-/// Limbs of the longest operand that a kernel of this file takes.
+/// The limbs of the longest operand for which this file has a kernel.
 const WIDEST: usize = 32;
 
-/// The products of the whole groups that a piece begins with, where this file has a
-/// kernel for them; returns how many numbers that were.
+/// Computes the products of the whole groups at the start of a piece, if this file has a kernel
+/// for them. Returns how many numbers these are.
 pub(super) fn mul<I: Vector>(
     isa: I,
     is_prefetched: bool,
@@ -52,8 +51,8 @@ pub(super) fn mul<I: Vector>(
     count
 }
 
-/// The numbers of an operand from a piece on: one every `stride` limbs, of which `width`
-/// count.
+/// The numbers of an operand from the first number of a piece on. One begins every `stride`
+/// limbs, and has `width` limbs that count.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     limbs: &'a [Limb],
@@ -62,7 +61,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The numbers of a piece and those after it, if they lie one after the other.
+    /// The numbers of a piece and those after it, if they are contiguous.
     fn new(numbers: Numbers<'a>, piece: &Piece<'_>) -> Option<Self> {
         let shape = numbers.shape();
         if shape.layout != Layout::Contiguous || numbers.is_broadcast() {
@@ -96,14 +95,14 @@ impl<'a> Source<'a> {
         digits
     }
 
-    /// What [`Source::digits`] of group `i` will read.
+    /// The limbs that [`Source::digits`] of group `i` will read.
     fn lines<I: Vector>(&self, i: usize) -> &'a [Limb] {
         let group = I::LANES * self.stride;
         part(self.limbs, i * group, group)
     }
 }
 
-/// `length` limbs from `first` on, as many of them as there are.
+/// The `length` limbs from `first` on, or as many of them as there are.
 fn part(limbs: &[Limb], first: usize, length: usize) -> &[Limb] {
     &limbs[first.min(limbs.len())..(first + length).min(limbs.len())]
 }
@@ -122,11 +121,11 @@ fn by_words<I: Vector, const W: usize, const D: usize, const C: usize>(
     isa.vectorize(
         #[inline(always)]
         || {
-            // Digits above an operand are not multiplied; the columns above stay zero.
+            // Digits above an operand are not multiplied, and the columns above stay zero.
             let [n, m] = [a.width, b.width].map(|limbs| digits_of_bits(LIMB_BITS * limbs));
             let mut columns = [isa.splat(0); C];
-            // Columns above those that a narrow result needs are not worth leaving out
-            // where there are few.
+            // Leaving out the columns above a narrow result is not worth its time if they are
+            // few.
             let kept = digits_of_bits(LIMB_BITS * width);
             let is_low = kept >= 10 && 5 * kept < 4 * (n + m);
             let group = I::LANES * width;

@@ -1,16 +1,18 @@
-//! Powers of one base modulo one odd number from its table ([`reference::pow_fixed`]), a lane
-//! for each exponent.
+//! Powers of one base modulo one odd number, from a table of the base ([`reference::pow_fixed`]).
+//! Each lane has one exponent.
 //!
-//! Entries are `g^k R mod m` with `R` = 2^(32 n), and a product of lanes divides by `S` =
-//! 2^(52 D) ([`montgomery`]). From `x` on, the products of `W` windows are `x g^e (R / S)^W`, so that
-//! `x` begins as `(S / R)^W`, a power of two, and is the power at the end.
+//! The table's entries are `g^k R mod m` with `R` = 2^(32 n), and a product in lanes divides by `S`
+//! = 2^(52 D) ([`montgomery`]). After a product for each of `W` windows, `x` has become
+//! `x g^e (R / S)^W`. So `x` begins as `(S / R)^W`, which is a power of two, and is `g^e` at the
+//! end.
 //!
-//! A window's table lies digit by digit: digit `j` of its 64 entries side by side, in eight vectors,
-//! among whose words each lane has its own chosen in registers. So no branch and no address depends on
-//! exponents, and a window costs a product and as many steps as a product has in four of its `D` rows.
+//! A window's table is laid out by digits: digit `j` of its 64 entries stands in eight vectors,
+//! side by side, and each lane chooses its word among them in registers. So no branch and no
+//! address depends on exponents. A window costs a product, and for the choice as much as four of
+//! the `D` rows of a product.
 //!
-//! Cost: `4 D^2` multiply-adds for each window and as many numbers as there are lanes; once for a
-//! batch, the table's digits. Scratch: the table.
+//! Cost: `4 D^2` multiply-adds for each window of each group of lanes, and once for a batch the
+//! digits of the table. Scratch: the table.
 //!
 //! [`reference::pow_fixed`]: crate::reference::pow_fixed
 
@@ -31,10 +33,11 @@ use crate::{Error, Numbers, NumbersMut, memory, share};
 
 const BITS: usize = DIGIT_BITS as usize;
 
-/// Words of a digit of all entries of a window, in vectors.
+/// The vectors that have one digit of all entries of a window.
 const VECTORS: usize = (1 << TABLE_WINDOW) / Avx512::LANES;
 
-/// The machine's instructions, where lanes take a table and a modulus for `count` exponents.
+/// The machine's instructions, if lanes can compute with this table and modulus, and `count`
+/// exponents fill the lanes.
 pub(in crate::fast) fn suits(cpu: &Cpu, count: usize, [t, m]: [Numbers<'_>; 2]) -> Option<Avx512> {
     let is_one_base = t.is_broadcast() && m.is_broadcast();
     let are_enough = count >= Avx512::LANES && montgomery::suits(m.shape().width);
@@ -46,7 +49,8 @@ pub(in crate::fast) fn start(width: usize, windows: usize) -> usize {
     (BITS * digits(width) - LIMB_BITS * width) * windows
 }
 
-/// `r = g^e mod m` for every number, of the lowest `windows` windows, from `2^start mod m` on.
+/// `r = g^e mod m` for every number, where `e` is the lowest `windows` windows of the exponent.
+/// Products begin with `2^start mod m`.
 pub(in crate::fast) fn pow_fixed(
     isa: Avx512,
     cpu: &Cpu,
@@ -78,7 +82,7 @@ pub(in crate::fast) fn pow_fixed(
     })
 }
 
-/// Puts digit `j` of entry `k` of a window at word `64 j + k`.
+/// Stores digit `j` of entry `k` of a window at word `64 j + k`.
 fn transpose(window: &mut [u64], entries: &[Limb], width: usize) {
     for (k, entry) in entries.chunks_exact(width).enumerate() {
         for (j, words) in window.chunks_mut(1 << TABLE_WINDOW).enumerate() {
@@ -92,7 +96,7 @@ fn digit_of(number: &[Limb], j: usize) -> u64 {
     digit(number, BITS * j, 26) as u64 | (digit(number, BITS * j + 26, 26) as u64) << 26
 }
 
-/// The numbers from `i` on that lanes take at once.
+/// Computes the powers of the group from number `i` on.
 fn group(
     isa: Avx512,
     piece: &mut Piece<'_>,
@@ -103,7 +107,7 @@ fn group(
 ) {
     let d = digits(modulus.len());
     let blocks = modulus.len().max(piece.width).div_ceil(BLOCK);
-    // As long as storing takes it.
+    // Storing needs whole blocks of digits.
     let long = digits_of_blocks(blocks).max(d) + 1;
     let mut buffer = Vec::new();
     let exponents: Vec<Vec<Limb>> = (0..Avx512::LANES)
@@ -112,7 +116,7 @@ fn group(
         .collect();
     isa.with_scratch(4 * long + BLOCK_WORDS * blocks, |memory| {
         memory.fill(isa.splat(0));
-        // By hand, as in `montgomery`.
+        // The memory is split by hand, as in `montgomery`.
         let (m, memory) = memory.split_at_mut(long);
         let (x, memory) = memory.split_at_mut(long);
         let (y, memory) = memory.split_at_mut(long);

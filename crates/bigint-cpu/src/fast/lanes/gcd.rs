@@ -1,32 +1,37 @@
-//! Greatest common divisors and inverses, a lane for each: the binary algorithm, 30 steps at a time.
+//! Greatest common divisors and inverses, one pair of numbers in each lane: the binary algorithm,
+//! 30 steps at a time.
 //!
 //! ```text
 //! a even: a <- a / 2;    else: (a, b) <- (max - min) / 2 and the min of both,    b odd throughout
 //! ```
 //!
-//! As in [Pornin 2020] thirty steps are made on one word
-//! for each number: its lowest 30 bits, which decide what is odd, and above them the top 34 bits
-//! of the longer number's length, which decide what is less. They make four factors, of which two
-//! are the halves of a word, and `a` and `b` follow by multiply-adds:
+//! As in [Pornin 2020], a round computes thirty steps from one word for each number. The word has
+//! the lowest 30 bits, which decide what is odd, and above them the 34 bits that stand at the top
+//! of the longer number, which decide what is less. The steps give four factors. Two factors are
+//! kept as the halves of a word. `a` and `b` follow by multiply-adds:
 //!
 //! ```text
 //! a <- (f_0 a + g_0 b) / 2^30,    b <- (f_1 a + g_1 b) / 2^30,    |f| + |g| <= 2^30
 //! ```
 //!
-//! Factors stand 22 bits higher, so that the division leaves out a digit, which is zero. Where the
-//! top bits were not enough, a number becomes negative: then it is negated, and so are its
-//! factors. Numbers of 64 bits are their own words. Both together lose 30 bits a round at least.
+//! Factors are kept shifted up by 22 bits, so that the division by `2^30` drops one whole digit,
+//! which is zero. If the top bits were not enough to decide, a number becomes negative. Then it and
+//! its factors are negated. A number of 64 bits is its own word. Both numbers together lose at
+//! least 30 bits in a round.
 //!
-//! For an inverse, `u` and `v` with `a = u x` and `b = v x` modulo `m` follow by the same
-//! factors, where a multiple of `m` below `m` makes what is added up divisible, of either sign:
-//! so both stay about between `-m` and `m`. They are in two's complement, a digit longer than `m`.
+//! For an inverse of `x`, `u` and `v` with `a = u x` and `b = v x` modulo `m` are combined by the
+//! same factors. A multiple of `m`, of either sign, is added to make the sum divisible by `2^30`.
+//! Its sign is the opposite of the sum's, so `u` and `v` stay about between `-m` and `m`. They are
+//! in two's complement, a digit longer than `m`.
 //!
-//! A factor of `2^30` has no digit: `g_1` is that only where `b` stays as it is, as it does in lanes
-//! that have ended; another one leaves the lane to whoever computes one number. So do zeros, for
-//! inverses even moduli and those shorter than the longest, and what has no inverse.
+//! A factor of `2^30`, shifted up, does not fit a digit. `g_1` is `2^30` where `b` stays as it is,
+//! as in lanes that have ended; this is computed without a product. If another factor is `2^30`, or
+//! the negative of it, the lane is left to the functions for single numbers. So are zeros and, of
+//! inverses, even moduli, moduli shorter than the longest by a digit, and numbers that have no
+//! inverse.
 //!
-//! Cost: for numbers of `n` digits some `2.5 n` rounds of 30 steps (10 instructions each) and `8 n`
-//! multiply-adds, and for inverses `12 n` more.
+//! Cost: some `2.5 n` rounds for numbers of `n` digits. A round has 30 steps of 10 instructions,
+//! and `8 n` multiply-adds. Inverses need `12 n` multiply-adds more.
 
 use core::arch::x86_64::{__m512d, __m512i};
 
@@ -41,17 +46,17 @@ use crate::Numbers;
 use crate::fast::number::limbs::{inverse, parts};
 use crate::piece::Piece;
 
-/// Steps of a round.
+/// The steps of a round.
 const STEPS: u32 = 30;
 
-/// The most limbs: what eight numbers have together stays in a core's cache, and longer ones are
-/// faster by halves, one after another.
+/// The most limbs of an operand. Eight numbers of this length together stay in a core's cache, and
+/// longer ones are faster one after another, by the half gcd.
 const WIDEST: usize = 1024;
 
 const SIGN: u64 = 1 << 63;
 
-/// The greatest common divisors of the numbers from `first` on, stored from `i` on; returns the
-/// lanes that are right.
+/// Computes the greatest common divisors of the numbers from `first` on, and stores them from `i`
+/// on. Returns the lanes whose results are right.
 pub(super) fn gcd(
     isa: Avx512,
     r: &mut Piece<'_>,
@@ -91,8 +96,8 @@ pub(super) fn gcd(
     })
 }
 
-/// The inverses of the numbers from `first` on, stored from `i` on; returns the lanes that are
-/// right.
+/// Computes the inverses of the numbers from `first` on, and stores them from `i` on. Returns the
+/// lanes whose results are right.
 pub(super) fn inv_mod(
     isa: Avx512,
     r: &mut Piece<'_>,
@@ -116,7 +121,8 @@ pub(super) fn inv_mod(
                 if good == 0 {
                     return 0;
                 }
-                // Zeros above, one of which belongs to them.
+                // The modulus has zeros above it, and the first of these is counted among its
+                // digits.
                 m.copy_from_slice(b);
                 u.fill(isa.splat(0));
                 v.fill(isa.splat(0));
@@ -136,7 +142,8 @@ pub(super) fn inv_mod(
     })
 }
 
-/// Lends five times as many digits as an operand or the result has, and two more, and words.
+/// Lends `work` memory: how many digits an operand or the result has, and two more; five times as
+/// many digits, which are zero; and words for loading and storing.
 fn with_digits(
     isa: Avx512,
     width: usize,
@@ -156,7 +163,7 @@ fn with_digits(
     })
 }
 
-/// Loads two operands; returns how many digits, two at least, hold both.
+/// Loads two operands. Returns how many digits the longer one has, which is at least two.
 #[inline(always)]
 fn load_both(
     isa: Avx512,
@@ -189,7 +196,7 @@ fn not_zero(isa: Avx512, x: &[__m512i]) -> u8 {
     isa.test(any, !0)
 }
 
-/// How many zero bits are below the lowest bit of each lane's number; 0 for zero.
+/// The count of zero bits below the lowest 1 bit of each lane's number, or 0 if the number is zero.
 #[inline(always)]
 fn trailing_zeros(isa: Avx512, x: &[__m512i]) -> [u64; Avx512::LANES] {
     let (mut place, mut lowest) = (isa.splat(0), isa.splat(1));
@@ -205,14 +212,14 @@ fn trailing_zeros(isa: Avx512, x: &[__m512i]) -> [u64; Avx512::LANES] {
     zeros
 }
 
-/// Counts of bits as whole digits and the bits left.
+/// Splits counts of bits into whole digits and the bits left.
 fn in_digits(bits: [u64; Avx512::LANES]) -> [[u64; Avx512::LANES]; 2] {
     let digit = u64::from(DIGIT_BITS);
     [bits.map(|bits| bits / digit), bits.map(|bits| bits % digit)]
 }
 
-/// The factors `f_0`, `g_0`, `f_1`, `g_1` of a round, 22 bits up, and in which lanes they are
-/// negative.
+/// The factors `f_0`, `g_0`, `f_1`, `g_1` of a round, shifted up by 22 bits, and the lanes in which
+/// they are negative.
 #[derive(Clone, Copy)]
 struct Factors {
     up: [__m512i; 4],
@@ -230,8 +237,8 @@ impl Factors {
     }
 }
 
-/// A run of the algorithm: both numbers, of `n` digits, `b` odd, and the lanes that are right so
-/// far.
+/// The state of the algorithm: both numbers, which have `n` digits, `b` odd, and the lanes that are
+/// right so far.
 struct Run<'a> {
     isa: Avx512,
     a: &'a mut [__m512i],
@@ -241,12 +248,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Rounds until each `a` is zero; `follow` gets the factors of each and the lanes in which `b`
-    /// stays as it is.
+    /// Computes rounds until `a` is zero in all lanes. Each round calls `follow` with its factors
+    /// and the lanes in which `b` stays as it is.
     #[inline(always)]
     fn finish(&mut self, mut follow: impl FnMut(Factors, u8)) {
         let isa = self.isa;
-        // What both lose a round.
+        // Both numbers together lose at least STEPS bits in a round.
         let most = 2 * DIGIT_BITS as usize * self.n / STEPS as usize + 2;
         let mut left = self.good;
         for _ in 0..most {
@@ -288,7 +295,7 @@ impl Run<'_> {
         self.good &= !left;
     }
 
-    /// The words that stand for both numbers.
+    /// The words from which a round's factors are computed, one for each number.
     #[inline(always)]
     fn words(&self) -> [__m512i; 2] {
         let isa = self.isa;
@@ -328,8 +335,8 @@ impl Run<'_> {
         ]
     }
 
-    /// Sets `a` and `b` to their combinations by the factors, but for `b` where it is kept;
-    /// returns the lanes in which either is negative.
+    /// Replaces `a` and `b` by their combinations with the factors, except `b` in the lanes where
+    /// it is kept. Returns the lanes in which `a` is negative, and those in which `b` is.
     #[inline(always)]
     fn combine(&mut self, factors: Factors, kept: u8) -> [u8; 2] {
         let isa = self.isa;
@@ -363,8 +370,8 @@ impl Run<'_> {
     }
 }
 
-/// A column of both combinations: the low halves of the products of these digits, and the high
-/// halves of those below.
+/// A column of both combinations: the sum of the low halves of the products of the digits `here`,
+/// and the high halves of those of the digits `below`.
 #[inline(always)]
 fn column(
     isa: Avx512,
@@ -380,7 +387,7 @@ fn column(
         let low = isa.add_low(isa.add_low(*column, [f, here[0]]), [g, here[1]]);
         let high = isa.add_high(isa.splat(0), [f, below[0]]);
         let high = isa.add_high(high, [g, below[1]]);
-        // What is multiplied of a negative factor is B more.
+        // The digit that stands for a negative factor is greater than it by B.
         let high = isa.sub_in(negative[2 * i], high, below[0]);
         let high = isa.sub_in(negative[2 * i + 1], high, below[1]);
         *column = isa.add(low, high);
@@ -388,8 +395,9 @@ fn column(
     columns
 }
 
-/// The word that stands for a number: whole, or in the lanes of a mask its top digits, moved to
-/// the top by a power, and its lowest bits.
+/// The word that stands for a number. In the lanes of `is_long` it has the number's top digits,
+/// shifted up by the multiplication by `power`, and its lowest bits; in other lanes it is the whole
+/// number.
 #[inline(always)]
 fn word(
     isa: Avx512,
@@ -406,7 +414,7 @@ fn word(
     isa.select(is_long, isa.or(top, low), whole)
 }
 
-/// The two factors in a word, 22 bits up.
+/// The two factors in a word, each shifted up by 22 bits.
 #[inline(always)]
 fn halves(isa: Avx512, both: __m512i) -> [__m512i; 2] {
     let f = isa.shift_arithmetic::<32>(isa.shift_left(both, 32));
@@ -415,7 +423,7 @@ fn halves(isa: Avx512, both: __m512i) -> [__m512i; 2] {
     [isa.shift_left(f, up), isa.shift_left(g, up)]
 }
 
-/// The lanes in which a factor is `2^30` or its negative.
+/// The lanes in which a factor is `2^30` or `-2^30`.
 #[inline(always)]
 fn too_large(isa: Avx512, factor: __m512i) -> u8 {
     isa.test(factor, !0) & !isa.test(factor, MASK)
@@ -437,7 +445,7 @@ fn steps(isa: Avx512, mut x: __m512i, mut y: __m512i) -> [__m512i; 2] {
     [of_x, of_y]
 }
 
-/// Negates the numbers of a mask, whose top digits have a sign.
+/// Negates the numbers in the lanes of a mask. Their top digits are signed.
 #[inline(always)]
 fn negate(isa: Avx512, x: &mut [__m512i], mask: u8) {
     let mut borrow = isa.splat(0);
@@ -448,7 +456,7 @@ fn negate(isa: Avx512, x: &mut [__m512i], mask: u8) {
     }
 }
 
-/// Odd moduli, and a digit of zero above them.
+/// Odd moduli, each with a digit of zero above it.
 struct Modulus<'a> {
     isa: Avx512,
     m: &'a [__m512i],
@@ -466,8 +474,8 @@ impl<'a> Modulus<'a> {
         }
     }
 
-    /// Sets `u` and `v` to their combinations by the factors modulo `m`, but for `v` where
-    /// it is kept.
+    /// Replaces `u` and `v` by their combinations with the factors modulo `m`, except `v` in the
+    /// lanes where it is kept.
     #[inline(always)]
     fn follow(&self, u: &mut [__m512i], v: &mut [__m512i], factors: Factors, kept: u8) {
         let (isa, m) = (self.isa, self.m);
@@ -480,7 +488,8 @@ impl<'a> Modulus<'a> {
             isa.add_low(zero, [lowest[0], self.inverse]),
             isa.add_low(zero, [lowest[1], self.inverse]),
         ];
-        // Where the sum would be positive `m` goes: about, which is enough.
+        // Where the sum would be positive, `m` is subtracted once. The sign of an approximation is
+        // enough for that.
         let mut falls = [0; 2];
         for (i, falls) in falls.iter_mut().enumerate() {
             let f = isa.double(factors.up[2 * i]);
@@ -490,7 +499,7 @@ impl<'a> Modulus<'a> {
         }
         let (mut carries, mut below, mut m_below) = ([zero; 2], [zero; 2], zero);
         for i in 0..=n {
-            // Two's complement goes on as it ends.
+            // In two's complement the top digit repeats above itself.
             let j = i.min(n - 1);
             let here = [u[j], v[j]];
             let m_here = if i < n { m[i] } else { zero };
@@ -509,7 +518,7 @@ impl<'a> Modulus<'a> {
         }
     }
 
-    /// The value of a number's upper digits, of which the last is its sign.
+    /// The approximate value of a number's upper digits. The last digit is the sign.
     #[inline(always)]
     fn double(&self, x: &[__m512i]) -> __m512d {
         let (isa, n) = (self.isa, x.len());
@@ -519,8 +528,7 @@ impl<'a> Modulus<'a> {
         isa.fused(top, isa.splat_double((MASK + 1) as f64), isa.double(below))
     }
 
-    /// Makes of `v`, between about `-m` and `m`, the number below `m`, and zeros above it; `t` is
-    /// memory.
+    /// Reduces `v`, which lies about between `-m` and `m`, to a number below `m`. `t` is scratch.
     #[inline(always)]
     fn reduce(&self, v: &mut [__m512i], t: &mut [__m512i]) {
         let (isa, m) = (self.isa, self.m);

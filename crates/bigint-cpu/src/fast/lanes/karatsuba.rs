@@ -7,17 +7,17 @@
 //! z0 = a0 b0,   z2 = a1 b1,   zm = (a0 + a1)(b0 + b1)
 //! ```
 //!
-//! Sums, not differences: one digit more costs less than the sign of every lane.
-//! Columns are combined without carries, as signed words, so that the linear work
-//! of a split is a few additions per column.
+//! The middle product is of sums, not of differences, as one more digit costs less than a sign for
+//! each lane. Columns are combined without carries, as signed words, so the linear work of a split
+//! is a few additions for each column.
 //!
-//! **Bounds.** Every function returns a [`Bound`]: `-least U <= r[k] <= most U`, `U` the
-//! [column unit](HEADROOM). If it holds of `z0`, `z2` and `zm`, a column of the result
-//! is two of their columns less two others at most, so that `2 (least + most) U` bounds
-//! it on both sides: columns of plain products, which are not negative, double, and
-//! others grow by four. Where that would leave the signed word, the three are carried
-//! through first: their values are not negative and fit their digits, so this loses
-//! nothing and makes the bound `[0, 1]`.
+//! **Bounds.** Every function returns a [`Bound`]: `-least U <= r[k] <= most U`, where `U` is the
+//! [column unit](HEADROOM). If it holds for `z0`, `z2` and `zm`, a column of the result is at most
+//! two of their columns minus two others, so its magnitude is at most `2 (least + most) U`. So the
+//! bound of plain products, which are not negative, doubles with each split, and other bounds grow
+//! by four. If a column might no longer fit a signed word, the carries of the three are propagated
+//! first. Their values are not negative and fit their digits, so this loses nothing and makes the
+//! bound `[0, 1]`.
 //!
 //! Scratch: [`scratch`] vectors.
 
@@ -26,7 +26,8 @@ use super::school;
 use super::vector::{DIGIT_BITS, HEADROOM, Vector, terms};
 use crate::fast::prefetch::Lines;
 
-/// Digits of the shorter operand from which a product is split.
+/// The number of digits of the shorter operand from which on a product is split, and the same for
+/// squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
     product: usize,
@@ -34,10 +35,10 @@ pub(super) struct Thresholds {
 }
 
 impl Thresholds {
-    /// These thresholds, kept where the proofs of this file and of the base case
-    /// hold: 8 digits or more are split well, and a column of as many products as
-    /// are not split stays within its signed word. A low product of fewer columns than
-    /// twice the threshold is not split, so that has room for half as many.
+    /// These thresholds, clamped to where the proofs of this file and of the base case hold.
+    /// Splitting needs 8 digits or more, and a column of the longest product that is not split
+    /// must fit a signed word. A low product of fewer columns than twice the threshold is not
+    /// split, so the threshold of products is at most half of that of squares.
     pub fn new(product: usize, square: usize) -> Self {
         let most = (HEADROOM / terms(1)) as usize - 1;
         Thresholds {
@@ -47,7 +48,7 @@ impl Thresholds {
     }
 }
 
-/// Between what columns lie, in units: from `-least` to `most`.
+/// The range of columns, in column units: from `-least` to `most`.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     least: u64,
@@ -55,10 +56,10 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Columns that were carried through.
+    /// The bound of columns whose carries were propagated.
     const DIGITS: Bound = Bound { least: 0, most: 1 };
 
-    /// The bound of columns of `n` digit products.
+    /// The bound of columns that are sums of `n` products of digits.
     fn of_products<I: Vector>(n: usize) -> Self {
         Bound {
             least: if I::LOW_IS_SIGNED { terms(n) } else { 0 },
@@ -66,7 +67,7 @@ impl Bound {
         }
     }
 
-    /// The bound of columns that are within either bound.
+    /// The bound of columns that are within one of two bounds.
     fn or(self, other: Bound) -> Self {
         Bound {
             least: self.least.max(other.least),
@@ -74,7 +75,7 @@ impl Bound {
         }
     }
 
-    /// The bound of a column within one bound and a column within the other.
+    /// The bound of the sum of a column within one bound and a column within the other.
     fn plus(self, other: Bound) -> Self {
         Bound {
             least: self.least + other.least,
@@ -82,7 +83,7 @@ impl Bound {
         }
     }
 
-    /// The bound of two such columns less two others.
+    /// The bound of the sum of two such columns minus two others.
     fn combined(self) -> Self {
         let both = 2 * (self.least + self.most);
         Bound {
@@ -98,9 +99,9 @@ impl Bound {
 
 /// How a product of `n >= m` digits is split, at `h = ceil(n / 2)`.
 enum Split {
-    /// Neither operand is split: they are too short.
+    /// Neither operand is split, as they are too short.
     Base,
-    /// The shorter operand has little beyond `X`: only the longer one is split.
+    /// Only the longer operand is split, as the shorter one has few or no digits beyond `X`.
     Two,
     /// Both operands are split. `m >= h + 2`, so that `h + (2 h + 1) <= n + m`: all columns of `zm
     /// X` that are not zero are columns of the result.
@@ -117,9 +118,10 @@ fn split(n: usize, m: usize, threshold: usize) -> Split {
     }
 }
 
-/// Vectors of scratch for a product of `n` by `m` digits.
+/// The vectors of scratch for a product of `n` by `m` digits, or for a square if both are the same
+/// number.
 ///
-/// Of a square, if both are the same.
+/// `n` and `m` may be in any order.
 pub(super) fn scratch(thresholds: Thresholds, n: usize, m: usize) -> usize {
     depth(n, m, thresholds.product.min(thresholds.square))
 }
@@ -133,12 +135,13 @@ fn depth(n: usize, m: usize, threshold: usize) -> usize {
             let below = depth(h, m, threshold).max(depth(n - h, m, threshold));
             n - h + m + below
         }
-        // The longest operands below: scratch grows with them.
+        // Of the three products the middle one has the longest operands, so it needs the most
+        // scratch.
         Split::Three => 4 * (h + 1) + depth(h + 1, h + 1, threshold),
     }
 }
 
-/// The columns of `a * b`, and their bound.
+/// Computes the columns of `a * b`. Returns their bound.
 pub(super) fn product<I: Vector>(
     isa: I,
     thresholds: Thresholds,
@@ -189,7 +192,7 @@ pub(super) fn product<I: Vector>(
     }
 }
 
-/// The columns of `a * a`, and their bound.
+/// Computes the columns of `a * a`. Returns their bound.
 pub(super) fn square<I: Vector>(
     isa: I,
     thresholds: Thresholds,
@@ -219,12 +222,13 @@ pub(super) fn square<I: Vector>(
     }
 }
 
-/// The first `k` columns of `a * b`, and their bound; `r` is as long as both
-/// together, and what is in the columns from `k` on has no meaning.
+/// Computes the first `k` columns of `a * b`. Returns their bound. `r` is as long as both operands
+/// together, and its columns from `k` on have no meaning afterwards.
 ///
-/// `a b mod X^(k / h)` needs all of `a0 b0`, and of `a0 b1` and `a1 b0` only what lies
-/// below column `k`: one whole product of `h = 0.7 k` digits and two low ones of
-/// `0.3 k` [Mulders 2000], about 0.8 of the whole product's time.
+/// With operands split at `h = 0.7 k` digits, the low product needs all of `a0 b0`, but of `a0 b1`
+/// and `a1 b0` only the columns below column `k`. So it takes one whole product of `0.7 k` digits
+/// and two low products of `0.3 k` columns [Mulders 2000], which is about 0.8 of the time of the
+/// whole product.
 #[expect(clippy::too_many_arguments)] // a structure of slices that are cut anew at each level would hide them
 pub(super) fn low_product<I: Vector>(
     isa: I,
@@ -268,7 +272,7 @@ pub(super) fn low_product<I: Vector>(
     c
 }
 
-/// Vectors of scratch for the first `k` columns of a product.
+/// The vectors of scratch for the first `k` columns of a product.
 pub(super) fn low_scratch(thresholds: Thresholds, k: usize) -> usize {
     let mut most = 0;
     let (mut length, mut above) = (k, 0);
@@ -283,11 +287,11 @@ pub(super) fn low_scratch(thresholds: Thresholds, k: usize) -> usize {
     most.max(above)
 }
 
-/// `r = z2 X^2 + (zm - z0 - z2) X + z0` where `r` holds `z0` and `z2` of bound `c`,
-/// `zm` too; the bound of the result.
+/// `r = z2 X^2 + (zm - z0 - z2) X + z0`, where `r` holds `z0` and `z2`. `c` bounds these and `zm`.
+/// Returns the bound of the result.
 ///
-/// In one pass: with `z0 = (l0, h0)` in parts of `h` columns, `z2 = (l2, h2)` and
-/// `zm = (lm, hm)`, the two parts in the middle are `lm - l0 + (h0 - l2)` and
+/// This is one pass. With `z0 = (l0, h0)`, `z2 = (l2, h2)` and `zm = (lm, hm)` in parts of `h`
+/// columns, the two parts in the middle of the result are `lm - l0 + (h0 - l2)` and
 /// `hm - h2 - (h0 - l2)`.
 fn combine<I: Vector>(isa: I, r: &mut [I::V], zm: &mut [I::V], h: usize, c: Bound) -> Bound {
     let mut c = c;
@@ -340,8 +344,8 @@ fn add_to<I: Vector>(isa: I, r: &mut [I::V], x: &[I::V]) {
     );
 }
 
-/// The digits of `x + y`, one more than `x` has; `y` is not longer than `x`. Factors,
-/// all of them.
+/// Computes the digits of `x + y`, which are one more than `x` has. `y` is not longer than `x`.
+/// Operands and sum are factors.
 fn add_digits<I: Vector>(isa: I, r: &mut [I::V], x: &[I::V], y: &[I::V]) {
     isa.vectorize(
         #[inline(always)]

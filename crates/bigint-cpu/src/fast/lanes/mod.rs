@@ -1,9 +1,8 @@
 //! One SIMD lane for each number of a batch.
 //!
-//! A group of as many numbers as a vector has lanes is brought into *digit vectors*:
-//! digit `i` of all of them in one vector, 52 bits wide. From there on every lane
-//! computes its own product by the same instructions, without branches and without a
-//! carry chain until the very end:
+//! A group has as many numbers as a vector has lanes. It is turned into *digit vectors*, each of which has
+//! the same digit, of 52 bits, of all numbers. From there on each lane computes its own product by the
+//! same instructions, without branches, and without a carry chain until the very end:
 //!
 //! 1. [`transfer`]: a block of limbs of each number transposed, so that each vector holds
 //!    one word of every number; `digits`: the block's words to digits;
@@ -12,8 +11,8 @@
 //! 3. `digits`: columns carried through and packed into a block of words; [`transfer`]:
 //!    the block transposed back and stored as limbs.
 //!
-//! `fixed` does this for short numbers, with their length a constant. `montgomery`, `chain`, `fixed_base`,
-//! `division`, `root` and `gcd` compute other things than products with digits in lanes.
+//! `fixed` does this for short numbers, whose length is a constant there. `montgomery`, `chain`,
+//! `fixed_base`, `division`, `root` and `gcd` compute other operations with digits in lanes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -57,7 +56,7 @@ pub(super) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx512::Avx512;
 
-/// Calls `f` compiled for the instructions of `path`, where the machine has them.
+/// Calls `f` compiled for the instructions of `path`, if the machine has them.
 #[inline]
 pub(super) fn compiled<R>(path: Path, f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -77,43 +76,45 @@ pub(super) fn compiled<R>(path: Path, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether lanes of a path multiply and add digits in one instruction: else words are as
-/// fast for anything but products.
+/// Whether the lanes of a path multiply and add digits in one instruction. If not, 64-bit words are as
+/// fast for everything but products.
 pub(super) fn have_multipliers(path: Path) -> bool {
     cfg!(target_arch = "x86_64") && path == Path::Avx512Ifma
 }
 
-/// The numbers of a batch that lanes take at once: as many as there are lanes, or the last ones.
+/// The numbers of a batch that lanes compute at once: as many as there are lanes, or fewer at the end of a
+/// piece.
 pub(super) struct Group<'g, 'p> {
     pub r: &'g mut Piece<'p>,
-    /// The second result, of operations that have two.
+    /// The second result, for operations that have two.
     pub s: Option<&'g mut Piece<'p>>,
-    /// The first number in the pieces.
+    /// The index of the group's first number in the pieces.
     pub i: usize,
     pub operands: &'g [Numbers<'g>],
 }
 
 impl Group<'_, '_> {
-    /// The first number in the operands.
+    /// The index of the group's first number in the operands.
     pub fn first(&self) -> usize {
         self.r.first + self.i
     }
 }
 
-/// Quotients and remainders of a group.
+/// Computes the quotients and remainders of a group. Returns the lanes whose results are right, as the
+/// functions below do.
 pub(super) fn div_rem(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     let Group { r, s, i, operands } = group;
     quotients([Some(r), s], i, first, operands)
 }
 
-/// The quotients of a group.
+/// Computes the quotients of a group.
 pub(super) fn div(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     quotients([Some(group.r), None], group.i, first, group.operands)
 }
 
-/// The remainders of a group.
+/// Computes the remainders of a group.
 pub(super) fn rem(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     quotients([None, Some(group.r)], group.i, first, group.operands)
@@ -133,7 +134,7 @@ fn quotients(
     0
 }
 
-/// Square roots of a group and what they leave.
+/// Computes the square roots of a group and their remainders.
 pub(super) fn isqrt(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     #[cfg(target_arch = "x86_64")]
@@ -144,7 +145,7 @@ pub(super) fn isqrt(group: Group<'_, '_>) -> u8 {
     0
 }
 
-/// The greatest common divisors of a group.
+/// Computes the greatest common divisors of a group.
 pub(super) fn gcd(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     #[cfg(target_arch = "x86_64")]
@@ -155,7 +156,7 @@ pub(super) fn gcd(group: Group<'_, '_>) -> u8 {
     0
 }
 
-/// The inverses of a group.
+/// Computes the modular inverses of a group.
 pub(super) fn inv_mod(group: Group<'_, '_>) -> u8 {
     let first = group.first();
     #[cfg(target_arch = "x86_64")]
@@ -166,7 +167,7 @@ pub(super) fn inv_mod(group: Group<'_, '_>) -> u8 {
     0
 }
 
-/// Numbers that are multiplied at once on `path`.
+/// The count of numbers that are multiplied at once on `path`.
 pub(super) fn of(path: Path) -> usize {
     match path {
         #[cfg(target_arch = "x86_64")]
@@ -177,20 +178,20 @@ pub(super) fn of(path: Path) -> usize {
     }
 }
 
-/// An operand of a piece: which limbs of it count, and its digit vectors.
+/// An operand of a piece: how many of its limbs count, and its digit vectors.
 struct Operand<'a, V> {
     numbers: Numbers<'a>,
     width: usize,
     /// The first number of the piece.
     first: usize,
-    /// The digits of whole blocks, of which the first `count` can be other than zero.
+    /// The digits of whole blocks. Those from `count` on are zero.
     digits: &'a mut [V],
     count: usize,
 }
 
 impl<V: Copy> Operand<'_, V> {
-    /// Brings the digits of the numbers from `first` on into the lanes; of a number that
-    /// stands for all, once.
+    /// Loads the digits of the numbers from `first` on into the lanes. A number that stands for all is
+    /// loaded once.
     #[inline(always)]
     fn load<I: Vector<V = V>>(&mut self, isa: I, first: usize, words: &mut [V]) {
         if !self.numbers.is_broadcast() || first == self.first {
@@ -199,17 +200,17 @@ impl<V: Copy> Operand<'_, V> {
     }
 }
 
-/// The sizes of a multiplication, in vectors where nothing else is said.
+/// The sizes of a multiplication, in vectors unless something else is said.
 struct Sizes {
-    /// Limbs of the operands that count.
+    /// The limbs of each operand that the result depends on.
     limbs: [usize; 2],
     digits: [usize; 2],
-    /// Digits of whole blocks.
+    /// The digits of the whole blocks of each operand.
     digits_of_blocks: [usize; 2],
     columns: usize,
-    /// Columns that the result needs.
+    /// The columns that the result needs.
     kept: usize,
-    /// Words of whole blocks of the longest number.
+    /// The words of the result's whole blocks.
     words: usize,
     scratch: usize,
 }
@@ -220,7 +221,7 @@ impl Sizes {
         let digits = limbs.map(|limbs| digits_of_bits(LIMB_BITS * limbs));
         let blocks = |limbs: usize| limbs.div_ceil(BLOCK);
         let product = digits[0] + digits[1];
-        // A result that holds the whole product may still take a column fewer.
+        // A result that holds the whole product may have fewer digits than the product has columns.
         let is_whole = result >= limbs[0] + limbs[1];
         let kept = if is_whole {
             product
@@ -247,8 +248,8 @@ impl Sizes {
     }
 }
 
-/// The products of a piece of a batch. `is_prefetched` says that its memory is not in
-/// the cache yet.
+/// Computes the products of a piece of a batch. `is_prefetched` says that the memory of the piece is not
+/// in the cache yet, and is prefetched.
 pub(super) fn mul<I: Vector>(
     isa: I,
     tuning: LaneTuning,

@@ -1,32 +1,32 @@
-//! Powers modulo odd numbers, a lane for each: Montgomery's form in 52-bit digits.
+//! Powers modulo odd numbers, one power in each lane: Montgomery's form in 52-bit digits.
 //!
-//! With `B` = 2^52 and `R` = `B^D`, `R > 4 m`, a product `a b / R` of `a, b < 2 m` is again
-//! below `2 m`: `(4 m^2 + R m) / R`. So no product in a chain ends with a subtraction. A step
-//! goes through the digits once,
+//! Let `B` = 2^52 and `R` = `B^D > 4 m`. A product `a b / R` of `a, b < 2 m` is below
+//! `(4 m^2 + R m) / R < 2 m` again, so no product in a chain ends with a subtraction. A step goes
+//! through the digits once,
 //!
 //! ```text
 //! t[j-1] = t[j] + low(a[i] b[j]) + low(q m[j]) + high(a[i] b[j-1]) + high(q m[j-1])
 //! ```
 //!
-//! where `q` makes the lowest digit of `t + a[i] b + q m` zero. Columns are carried at the
-//! end.
+//! where `q` makes the lowest digit of `t + a[i] b + q m` zero. Carries are propagated at the end.
 //!
-//! A base wider than the modulus is `D` digits at a time, `x` from the top: the form of what has
-//! come is `x R` and more, so that it becomes `(form R^2 + digits R^2) / R`.
+//! A base wider than the modulus is reduced `D` digits at a time, from the top. Let `f = x R mod m`
+//! be the Montgomery form of the digits `x` so far. With the next `D` digits `y` it becomes that of
+//! `x R + y`, which is `(f R^2 + y R^2) / R mod m`.
 //!
-//! Bound: a column gets four halves below 2^52 in each of `D` steps, and a carry: less than
-//! 2^63 for `D` up to [`MOST_DIGITS`].
+//! Bound: a column gets four halves below 2^52 in each of `D` steps, and a carry, which is less
+//! than 2^63 for `D` up to [`MOST_DIGITS`].
 //!
-//! A product by itself is `a b / 2^(32 n)` of numbers of `n` limbs: `a` is moved up by the bits that
-//! `R` has more, so that `a 2^s b / R` is it. Of any `a` below `2^(32 n)` and `b` below `m` that is
-//! below `(R m + R m) / R`, as above. By hand, with `B` = 10, `D` = 2 and numbers of one digit:
-//! 3 4 / 10 mod 7 is 30 4 / 100 = 4, since 4 10 = 12 = 5 (mod 7).
+//! A product by itself is `a b / 2^(32 n)` for numbers of `n` limbs. With `R` = 2^(32 n + s), `a`
+//! is shifted up by `s` bits, so that the product is `a 2^s b / R`. For any `a` below `2^(32 n)`
+//! and any `b` below `m` this is below `(R m + R m) / R = 2 m`. By hand, with `B` = 10, `D` = 2 and
+//! numbers of one digit: 3 * 4 / 10 mod 7 is 30 * 4 / 100 = 4, since 4 * 10 = 12 = 5 (mod 7).
 //!
-//! No branch and no address depends on bases or exponents; how often a power of two is
-//! doubled depends on the moduli.
+//! No branch and no address depends on bases or exponents. How often a power of two is doubled
+//! depends on the moduli.
 //!
-//! Cost: `4 D^2` multiply-adds for as many products as there are lanes. Scratch: the table,
-//! `2^w` numbers, the base, and nine more.
+//! Cost: `4 D^2` multiply-adds for a product in each lane. Scratch: the table of `2^w` numbers, the
+//! base, and nine more numbers.
 
 use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
@@ -45,18 +45,18 @@ const MASK: u64 = (1 << DIGIT_BITS) - 1;
 /// The most digits whose columns stay within a signed word.
 const MOST_DIGITS: usize = 500;
 
-/// Digits of a modulus of `width` limbs, with two bits to spare.
+/// The digits of a modulus of `width` limbs, with two bits to spare.
 pub(super) const fn digits(width: usize) -> usize {
     digits_of_bits(LIMB_BITS * width + 2)
 }
 
-/// Whether lanes take moduli of `width` limbs.
+/// Whether moduli of `width` limbs can be computed with in lanes.
 pub(in crate::fast) fn suits(width: usize) -> bool {
     width > 0 && digits(width) <= MOST_DIGITS
 }
 
-/// The powers of a piece modulo odd numbers; what is computed modulo even ones means
-/// nothing. Returns whether the machine has the instructions.
+/// Computes the powers of a piece modulo odd numbers. Results modulo even numbers have no meaning.
+/// Returns whether the machine has the instructions.
 pub(in crate::fast) fn pow_mod(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(isa) = super::Avx512::detect() {
@@ -69,8 +69,8 @@ pub(in crate::fast) fn pow_mod(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]
     false
 }
 
-/// The Montgomery products of a piece modulo odd numbers, `a b / 2^(32 n)` for `n` limbs, as
-/// [`pow_mod`] computes.
+/// Computes the Montgomery products of a piece modulo odd numbers, `a b / 2^(32 n)` for `n` limbs.
+/// Otherwise it is like [`pow_mod`].
 pub(in crate::fast) fn mont_mul(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(isa) = super::Avx512::detect() {
@@ -83,7 +83,7 @@ pub(in crate::fast) fn mont_mul(piece: &mut Piece<'_>, operands: [Numbers<'_>; 3
     false
 }
 
-/// The products from `i` on that lanes take at once.
+/// Computes the products of the group from number `i` on.
 fn products<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, b, m]: [Numbers<'_>; 3]) {
     let (width, first) = (m.shape().width, piece.first + i);
     let d = digits(width);
@@ -113,7 +113,7 @@ fn products<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, b, m]: [Numb
     });
 }
 
-/// `x 2^bits`, which digits have room for.
+/// Shifts `x` up by `bits` bits, for which its digits have room.
 #[inline(always)]
 fn raise<I: Vector>(isa: I, x: &mut [I::V], bits: usize) {
     let (whole, bits) = (bits / BITS, (bits % BITS) as u32);
@@ -127,14 +127,14 @@ fn raise<I: Vector>(isa: I, x: &mut [I::V], bits: usize) {
     }
 }
 
-/// The numbers from `i` on that lanes take at once.
+/// Computes the powers of the group from number `i` on.
 fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers<'_>; 3]) {
     let (width, first) = (m.shape().width, piece.first + i);
     let d = digits(width);
     let blocks = width.max(piece.width).div_ceil(BLOCK);
-    // As long as loading and storing take it.
+    // Loading and storing need whole blocks of digits.
     let long = digits_of_blocks(blocks).max(d) + 1;
-    // As many digits at a time as the modulus has; loading may take more of them.
+    // The base is taken in parts with as many digits as the modulus. Loading may need more digits.
     let blocks_of_base = a.shape().width.div_ceil(BLOCK);
     let of_base = digits_of_bits(LIMB_BITS * a.shape().width)
         .max(1)
@@ -154,7 +154,8 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
     isa.with_scratch(total, |memory| {
         memory.fill(isa.splat(0));
         let (table, memory) = memory.split_at_mut(entries * long);
-        // By hand: from an array of parts the kernels below take a tenth longer.
+        // The memory is split by hand, as with an array of parts the kernels below take a tenth
+        // longer.
         let (modulus, memory) = memory.split_at_mut(long);
         let (x, memory) = memory.split_at_mut(long);
         let (y, memory) = memory.split_at_mut(long);
@@ -169,7 +170,8 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
                 let odd = Odd::new(isa, &modulus[..d]);
                 odd.one(x, t, &bits);
                 table[..d].copy_from_slice(&x[..d]);
-                // The form of 2, squared and doubled by the bits of the exponent of `R`.
+                // The square of the radix is the form of `R`. It is computed from the form of 2 by
+                // squaring and doubling, by the bits of the exponent of `R`.
                 odd.double(x, t);
                 for bit in (0..(BITS * d).ilog2()).rev() {
                     odd.product(t, &x[..d], &x[..d]);
@@ -226,8 +228,8 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
     });
 }
 
-/// Brings the lowest limbs of numbers, `width` at most, into the lanes, with nothing above the bits
-/// of a digit.
+/// Loads the lowest limbs of numbers, at most `width` of each, into the lanes, with zeros above the
+/// 52 bits of a digit.
 #[inline(always)]
 fn load_digits<I: Vector>(
     isa: I,
@@ -244,7 +246,7 @@ fn load_digits<I: Vector>(
     }
 }
 
-/// The length of a number in bits; 1 for zero.
+/// The length of a number in bits. It is 1 for zero.
 fn length(number: &[Limb]) -> usize {
     let top = number.iter().rposition(|&limb| limb != 0);
     top.map_or(1, |top| {
@@ -252,14 +254,15 @@ fn length(number: &[Limb]) -> usize {
     })
 }
 
-/// The entry of each lane's index; all entries are read.
+/// Sets `chosen` to the table's entry at each lane's index. All entries are read.
 #[inline(always)]
 fn entry<I: Vector>(isa: I, chosen: &mut [I::V], table: &[I::V], long: usize, indices: I::V) {
     chosen.fill(isa.splat(0));
     for (k, entry) in table.chunks(long).enumerate() {
         let apart = isa.sub(indices, isa.splat(k as u64));
         let either = isa.or(apart, isa.sub(isa.splat(0), apart));
-        // All ones where they are equal: of any other number or its negative the top bit is 1.
+        // The mask is all ones if both are equal. Of any number but zero, it or its negative has
+        // the top bit set.
         let mask = isa.sub(isa.shift_right(either, 63), isa.splat(1));
         for (chosen, digit) in chosen.iter_mut().zip(entry) {
             *chosen = isa.or(*chosen, isa.and(*digit, mask));
@@ -291,13 +294,13 @@ impl<'a, I: Vector> Odd<'a, I> {
         }
     }
 
-    /// Digits of the moduli.
+    /// The digits of the moduli.
     #[inline(always)]
     pub fn digits(&self) -> usize {
         self.m.len()
     }
 
-    /// `t = a b / R`, below `2 m` where both are; digits.
+    /// `t = a b / R`, which is below `2 m` if both factors are. All are digits.
     #[inline(always)]
     pub fn product(&self, t: &mut [I::V], a: &[I::V], b: &[I::V]) {
         let (isa, d) = (self.isa, self.m.len());
@@ -323,7 +326,7 @@ impl<'a, I: Vector> Odd<'a, I> {
         normalise(isa, &mut t[..d]);
     }
 
-    /// `x` less `m` where it is not below `m`; `x < 2 m`.
+    /// Subtracts `m` from `x` if `x` is not below `m`. `x` is below `2 m`.
     #[inline(always)]
     pub fn reduce(&self, x: &mut [I::V], t: &mut [I::V]) {
         let isa = self.isa;
@@ -340,7 +343,7 @@ impl<'a, I: Vector> Odd<'a, I> {
         }
     }
 
-    /// `x = x + y mod m` of both below `m`.
+    /// `x = x + y mod m`, for `x` and `y` below `m`.
     #[inline(always)]
     fn add(&self, x: &mut [I::V], y: &[I::V], t: &mut [I::V]) {
         let isa = self.isa;
@@ -353,7 +356,7 @@ impl<'a, I: Vector> Odd<'a, I> {
         self.reduce(x, t);
     }
 
-    /// `2 x mod m` of `x` below `m`.
+    /// `x = 2 x mod m`, for `x` below `m`.
     #[inline(always)]
     fn double(&self, x: &mut [I::V], t: &mut [I::V]) {
         let isa = self.isa;
@@ -366,8 +369,8 @@ impl<'a, I: Vector> Odd<'a, I> {
         self.reduce(x, t);
     }
 
-    /// `x = R mod m`, the form of 1 (but 1 where `m` is 1), for moduli of so many bits: the
-    /// highest power of two below `m`, doubled.
+    /// `x = R mod m`, the form of 1 (but 1 if `m` is 1), for moduli of `bits` bits. It is computed
+    /// by doubling from the highest power of two below `m`.
     #[inline(always)]
     fn one(&self, x: &mut [I::V], t: &mut [I::V], bits: &[usize]) {
         let (isa, d) = (self.isa, self.m.len());
@@ -387,7 +390,7 @@ impl<'a, I: Vector> Odd<'a, I> {
             let goes_on = isa.sub(isa.sub(isa.splat(0), ended), isa.splat(1));
             let mut below = isa.splat(0);
             for x in &mut x[..d] {
-                // Twice the digit, or the digit itself in lanes that have ended.
+                // The digit is doubled, except in lanes that have ended.
                 let twice = isa.add(isa.add(*x, isa.and(*x, goes_on)), below);
                 below = isa.shift_right(twice, DIGIT_BITS);
                 *x = isa.and(twice, isa.splat(MASK));

@@ -1,35 +1,36 @@
-//! Reciprocals of two digits, and digits of quotients by them, in lanes.
+//! Reciprocals of two digits in each lane, and the digits of quotients that they give.
 //!
-//! With `B` = 2^52 and a divisor `v` = `v_1 B + v_0` of two digits, `v_1 >= B / 2`, the reciprocal
-//! is `V <= B^4 / v - B^2`, less by a few units. Of `h B + m` the quotient by `v / B` is
+//! Let `B` = 2^52, and let `v` = `v_1 B + v_0` be a divisor of two digits with `v_1 >= B / 2`. The
+//! reciprocal `V` is at most `B^4 / v - B^2`, and less than that by a few units only. The quotient
+//! of `h B + m` by `v / B` is
 //!
 //! ```text
 //! h + (m + h V_1 + (h V_0 + m V_1) / B + ...) / B
 //! ```
 //!
-//! Products are cut before they are added, so that the sum in brackets is short by less than
-//! 64: the quotient's digit is the right one, or where the quotient is within `2^-46` above an
-//! integer one less. It is never more.
+//! Products are cut to integers before they are added, so the sum in brackets is too small by less
+//! than 64. So the quotient's digit is right, or, if the quotient is less than `2^-46` above an
+//! integer, may be too small by 1. It is never too large.
 //!
-//! In tens, for `v` = 62: 10000 / 62 is 161, so `V` = 61. Of 43 by 6.2 the quotient is 4 + (3 +
-//! 24 + (4 + 18) / 10) / 10 = 6.9.
+//! An example in decimal: for `v` = 62, 10000 / 62 is 161, so `V` = 61. The quotient of 43 by 6.2
+//! is 4 + (3 + 24 + (4 + 18) / 10) / 10 = 6.9, which gives the digit 6.
 
 use core::arch::x86_64::__m512i;
 
 use super::avx512::Avx512;
 use super::vector::{DIGIT_BITS, Vector};
 
-/// The bits of a digit.
+/// The mask of a digit's bits.
 pub(super) const MASK: u64 = (1 << DIGIT_BITS) - 1;
 
 /// `B` as a double.
 const RADIX: f64 = (1_u64 << DIGIT_BITS) as f64;
 
-/// More than the lower digit of a reciprocal can be too large by: doubles make a digit from a
-/// rest of up to three divisors, right to `2^-50`.
+/// An upper bound of the error of a reciprocal's lower digit. Doubles compute the digit, with a
+/// relative error of `2^-50`, from a remainder of up to three divisors.
 const SLACK: u64 = 48;
 
-/// The digits `V_1`, `V_0`.
+/// The digits `V_1` and `V_0` of a reciprocal.
 #[derive(Clone, Copy)]
 pub(super) struct Reciprocal {
     isa: Avx512,
@@ -45,10 +46,10 @@ impl Reciprocal {
         let mask = isa.splat(MASK);
         let radix = isa.splat(MASK + 1);
         let scale = isa.splat_double(1.0 / RADIX);
-        // v / B and its reciprocal, relatively right to 2^-51.
+        // v / B and its reciprocal, with a relative error of at most 2^-51.
         let divisor = isa.fused(isa.double(low), scale, isa.double(high));
         let inverse = isa.over(isa.splat_double(1.0), divisor);
-        // The upper digit, less than B where v is a power of two.
+        // The upper digit. It is cut to B - 1 if v is a power of two.
         let quotient = isa.rounded(isa.times(inverse, isa.splat_double(RADIX * RADIX)));
         let x = isa.sub(quotient, radix);
         let x = isa.select(isa.test(x, !MASK), mask, x);
@@ -62,7 +63,7 @@ impl Reciprocal {
         let y = isa.rounded(isa.times(isa.times(rest, inverse), isa.splat_double(RADIX)));
         let (y, carry) = isa.carry(isa.sub(y, isa.splat(SLACK)), zero);
         let x = isa.add(x, carry);
-        // Next to a power of two nothing is left of it.
+        // If v is next to a power of two, the slack may make the reciprocal negative.
         let is_negative = isa.test(x, !MASK);
         Reciprocal {
             isa,
@@ -71,7 +72,7 @@ impl Reciprocal {
         }
     }
 
-    /// The quotient's digit of `h B + m`, `h` and `m` digits.
+    /// The digit of the quotient of `h B + m`, where `h` and `m` are digits.
     #[inline(always)]
     pub fn quotient(self, h: __m512i, m: __m512i) -> __m512i {
         let isa = self.isa;
@@ -85,13 +86,14 @@ impl Reciprocal {
     }
 }
 
-/// Takes `q t` off the columns `u`, as many as `t` has digits, and the top above them. `c` is a
-/// zero and the digits of `B^d - t`, so that `q c` is added and `q` taken off the top: columns
-/// but the top never fall, and gain less than `2 B`. `h` and `m` are the top and the
-/// uppermost column, which is not read from `u`; returns the two that follow, of which the
-/// first is not in `u` either. At least two digits.
+/// Subtracts `q t` from the columns `u`, which are as many as `t` has digits, and from the top
+/// above them. `c` is a zero and the digits of `B^d - t`, so `q c` is added to the columns and `q`
+/// subtracted from the top. So no column but the top decreases, and each gains less than `2 B`.
+/// `h` is the top, and `m` the uppermost column, which is not read from `u`. Returns the next
+/// row's top and uppermost column, which are not written to `u`. There are at least two digits.
 ///
-/// From above: the next digit can be found while the lower columns are still computed.
+/// Columns are computed from the top down, so that the next digit can be computed while the lower
+/// columns still are.
 #[inline(always)]
 pub(super) fn take_off(
     isa: Avx512,
@@ -105,7 +107,7 @@ pub(super) fn take_off(
     let top = isa.add_high(isa.sub(h, q), [q, c[d]]);
     let lower = isa.add_high(isa.splat(0), [q, c[d - 1]]);
     let column = isa.add(isa.add_low(m, [q, c[d]]), lower);
-    // What the top and the column are together fits a digit.
+    // The top and the column together fit a digit.
     let h = isa.add(isa.shift_left(top, DIGIT_BITS), column);
     let m = isa.add_high(isa.add_low(u[d - 2], [q, c[d - 1]]), [q, c[d - 2]]);
     for i in (0..d - 2).rev() {
@@ -115,7 +117,7 @@ pub(super) fn take_off(
     [h, m]
 }
 
-/// The top with what the column below carries, and that column's digit.
+/// Moves the carry of the uppermost column to the top. Returns both.
 #[inline(always)]
 pub(super) fn released(isa: Avx512, [h, m]: [__m512i; 2]) -> [__m512i; 2] {
     let h = isa.add(h, isa.shift_right(m, DIGIT_BITS));
@@ -156,15 +158,14 @@ pub(super) fn move_down(digits: &mut [__m512i], by: &[u64; Avx512::LANES]) {
     }
 }
 
-/// The number that all lanes have in common, if they do.
+/// The number of all lanes, if it is the same.
 fn same(by: &[u64; Avx512::LANES]) -> Option<usize> {
     let first = by[0];
     by.iter().all(|by| *by == first).then_some(first as usize)
 }
 
-/// Shifts digits up by fewer bits than a digit has, in each lane by its own; `powers` are
-/// `2^bits`. What goes beyond the last digit is lost; what stands above a digit's bits is
-/// left out.
+/// Shifts digits up by fewer bits than a digit has, in each lane by its own count. `powers` are
+/// `2^bits`. Bits beyond the last digit are lost, and bits above the 52 of a digit are ignored.
 #[inline(always)]
 pub(super) fn shift_up(isa: Avx512, digits: &mut [__m512i], powers: __m512i) {
     let zero = isa.splat(0);
@@ -187,8 +188,8 @@ pub(super) fn shift_down(isa: Avx512, digits: &mut [__m512i], bits: __m512i) {
     }
 }
 
-/// The length of each lane's number in digits, and its top digit, which is zero for zero. What
-/// stands above a digit's bits is cleared.
+/// The length of each lane's number in digits, and its top digit, which is zero if the number is
+/// zero. Clears the bits above the 52 of each digit.
 #[inline(always)]
 pub(super) fn lengths(isa: Avx512, digits: &mut [__m512i]) -> [__m512i; 2] {
     let (mut length, mut top) = (isa.splat(0), isa.splat(0));

@@ -1,27 +1,30 @@
-//! Square roots and what they leave, a lane for each: digit by digit, in 52-bit digits.
+//! Square roots and their remainders, one number in each lane: digit by digit, in 52-bit digits.
 //!
-//! A number is shifted by an even number of bits so that its root `s` of `n` digits is at least
-//! `B^n / 4` and less than `B^n / 2`: `2 s` has `n` digits. With `S` the root's upper `k` digits and
-//! `R` what its square leaves of the number's upper `2 k`, the next digit and what is left then are
+//! A number is shifted up by an even number of bits so that its root `s` of `n` digits is at least
+//! `B^n / 4` and less than `B^n / 2`, and `2 s` has `n` digits. Let `S` be the upper `k` digits of
+//! the root, and `R` the remainder: the upper `2 k` digits of the number less `S^2`. The next digit
+//! `q` and the new remainder are
 //!
 //! ```text
 //! q = floor or one less of R' / (2 S B + q),    R' - q (2 S B + q),    R' = R B^2 + two digits more
 //! ```
 //!
-//! so that a row is one of [`division`](super::division) by a divisor that grows: its digits are `2 S`,
-//! of which a new one carries into the one before and no further, as that one is even, and below
-//! them `q` itself. The first digit is a double's, made exact; the second is divided for twice, as
-//! `q` matters to it. From then on the reciprocal of the upper two digits of `2 S` serves all.
+//! So a row is one of [`division`](super::division) by a divisor that grows. The digits of the
+//! divisor are those of `2 S`, and below them `q` itself. A new digit of `2 S` carries into the
+//! digit before it and no further, as that digit is even. The first digit of the root is computed
+//! in doubles and corrected. The second one is computed twice, as the divisor depends on `q` in its
+//! upper two digits. From then on the reciprocal of the upper two digits of `2 S` serves all rows.
 //!
-//! For 1234 in tens (where a digit need not be small): 3 of 12, and 3 is left; 33 by 6 is 5, and
-//! 334 - 5 * 65 = 9.
+//! An example in decimal (1234 is not shifted there): the root of 12 is 3, and 3 is left. 33 / 6
+//! gives the digit 5, and 334 - 5 * 65 = 9. So 1234 = 35^2 + 9.
 //!
-//! Of the shift by `2 c` bits, with `f` the lower `c` bits of `s`, the number's own root is `s / 2^c`
-//! and leaves `(R + f (2 s - f)) / 2^2c`.
+//! The shift by `2 c` bits is undone in the end. With `f` the lower `c` bits of `s`, the root of
+//! the number itself is `(s - f) / 2^c`, and its remainder is `(R + f (2 s - f)) / 2^2c`.
 //!
-//! Digits that would be `B` or more, or carries that wait and matter, are left to whoever
-//! computes one number: once in `2^40` digits of numbers that nobody has chosen. So are numbers
-//! shorter than the longest of a group by a digit of the root.
+//! A lane is left to the functions for single numbers if a digit would be `B` or more, or if
+//! carries that are not propagated yet change a digit. This happens once in `2^40` digits, if the
+//! numbers were not chosen for it. They also compute roots that are shorter than the longest of a
+//! group by a digit.
 //!
 //! Cost: `n^2` multiply-adds for eight numbers.
 
@@ -39,15 +42,15 @@ use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
 use crate::piece::Piece;
 
-/// The most digits of a root: columns stay within a signed word, as in
+/// The most digits of a root. Columns stay within a signed word, as in
 /// [`division`](super::division).
 const MOST_DIGITS: usize = 500;
 
-/// Bits of a number for each digit of its root.
+/// The bits of a number for each digit of its root.
 const PAIR: usize = 2 * DIGIT_BITS as usize;
 
-/// Takes the roots of the numbers from `first` on and stores them and what they leave from `i` on;
-/// returns the lanes that are right.
+/// Computes the roots of the numbers from `first` on, and stores roots and remainders from `i` on.
+/// Returns the lanes whose results are right.
 pub(super) fn isqrt(
     isa: Avx512,
     [root, rest]: [&mut Piece<'_>; 2],
@@ -88,7 +91,8 @@ pub(super) fn isqrt(
     })
 }
 
-/// Sets `s` to the root of `u`, of so many digits, and `u` to what it leaves.
+/// Sets `s` to the root of `u`, which has `digits` digits, and `u` to its remainder. Returns the
+/// lanes whose results are right.
 #[inline(always)]
 fn take(isa: Avx512, s: &mut [__m512i], u: &mut [__m512i], c: &mut [__m512i], digits: usize) -> u8 {
     let (zero, mask) = (isa.splat(0), isa.splat(MASK));
@@ -157,9 +161,10 @@ fn take(isa: Avx512, s: &mut [__m512i], u: &mut [__m512i], c: &mut [__m512i], di
     whole
 }
 
-/// The root of a pair of digits below `B^2 / 4`, and what it leaves.
+/// The root of a pair of digits below `B^2 / 4`, and its remainder.
 ///
-/// The double's root is off by less than 1/2 before it is rounded: it may be one too large.
+/// The root in doubles is off by less than 1/2 before it is rounded, so the rounded one may be too
+/// large by 1.
 #[inline(always)]
 fn of_pair(isa: Avx512, high: __m512i, low: __m512i) -> (__m512i, __m512i) {
     let radix = isa.splat_double((MASK + 1) as f64);
@@ -177,9 +182,9 @@ fn of_pair(isa: Avx512, high: __m512i, low: __m512i) -> (__m512i, __m512i) {
     )
 }
 
-/// Makes of what is left, in `u`, what the lower `bits` bits of the root added to it, shifted as it
-/// is: `u + f (2 s - f)`. `c` has `B - 1` less the digits of `2 s`. Returns the lanes in which
-/// no more than `2 s` is left.
+/// Turns the remainder `u` of the shifted number into that of the number itself, still shifted:
+/// `u + f (2 s - f)`, where `f` is the lower `bits` bits of the root. `c` has `B - 1` minus each
+/// digit of `2 s`. Returns the lanes in which the remainder `u` is at most `2 s`.
 #[inline(always)]
 fn own_rest(
     isa: Avx512,

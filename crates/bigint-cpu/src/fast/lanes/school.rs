@@ -1,4 +1,4 @@
-//! Products of digits in every lane, by blocks of rows.
+//! Schoolbook products of digits in every lane, by blocks of rows.
 //!
 //! The result is `n + m` *columns*: `sum_k r[k] 2^(D k) = a b`, `D = DIGIT_BITS`, where
 //! `r[k]` is the plain sum of what belongs to weight `k`. A product `a[i] b[j]` adds its
@@ -6,23 +6,22 @@
 //! magnitude. No carry is propagated. With `t = min(n, m)`, a column stays below
 //! `2 t 2^D`; the callers keep that below `2^63`.
 //!
-//! A block of `N` digits of one factor stays in registers and moves along the other,
-//! and with it a window of as many columns: a step loads a digit and the column that
-//! enters the window, multiplies the digit by the block, and stores the column that
-//! leaves.
+//! A block of `N` digits of one factor stays in registers and moves along the other factor,
+//! together with a window of `N` columns. A step loads a digit and the column that enters the
+//! window, multiplies the digit by the block, and stores the column that leaves the window.
 //!
-//! **Bias.** Each product takes [`Vector::BIAS`] off its two columns. A column that
-//! passes through the whole window gets `N` low and `N` high halves, so what is owed is
-//! added as it enters; those that are in the window at the start or at the end get
-//! fewer. Sums are modulo `2^64`, so only the final ones must fit.
+//! **Bias.** Each product subtracts [`Vector::BIAS`] from its two columns. A column that passes
+//! through the whole window gets `N` low and `N` high halves, and the bias of these is added as
+//! it enters. Columns that are in the window at the start or at the end get fewer halves. Sums
+//! are modulo `2^64`, so only the final ones must fit.
 //!
-//! Operands are [factors](Vector::factor). Cost: `n m` products of digits, two loads and
-//! a store for each `N` of them. No scratch.
+//! Operands are [factors](Vector::factor). Cost: `n m` products of digits, and two loads and a
+//! store for each `N` of them. There is no scratch.
 
 use super::vector::Vector;
 use crate::fast::prefetch::{self, Lines};
 
-/// What a column is owed for so many low and high halves of products.
+/// The bias of a column that gets so many low and high halves of products.
 #[inline(always)]
 fn owed<I: Vector>(isa: I, low: usize, high: usize) -> I::V {
     let [a, b] = I::BIAS;
@@ -30,8 +29,8 @@ fn owed<I: Vector>(isa: I, low: usize, high: usize) -> I::V {
     isa.splat(low.wrapping_add((high as u64).wrapping_mul(b)))
 }
 
-/// The digit `d` times the block `a`, in the window of columns that begins at that of
-/// `a[0] d`: its first column is finished and returned, and `top` enters.
+/// Adds the digit `d` times the block `a` to the window of columns, which begins at that of
+/// `a[0] d`. Returns the first column, which is finished. `top` enters the window.
 #[inline(always)]
 fn step<I: Vector, const N: usize>(
     isa: I,
@@ -57,8 +56,9 @@ fn step<I: Vector, const N: usize>(
     low[0]
 }
 
-/// `r += a b`, or `r = a b` if `FIRST`; `a` has `N` digits, no more than `b`, and `r` is
-/// as long as both. Columns of `r` that only this block reaches are taken as zero.
+/// `r += a b`, or `r = a b` if `FIRST`. `a` has `N` digits, at most as many as `b`, and `r` is
+/// as long as both together. Columns of `r` that no earlier block has reached are taken as
+/// zero.
 #[inline(always)]
 fn slide<I: Vector, const N: usize, const FIRST: bool>(
     isa: I,
@@ -77,8 +77,8 @@ fn slide<I: Vector, const N: usize, const FIRST: bool>(
     );
 }
 
-/// The window at the start of `r`; the columns from `reached` on, which no earlier block
-/// has reached, become zero. Nothing is read or written if `FIRST`.
+/// The window at the start of `r`. The columns from `reached` on, which no earlier block has
+/// reached, become zero. Nothing is read or written if `FIRST`.
 #[inline(always)]
 fn window<I: Vector, const N: usize, const FIRST: bool>(
     isa: I,
@@ -152,7 +152,8 @@ fn slide_block<I: Vector, const FIRST: bool>(
     by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
 }
 
-/// Digits cut into as few blocks as can be, of nearly the same length: where each ends.
+/// The ends of the blocks into which digits are cut: as few blocks as possible, of nearly the
+/// same length.
 #[inline(always)]
 fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
     let blocks = digits.div_ceil(I::ROWS).max(1);
@@ -164,9 +165,9 @@ fn ends<I: Vector>(digits: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The columns of `a * b`; `r` is as long as both together.
+/// Computes the columns of `a * b`. `r` is as long as both operands together.
 ///
-/// Never inlined: the kernels need all registers for themselves.
+/// The function is never inlined, as its kernels need all registers.
 #[inline(never)]
 pub(super) fn product<I: Vector>(
     isa: I,
@@ -188,11 +189,11 @@ pub(super) fn product<I: Vector>(
     }
 }
 
-/// The first `k` columns of `a * b`; `r` is as long as both together, and what is
-/// in the columns from `k` on has no meaning.
+/// Computes the first `k` columns of `a * b`. `r` is as long as both operands together, and its
+/// columns from `k` on have no meaning afterwards.
 ///
-/// The block of `a` that begins at `i` meets the digits of `b` below `k - i` only: half
-/// the products for `k = n = m`, and a triangle for each block.
+/// The block of `a` that begins at `i` is multiplied only by the digits of `b` below `k - i`.
+/// For `k = n = m` that is half of the products, and a triangle more for each block.
 pub(super) fn low_product<I: Vector>(
     isa: I,
     r: &mut [I::V],
@@ -222,10 +223,10 @@ pub(super) fn low_product<I: Vector>(
     }
 }
 
-/// The columns of `a * a`; `r` is twice as long.
+/// Computes the columns of `a * a`. `r` is twice as long as `a`.
 ///
-/// `a^2 = sum_i a[i]^2 2^(2 D i) + 2 sum_(i < j) a[i] a[j] 2^(D (i + j))`: the second
-/// sum is half the products, and is doubled as a sum of columns.
+/// `a^2 = sum_i a[i]^2 2^(2 D i) + 2 sum_(i < j) a[i] a[j] 2^(D (i +
+/// j))`. The second sum has half of the products of `a * a`, and its columns are doubled.
 pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], ahead: &mut Lines<'_>) {
     if a.len() <= I::ROWS {
         return triangle_block::<I, true, true>(isa, r, a, a.len(), ahead);
@@ -252,7 +253,8 @@ pub(super) fn square<I: Vector>(isa: I, r: &mut [I::V], a: &[I::V], ahead: &mut 
     );
 }
 
-/// Column `k` of a square from that of the sum over `i < j` and from `digit = a[k / 2]`.
+/// Column `k` of a square, computed from that of the sum over `i < j` and from
+/// `digit = a[k / 2]`.
 #[inline(always)]
 fn doubled<I: Vector>(isa: I, column: I::V, digit: I::V, k: usize) -> I::V {
     let product = isa.product(digit, digit);
@@ -285,8 +287,8 @@ fn triangle_block<I: Vector, const FIRST: bool, const WHOLE: bool>(
     by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
 }
 
-/// What column `k` of the sum of `a[i] a[j]`, `i < j < N`, is owed, and half of what
-/// it is owed in the sum of `a[i]^2`.
+/// The bias of column `k` in the sum of `a[i] a[j]`, `i < j < N`, and half of its bias in the
+/// sum of `a[i]^2`.
 #[inline(always)]
 fn owed_by_triangle<I: Vector>(isa: I, n: usize, k: usize) -> I::V {
     let pairs = |k: usize| (k + 1).min(2 * n - 1 - k) / 2;

@@ -1,4 +1,4 @@
-//! Numbers of a batch to digits in lanes, and columns back to numbers.
+//! The conversion of a batch's numbers to digits in lanes, and of columns back to numbers.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use crate::Numbers;
 use crate::memory::scratch;
 use crate::piece::{Piece, PieceLimbs};
 
-/// Words of block `q` of numbers that lie one after the other: of `width` limbs each, one
-/// every `stride` limbs.
+/// Loads the words of block `q` of contiguous numbers. The numbers have `width` limbs, and one
+/// begins every `stride` limbs.
 #[inline(always)]
 pub(super) fn load_block<I: Vector>(
     isa: I,
@@ -31,7 +31,7 @@ pub(super) fn load_block<I: Vector>(
     words
 }
 
-/// The reverse of [`load_block`], of numbers of `width` limbs with nothing between them.
+/// The reverse of [`load_block`], for numbers of `width` limbs with nothing between them.
 #[inline(always)]
 pub(super) fn store_block<I: Vector>(
     isa: I,
@@ -48,8 +48,8 @@ pub(super) fn store_block<I: Vector>(
     }
 }
 
-/// Brings the digits of `width` limbs of each of the numbers `first`, `first + 1`, ...
-/// into the lanes, those of whole blocks; lanes beyond the batch become zero, or anything
+/// Loads the digits of `width` limbs of each of the numbers `first`, `first + 1`, ... into the
+/// lanes, extended with zeros to whole blocks. Lanes beyond the batch become zero, or anything
 /// in an interleaved batch. `words` is memory for whole blocks.
 ///
 /// `first` is a multiple of the lanes.
@@ -112,7 +112,7 @@ fn load_any<I: Vector>(
     );
 }
 
-/// The words of any group; what there is above the numbers becomes zero.
+/// Loads the words of any group, with zeros above the numbers.
 #[inline(always)]
 fn load_words<I: Vector>(
     isa: I,
@@ -162,9 +162,9 @@ fn load_words<I: Vector>(
     }
 }
 
-/// Carries columns through and stores the lanes as the numbers `i`, `i + 1`, ... of a
-/// piece, as many as it has. There are columns for whole blocks; `words` is memory for
-/// those.
+/// Propagates the carries of columns and stores the lanes as the numbers `i`, `i + 1`, ... of a
+/// piece, as many as it has. There are columns for whole blocks, and `words` is memory for
+/// whole blocks.
 #[inline(always)]
 pub(super) fn store<I: Vector>(
     isa: I,
@@ -232,7 +232,7 @@ fn store_any<I: Vector>(
     );
 }
 
-/// What a [`load`] from number `first` on will read, where that is in one place.
+/// The limbs that a [`load`] from number `first` on will read, if they are contiguous.
 pub(super) fn lines_of_operand<'a, I: Vector>(numbers: Numbers<'a>, first: usize) -> &'a [Limb] {
     let shape = numbers.shape();
     if numbers.is_broadcast() || first >= shape.count || shape.layout != Layout::Contiguous {
@@ -242,7 +242,7 @@ pub(super) fn lines_of_operand<'a, I: Vector>(numbers: Numbers<'a>, first: usize
     with_last_line(numbers.limbs(), first * shape.width..end * shape.width)
 }
 
-/// What a [`store`] to number `i` of the piece will write, where that is in one place.
+/// The limbs that a [`store`] to number `i` of the piece will write, if they are contiguous.
 pub(super) fn lines_of_result<'a, I: Vector>(piece: &'a Piece<'_>, i: usize) -> &'a [Limb] {
     let end = (i + I::LANES).min(piece.count);
     match &piece.limbs {
@@ -251,7 +251,7 @@ pub(super) fn lines_of_result<'a, I: Vector>(piece: &'a Piece<'_>, i: usize) -> 
     }
 }
 
-/// Part of some limbs and as much beyond it as may share its last line.
+/// A part of some limbs, and the limbs beyond it that may share its last cache line.
 fn with_last_line(limbs: &[Limb], part: Range<usize>) -> &[Limb] {
     &limbs[part.start..(part.end + prefetch::LINE - 1).min(limbs.len())]
 }

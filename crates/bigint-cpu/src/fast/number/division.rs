@@ -1,4 +1,4 @@
-//! Division of one number, in place.
+//! The division of one number by another, in place.
 //!
 //! ```text
 //! divide -> by length of quotient and divisor:
@@ -8,24 +8,28 @@
 //!           reciprocal  two products by the divisor's reciprocal (Newton)
 //! ```
 //!
-//! All take a dividend `a` of `k + m` limbs and a divisor `d` of `m` with its top bit set,
-//! put `k` limbs of the quotient in `q` and the remainder in the lower `m` limbs of `a`;
-//! what is above it is anything then. They return whether the quotient has one more limb,
-//! which then is 1: where the upper `m` limbs of `a` are not less than `d`.
+//! All methods take a dividend `a` of `k + m` limbs, and a divisor `d` of `m` limbs whose top
+//! bit is set. They store `k` limbs of the quotient in `q`, and the remainder in the lower `m`
+//! limbs of `a`. The other limbs of `a` may hold anything afterwards. They return whether the
+//! quotient has one more limb, which is then 1. It has if the upper `m` limbs of `a` are not
+//! less than `d`.
 //!
-//! **Recursion.** A quotient shorter than the divisor comes from the upper `2 k` limbs of
-//! `a` and the upper `k` of `d`; the product with the other limbs of `d` is taken off what
-//! is left, and where that becomes negative the quotient was too large, by at most 2. One
-//! as long as the divisor comes in two halves, a longer one in pieces as long as `d`.
+//! **Recursion.** A quotient shorter than the divisor is computed from the upper `2 k` limbs of
+//! `a` and the upper `k` limbs of `d`. Its product with the other limbs of `d` is subtracted
+//! from the remainder. If that becomes negative, the quotient was too large, by at most 2. A
+//! quotient as long as the divisor is computed in two halves, and a longer one in pieces as
+//! long as `d`.
 //!
-//! For 4321 by 56 in tens (`k` = `m` = 2): the upper half of the quotient, one limb, of
-//! 432 by 56: 43 by 5 is 8, 3 is left, and 32 - 8 * 6 is negative: 7, and 32 + 56 - 48 = 40.
-//! The lower half of 401 by 56: 40 by 5 is 8, 0 is left, 01 - 8 * 6 < 0: 7, 01 + 56 - 48 =
-//! 9. So 77, and 9 is left.
+//! An example in decimal is 4321 / 56 (`k` = `m` = 2). The upper half of the quotient, one limb,
+//! is that of 432 / 56. 43 / 5 is 8, and 3 is left. 32 - 8 * 6 is negative, so the digit is 7,
+//! and 32 - 48 + 56 = 40 is left. The lower half is the quotient of 401 / 56. 40 / 5 is 8, and 0
+//! is left. 1 - 8 * 6 is negative, so the digit is 7, and 1 - 48 + 56 = 9 is left. So the
+//! quotient is 77, and the remainder 9.
 //!
-//! **Cost**: `k m` products of limbs by rows; with `M(n)` a product of `n` limbs, about
-//! `2 M(n) + M(n / 2) log n` for Karatsuba's, and five products of `m` limbs by reciprocal.
-//! **Scratch**: taken inside, at most a few times the operands.
+//! **Cost**: `k m` products of limbs for `school`. With `M(n)` the cost of a product of `n`
+//! limbs, about `2 M(n) + M(n / 2) log n` for `recursive` with Karatsuba's products, and five
+//! products of `m` limbs for `reciprocal`. **Scratch**: at most a few times the operands, which
+//! the functions allocate.
 
 use super::limbs::{
     add_assign, decrement, is_less, shift_left, shift_right_by, store, sub_assign, sub_product,
@@ -36,13 +40,13 @@ use super::with_scratch;
 use crate::Path;
 use crate::memory::scratch;
 
-/// Limbs of a quotient from which it is divided in halves.
+/// The limbs of a quotient from which on it is computed in halves.
 const RECURSIVE: usize = 24;
 
-/// Limbs of a divisor and a quotient from which a reciprocal is faster than halves.
+/// The limbs of a divisor and of a quotient from which on a reciprocal is faster than halves.
 const RECIPROCAL: usize = 3000;
 
-/// Divides `a` by `d`: see the module.
+/// Divides `a` by `d`, as the module describes.
 pub(crate) fn divide(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) -> bool {
     debug_assert!(a.len() == q.len() + d.len() && d.last().is_some_and(|top| top >> 63 == 1));
     let (k, m) = (q.len(), d.len());
@@ -59,7 +63,8 @@ pub(crate) fn divide(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) -> boo
     over
 }
 
-/// [`divide`] where the upper `m` limbs of `a` are less than `d`, of two limbs at least.
+/// Computes [`divide`] for an `a` whose upper `m` limbs are less than `d`, which has at least
+/// two limbs.
 fn below(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     let (k, m) = (q.len(), d.len());
     if k.min(m) < RECURSIVE {
@@ -75,7 +80,7 @@ fn below(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     } else {
         let mut end = k;
         while end > 0 {
-            // The first piece is the short one.
+            // The first piece is the short one, if there is one.
             let start = (end - 1) / m * m;
             below(&mut q[start..end], &mut a[start..end + m], d, path);
             end = start;
@@ -83,7 +88,7 @@ fn below(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     }
 }
 
-/// [`below`] for a quotient shorter than the divisor.
+/// Computes [`below`] for a quotient shorter than the divisor.
 fn shorter(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     let (k, m) = (q.len(), d.len());
     if k < RECURSIVE {
@@ -107,7 +112,7 @@ fn shorter(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     debug_assert!(above == 0);
 }
 
-/// [`below`], limb by limb.
+/// Computes [`below`] limb by limb.
 fn school(q: &mut [u64], a: &mut [u64], d: &[u64]) {
     let m = d.len();
     let top = Top::new(d[m - 1], d[m - 2]);
@@ -122,19 +127,20 @@ fn school(q: &mut [u64], a: &mut [u64], d: &[u64]) {
     }
 }
 
-/// [`below`] by a divisor of one limb.
+/// Divides as [`below`] by a divisor of one limb.
 fn by_word(q: &mut [u64], a: &mut [u64], d: u64) {
     let top = Top::new(d, 0);
     let mut remainder = a[q.len()];
     for (q, &limb) in q.iter_mut().zip(&*a).rev() {
-        // With a second limb of zero, three limbs by two is two limbs by one.
+        // If the second limb of the divisor is zero, three limbs by two are the same as two
+        // limbs by one.
         *q = top.quotient([0, limb, remainder]);
         remainder = limb.wrapping_sub(q.wrapping_mul(d));
     }
     a[0] = remainder;
 }
 
-/// [`below`] by the reciprocal of the divisor, a piece as long as it at a time.
+/// Computes [`below`] by the reciprocal of the divisor, in pieces as long as the divisor.
 fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
     let m = d.len();
     let reciprocal = Reciprocal::new(d, m);
@@ -188,7 +194,7 @@ impl Top {
         }
     }
 
-    /// The quotient of three limbs by the divisor's two, or `B - 1` where it is `B`.
+    /// The quotient of three limbs by the two limbs of the divisor, or `B - 1` if it is `B`.
     #[inline(always)]
     fn quotient(self, [low, middle, high]: [u64; 3]) -> u64 {
         let upper = word(high, middle);
@@ -217,7 +223,8 @@ fn word(high: u64, low: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Quotient and remainder of `a` by `d`, all trimmed, `d` not zero.
+/// The quotient and the remainder of `a` by `d`. `d` is not zero. No operand or result has
+/// zeros at its end.
 pub(crate) fn div_rem(a: &[u64], d: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     let (n, m) = (a.len(), d.len());
     if n < m {
@@ -277,7 +284,7 @@ mod tests {
                 for k in [0, 1, 2, 47, 48, 49, 97, 211] {
                     let dividends = adversaries(k + m, &mut random);
                     check(any(&dividends, &mut random), d);
-                    // Quotients at an end of what they can be.
+                    // Quotients at the ends of their range.
                     let mut d = d.clone();
                     d[m - 1] |= 1 << 63;
                     let ones = (BigUint::from(1u32) << (64 * k)) - 1u32;

@@ -1,89 +1,97 @@
-//! Euclid's algorithm on one number by Lehmer's steps, and by halves where it is long: greatest
-//! common divisors, and the cofactors that modular inverses are.
+//! Euclid's algorithm on one number, by Lehmer's steps, and by halves if it is long. It gives
+//! greatest common divisors, and the cofactors that modular inverses are.
 //!
-//! The top 64 bits `x >= y` of both stand for them: quotients of these are theirs as long as
-//! what is cut off cannot change one. Where each is off by no more than `E`, and with the rows
-//! `x = |u a - v b|` and so on of what has been reached, quotient by quotient, the next
-//! remainder `r` of `x` by `y` is the numbers' own if
+//! **Lehmer's steps.** The top 64 bits `x >= y` of both numbers stand for them: a quotient of these
+//! is a quotient of the numbers, unless the bits that were cut off can change it. Let each of the
+//! numbers that were begun with be known to `E`. Quotient by quotient, the numbers that are reached
+//! are `x = |u a - v b|` and so on. The next remainder `r` of `x` by `y` is the numbers' own if
 //!
 //! ```text
 //! r >= E (u' + v' + 1),    y - r >= E (u + u' + v + v')
 //! ```
 //!
-//! `(u, v)` the row of `y` and `(u', v')` that of `r` (after [Jebelean 1995]; these
-//! conditions do not depend on which sign is whose). That makes rows below `2^31`. They are applied to the top 128 bits, the top 64 of what these leave
-//! give rows once more, and the product of both takes some 62 bits from the numbers by one
-//! pass, which leaves numbers of `n` words no shorter than `n - 2`: `r` is one more than it may
-//! be off. Numbers of two words are their own tops, and nothing is cut off in the end: `E = 0`.
-//! Where not one quotient is certain, because it is too large, the numbers are divided.
+//! where `(u, v)` is the row of `y` and `(u', v')` that of `r`. These conditions, after
+//! [Jebelean 1995], do not depend on the signs. They give rows below `2^31`. The rows are applied
+//! to the top 128 bits, and the top 64 bits of the results give rows again. One pass with the
+//! product of both takes some 62 bits off the numbers. It leaves numbers of `n` words no shorter
+//! than `n - 2`, because `r` is one more than its error. Numbers of two words are their own tops,
+//! and in the end nothing is cut off, so `E = 0`. If no quotient is certain, because the first is
+//! too large, the numbers are divided.
 //!
-//! Signs of a row alternate, so that magnitudes are kept and a flag; cofactors go through the
-//! same rows with sums in the place of differences.
+//! The signs of a row alternate, so magnitudes and a flag are stored. Cofactors go through the same
+//! rows with sums in the place of differences.
 //!
-//! Cost: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits;
-//! large quotients cost one of numbers, which takes as many bits.
+//! **Cost**: `n / 62` passes of 4 products a word, and a division of words for each 1.7 bits. A
+//! large quotient costs a division of numbers, which takes as many bits.
 //!
-//! **Halves** (after [Möller 2008]). What is above the lowest `p` words of both stands for them
-//! longer, if it keeps more than half of its words. With `k` words above, reduced to `x` and `y`, both of more
-//! than `t = k / 2 + 1` words, the rows `(u, v)` of `x` and `(u', v')` of `y` have entries below
-//! `x / B` and `y / B`, `B = 2^64`, as a row's entry times the other's number is no more than what
-//! was begun with. So
+//! **Halves** (after [Möller 2008]). The numbers without their lowest `p` words stand for them
+//! longer, as long as they keep more than half of their words. Let these upper parts have `k`
+//! words, and let them be reduced to `x` and `y`, both of more than `t = k / 2 + 1` words. The rows
+//! `(u, v)` of `x` and `(u', v')` of `y` have entries below `x / B` and `y / B`, `B = 2^64`,
+//! because the product of an entry of one row and the number of the other is at most the number
+//! that was begun with. So
 //!
 //! ```text
 //! u a - v b = x B^p + (u a_low - v b_low)  >  (x - v) B^p  >=  B^(p + t - 1)
 //! ```
 //!
-//! and the like: both stay positive, and of more than `p + t - 1` words. The top is reduced in
-//! the same way, which makes `O(M(n) log n)`.
+//! and the same holds for `y`: both numbers stay positive, and have more than `p + t - 1` words.
+//! The upper parts are reduced in the same way, which gives `O(M(n) log n)`.
 
 use super::division;
+use super::jacobi::Symbol;
 use super::limbs::{add_assign, is_less_trimmed, sub_assign, trim, trimmed};
 use super::reciprocal::product;
 use crate::Path;
 
-/// What a row's entries add up to stays below this.
+/// The bound below which the sum of a row's entries stays.
 const MOST: u64 = 1 << 31;
 
-/// Two numbers that were reached in terms of those that were begun with: a row each.
+/// The rows of two numbers that were reached. A row has the factors of the two numbers that were
+/// begun with.
 type Rows = [[u64; 2]; 2];
 
-/// Words that are reduced by themselves at least. Of 50, 100, 200, 400 and 800, 50 and 100 took the
-/// least time from 800 words on: at 1600 half of what one pass after the other took, at 12800 a
-/// tenth (AVX-512, one number).
+/// The least number of words that are reduced by themselves. Of 50, 100, 200, 400 and 800, 50 and
+/// 100 took the least time from 800 words on: at 1600 words half the time of one pass after the
+/// other, and at 12800 a tenth (AVX-512, one number).
 const HALVES: usize = 100;
 
-/// The numbers of Euclid's algorithm, `a >= b`, without zeros on top.
+/// The numbers of Euclid's algorithm, `a >= b`, without zeros at their ends.
 pub(crate) struct Euclid {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// The cofactors of `a` and `b` without signs: for each number of the first pair whose
-    /// cofactors are wanted, how often it goes into `a` and into `b`.
+    /// The cofactors of `a` and `b` without signs. For each number of the first pair whose
+    /// cofactors are wanted, these are its factors in `a` and in `b`.
     cofactors: Vec<[Vec<u64>; 2]>,
-    /// Whether the number of steps is odd: then `a` has the first number negative or not at all,
-    /// and the second positive, `b` the other way round.
+    /// Whether the number of steps is odd. If it is, the factors in `a` are not positive for the
+    /// first number and not negative for the second, and those in `b` are the other way round.
     is_odd: bool,
-    /// Words that `b` has at least after every step; 0 where it may be zero.
+    /// The Jacobi symbol, if it is wanted.
+    symbol: Option<Symbol>,
+    /// The words that `b` has at least after every step, or 0 if it may be zero.
     least: usize,
-    /// Words from which on numbers are reduced by halves: [`HALVES`], but for tests.
+    /// The words from which on numbers are reduced by halves: [`HALVES`], except in tests.
     halves: usize,
     path: Path,
 }
 
 impl Euclid {
-    /// Euclid's algorithm on `a >= b`, trimmed, without cofactors.
+    /// Euclid's algorithm on `a >= b`, without cofactors. Neither has zeros at its end.
     fn new(a: &[u64], b: &[u64], path: Path) -> Self {
         Euclid {
             a: a.to_vec(),
             b: b.to_vec(),
             cofactors: Vec::new(),
             is_odd: false,
+            symbol: None,
             least: 0,
             halves: HALVES,
             path,
         }
     }
 
-    /// The greatest common divisor, trimmed, of both, trimmed.
+    /// The greatest common divisor of two numbers. Neither they nor the result have zeros at their
+    /// ends.
     pub(crate) fn gcd(a: &[u64], b: &[u64], path: Path) -> Vec<u64> {
         let (a, b) = if is_less_trimmed(a, b) {
             (b, a)
@@ -98,7 +106,8 @@ impl Euclid {
         self.a
     }
 
-    /// The inverse of `a` modulo `m`, both trimmed, `a < m`; none where there is none.
+    /// The inverse of `a` modulo `m`, or `None` if there is none. `a < m`, and neither has zeros at
+    /// its end.
     pub(crate) fn inverse(a: &[u64], m: &[u64], path: Path) -> Option<Vec<u64>> {
         Euclid::new(m, a, path).inverse_of_second()
     }
@@ -111,7 +120,7 @@ impl Euclid {
             return None;
         }
         let [[cofactor, _]] = self.cofactors.try_into().ok()?;
-        // Modulo 1 everything is 0.
+        // Modulo 1 every number is 0.
         if self.is_odd || cofactor.is_empty() {
             return Some(cofactor);
         }
@@ -119,11 +128,23 @@ impl Euclid {
         Some(trim(inverse))
     }
 
+    /// The Jacobi symbol of `a` over an odd `n > a`. Neither has zeros at its end.
+    pub(super) fn symbol(n: &[u64], a: &[u64], path: Path) -> i8 {
+        let low = |x: &[u64]| x.first().copied().unwrap_or(0);
+        let mut euclid = Euclid::new(n, a, path);
+        euclid.symbol = Some(Symbol::of(low(a), low(n)));
+        euclid.run();
+        match euclid.symbol {
+            Some(symbol) if euclid.a == [1] => 1 - 2 * i8::from(symbol.is_turned),
+            _ => 0,
+        }
+    }
+
     fn run(&mut self) {
         while !self.b.is_empty() && self.step() {}
     }
 
-    /// Takes some quotients, if `b` keeps its least number of words.
+    /// Takes some quotients, if `b` then keeps its least number of words. Returns whether it did.
     fn step(&mut self) -> bool {
         if self.halve() {
             return true;
@@ -131,17 +152,21 @@ impl Euclid {
         if self.least > 0 && self.a.len() < self.least + 2 {
             return false;
         }
-        match self.rows() {
-            Some((rows, is_odd)) => self.reduce(rows, is_odd),
+        let mut symbol = self.symbol;
+        match self.rows(&mut symbol) {
+            Some((rows, is_odd)) => {
+                self.symbol = symbol;
+                self.reduce(rows, is_odd);
+            }
             None => return self.divide(),
         }
         true
     }
 
-    /// Reduces the upper words by themselves, where both numbers are long.
+    /// Reduces the upper words by themselves, if both numbers are long. Returns whether it did.
     fn halve(&mut self) -> bool {
         let n = self.a.len();
-        // Of numbers that are to keep `least` words, no more than so many can be left out.
+        // If numbers are to keep `least` words, no more words than this can be left out.
         let p = match (self.least, self.cofactors.len()) {
             (0, 0) => n / 3 * 2,
             (0, _) => n / 2,
@@ -153,6 +178,7 @@ impl Euclid {
         }
         let mut top = Euclid {
             cofactors: vec![[vec![1], Vec::new()], [Vec::new(), vec![1]]],
+            symbol: self.symbol,
             least: t + 1,
             halves: self.halves,
             ..Euclid::new(&self.a[p..], &self.b[p..], self.path)
@@ -163,6 +189,7 @@ impl Euclid {
             b,
             cofactors,
             is_odd,
+            symbol,
             ..
         } = top;
         let Ok([[of_a, of_b], [by_a, by_b]]) = <[_; 2]>::try_from(cofactors) else {
@@ -201,19 +228,21 @@ impl Euclid {
             });
         }
         self.is_odd ^= is_odd;
+        self.symbol = symbol;
         if is_less_trimmed(&self.a, &self.b) {
             std::mem::swap(&mut self.a, &mut self.b);
             self.cofactors
                 .iter_mut()
                 .for_each(|column| column.reverse());
             self.is_odd = !self.is_odd;
+            self.symbol.iter_mut().for_each(|symbol| symbol.step(0));
         }
         true
     }
 
-    /// The rows that the top words allow, and whether their number is odd; none where no
+    /// The rows that the top words allow, and whether the number of steps is odd, or `None` if no
     /// quotient is certain.
-    fn rows(&self) -> Option<(Rows, bool)> {
+    fn rows(&self, symbol: &mut Option<Symbol>) -> Option<(Rows, bool)> {
         let (n, m) = (self.a.len(), self.b.len());
         if m + 1 < n {
             return None;
@@ -230,7 +259,7 @@ impl Euclid {
             };
             (top(&self.a), top(&self.b))
         };
-        // What `x` and `y` may be off by.
+        // This bounds the errors of `x` and `y`.
         let mut off = u64::from(n > 2);
         let (mut rows, mut is_odd) = ([[1, 0], [0, 1]], false);
         for _ in 0..2 {
@@ -240,7 +269,8 @@ impl Euclid {
                 _ if off.checked_shr(cut).unwrap_or(0) == 0 => 2,
                 _ => break,
             };
-            let (next, turns) = quotients((x >> cut) as u64, (y >> cut) as u64, off_in_words);
+            let (next, turns) =
+                quotients((x >> cut) as u64, (y >> cut) as u64, off_in_words, symbol);
             let of = |row: [u64; 2]| {
                 let [u, v] = row.map(u128::from);
                 u.wrapping_mul(x).wrapping_sub(v.wrapping_mul(y))
@@ -257,11 +287,11 @@ impl Euclid {
         (rows[0][1] != 0).then_some((rows, is_odd))
     }
 
-    /// Replaces both numbers by what their rows make of them.
+    /// Replaces both numbers by those of the rows.
     fn reduce(&mut self, rows: Rows, is_odd: bool) {
         self.b.resize(self.a.len(), 0);
-        // Of an even number of steps the first row is u a - v b, of an odd one v b - u a,
-        // and the second row the other way round.
+        // After an even number of steps the first row is u a - v b, and after an odd number v b - u
+        // a. The second row has the other sign.
         let [[u, v], [w, z]] = rows;
         let ([u, v], [w, z]) = if is_odd {
             ([v, u], [z, w])
@@ -297,13 +327,16 @@ impl Euclid {
         self.is_odd ^= is_odd;
     }
 
-    /// Takes one quotient of any size, if `b` keeps its least number of words.
+    /// Takes one quotient of any size, if `b` then keeps its least number of words. Returns whether
+    /// it did.
     fn divide(&mut self) -> bool {
         let (quotient, remainder) = division::div_rem(&self.a, &self.b, self.path);
         if remainder.len() < self.least {
             return false;
         }
         self.a = std::mem::replace(&mut self.b, remainder);
+        let low = quotient.first().copied().unwrap_or(0);
+        self.symbol.iter_mut().for_each(|symbol| symbol.step(low));
         for [of_a, of_b] in &mut self.cofactors {
             let mut sum = product(of_b, &quotient);
             sum.resize(sum.len().max(of_a.len()) + 1, 0);
@@ -315,10 +348,10 @@ impl Euclid {
     }
 }
 
-/// The rows of as many quotients of `x >= y` as are certain where both may be `off` by so much,
-/// and whether their number is odd.
+/// The rows of all quotients of `x >= y` that are certain if both may be wrong by `off`, and
+/// whether their number is odd. The quotients are steps of the symbol.
 #[inline(always)]
-fn quotients(mut x: u64, mut y: u64, off: u64) -> (Rows, bool) {
+fn quotients(mut x: u64, mut y: u64, off: u64, symbol: &mut Option<Symbol>) -> (Rows, bool) {
     let (mut of_x, mut of_y) = ([1, 0], [0, 1]);
     let mut is_odd = false;
     while y != 0 {
@@ -334,11 +367,14 @@ fn quotients(mut x: u64, mut y: u64, off: u64) -> (Rows, bool) {
         }
         (x, y, of_x, of_y) = (y, r, of_y, of_r);
         is_odd = !is_odd;
+        if let Some(symbol) = symbol {
+            symbol.step(quotient);
+        }
     }
     ([of_x, of_y], is_odd)
 }
 
-/// The difference of two products of a word, one word after another from below.
+/// The difference of two products by a word, computed word by word from below.
 #[derive(Default)]
 struct Difference {
     carries: [u64; 2],
@@ -360,7 +396,7 @@ impl Difference {
         difference
     }
 
-    /// Whether nothing is left above.
+    /// Whether no carry and no borrow is left.
     fn is_zero(&self) -> bool {
         self.carries[0] == self.carries[1].wrapping_add(u64::from(self.borrow))
     }
@@ -377,8 +413,8 @@ mod tests {
         x.to_u64_digits()
     }
 
-    /// Compares both algorithms, with halves used from so many words on, with Euclid's as it stands
-    /// in books.
+    /// Compares both algorithms, with halves used from so many words on, with Euclid's as textbooks
+    /// have it.
     fn check(a: &[u64], b: &[u64], halves: usize) {
         let (a, b) = (trim(a.to_vec()), trim(b.to_vec()));
         let (a, b) = if is_less_trimmed(&a, &b) {
@@ -429,7 +465,7 @@ mod tests {
         let mut random = Random(37);
         let mut number = |n: usize| big(&(0..n).map(|_| random.next()).collect::<Vec<_>>());
         let power = |n: usize| BigUint::from(1u32) << (64 * n);
-        // Neighbours among Fibonacci's numbers have quotients of 1 alone.
+        // Neighbouring Fibonacci numbers have quotients of 1 alone.
         let (mut x, mut y) = (BigUint::from(1u32), BigUint::from(2u32));
         while y.bits() < 64 * 300 {
             (x, y) = (y.clone(), x + y);
@@ -443,7 +479,7 @@ mod tests {
                 (&g * &c, &g * &a),
                 (g.clone(), &g * &a),
                 (&a * &b, &a * &b + 1u32),
-                // Quotients that take half of the words, on top and below.
+                // These quotients take half of the words, at the top and below.
                 (&a * power(200) + &c, b.clone()),
                 ((power(150) + &c) * &a, power(150) * &a + &c),
                 (power(400), power(400) - 1u32),

@@ -1,36 +1,37 @@
 //! Karatsuba's product of two numbers of the same length.
 //!
-//! With `B = 2^(64 h)`, `h = ceil(n/2)`, `a = a0 + a1 B`, `b = b0 + b1 B`:
+//! With `B = 2^(64 h)`, `h = ceil(n/2)`, `a = a0 + a1 B` and `b = b0 + b1 B`,
 //!
 //! ```text
 //! a b = a0 b0 (1 + B) + a1 b1 (B + B^2) - (a0 - a1)(b0 - b1) B
 //! ```
 //!
-//! The subtractive form keeps every factor at `h` limbs: no carry limb, so the
+//! The form with differences keeps every factor at `h` limbs. There is no carry limb, so the
 //! recursion never meets a length of `h + 1`.
 //!
-//! **Preconditions**: `a.len() == b.len() == n >= 2`, `r.len() == 2 n`.
-//! **Cost**: `3 M(n/2) + O(n)`; a square costs three squares.
-//! **Scratch**: `2 h` limbs, and what products of `h` limbs need.
+//! **Preconditions**: `a.len() == b.len() == n >= 2`, `r.len() == 2 n`. **Cost**:
+//! `3 M(n/2) + O(n)`. A square takes three squares. **Scratch**: `2 h` limbs, and the scratch of
+//! products of `h` limbs.
 
 use super::limbs::{abs_difference, add_carry, add_with_carry, sub_with_borrow};
 
-/// Limbs that [`combine`] takes at once: five chains of carries are more than the
-/// machine has flags for, and a longer chunk saves and restores them less often.
+/// The limbs that [`combine`] takes at once. It has five chains of carries, more than the machine
+/// has flags for, so carries are saved and restored between chunks. A longer chunk does so less
+/// often.
 const CHUNK: usize = 8;
 
-/// Shortest operands that can be cut into two.
+/// The limbs of the shortest operands that can be cut into two.
 pub(super) const MIN_LIMBS: usize = 2;
 
-/// Scratch limbs for operands of `n` limbs, besides those for their parts; and the
-/// length of their parts.
+/// The scratch limbs for operands of `n` limbs, without those for their parts, and the length of
+/// the parts.
 pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
     let h = n.div_ceil(2);
     (2 * h, h)
 }
 
-/// `r = a b`; `product` multiplies two numbers of the same, smaller length
-/// and is given what is left of the scratch.
+/// Computes `r = a b`. `product` multiplies two numbers of the same, smaller length, and is given
+/// the rest of the scratch.
 pub(super) fn mul(
     r: &mut [u64],
     a: &[u64],
@@ -46,7 +47,7 @@ pub(super) fn mul(
     let (b0, b1) = b.split_at(h);
     let (middle, deeper) = scratch.split_at_mut(2 * h);
 
-    // The differences wait in `r` until the middle product has used them.
+    // The differences are kept in `r` until the middle product has used them.
     let negative = {
         let (da, rest) = r.split_at_mut(h);
         let less_a = abs_difference(da, a0, a1);
@@ -74,15 +75,15 @@ pub(super) fn mul(
     } else {
         combine::<false>(l1, h0, l0, h1, middle)
     };
-    // Modulo the length of `r`, where the sum of all is below.
+    // The sum is computed modulo the length of `r`, and the whole sum is below that.
     add_carry(&mut r[2 * h..], carries[0]);
     add_carry(&mut r[3 * h..], carries[1]);
 }
 
-/// With `a0 b0 = l0 + l1 B`, `a1 b1 = h0 + h1 B` and the middle product `m0 + m1 B`:
-/// `l1 = l1 + h0 + l0 -+ m0` and `h0 = l1 + h0 + h1 -+ m1` in one pass, adding the
-/// middle product where `ADDS`. `h1` may be shorter than `h` limbs. The carries out
-/// of both are from -1 to 3.
+/// Computes `l1 = l1 + h0 + l0 -+ m0` and `h0 = l1 + h0 + h1 -+ m1` in one pass, where
+/// `a0 b0 = l0 + l1 B`, `a1 b1 = h0 + h1 B`, and `m0 + m1 B` is the middle product, which is added
+/// if `ADDS`. `h1` may be shorter than `h` limbs. Returns the carries out of both sums, from -1 to
+/// 3.
 fn combine<const ADDS: bool>(
     l1: &mut [u64],
     h0: &mut [u64],
@@ -109,7 +110,7 @@ fn combine<const ADDS: bool>(
     carries.out()
 }
 
-/// The carries, and the borrows, between the limbs of [`combine`].
+/// The carries and the borrows between the limbs of [`combine`].
 #[derive(Default)]
 struct Carries<const ADDS: bool> {
     shared: bool,
@@ -152,7 +153,7 @@ impl<const ADDS: bool> Carries<ADDS> {
     }
 }
 
-/// `step(x, y)` limb by limb, the carry handed on in `carry`.
+/// Applies `step(x, y)` limb by limb, with the carry in `carry`.
 #[inline(always)]
 fn chain<const N: usize>(
     mut x: [u64; N],

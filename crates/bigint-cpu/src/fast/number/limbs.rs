@@ -1,17 +1,17 @@
-//! The toolbox of 64-bit limbs, least significant limb first: carry chains, shifts, comparisons,
-//! copies, the inverse of a word.
+//! Basic operations on 64-bit limbs, least significant limb first: carry chains, shifts,
+//! comparisons, copies, and the inverse of a word.
 //!
-//! Everything above the base case is built from these few loops. The carry chains go by
-//! [`CHUNK`] limbs, within which the compiler keeps the carry in the machine's flag
-//! (`adc`, `sbb`). From one chunk to the next it would move it to a register and
-//! back, which takes longer than the chunk; so a chunk does not wait for the one
-//! before. The carry is added afterwards, and seldom goes further than one limb.
+//! All algorithms above the base case are built from these loops. Carry chains are computed in
+//! chunks of [`CHUNK`] limbs, within which the compiler keeps the carry in the machine's flag
+//! (`adc`, `sbb`). Between chunks it would move the carry to a register and back, which takes
+//! longer than the chunk. So a chunk does not wait for the one before it. The carry is added
+//! afterwards, and seldom goes further than one limb.
 
 use std::hint::select_unpredictable;
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Limbs whose carries are handed on in the machine's flag.
+/// The limbs of a chunk, in which the carry stays in the machine's flag.
 const CHUNK: usize = 4;
 
 /// Adds with carry: `a + b + carry` as (low limb, carry out).
@@ -30,8 +30,8 @@ pub(crate) const fn sub_with_borrow(a: u64, b: u64, borrow: bool) -> (u64, bool)
     (d, b0 | b1)
 }
 
-/// Stores `sum`, plus or less a carry from below as `f` has it, and returns the
-/// carry out of both.
+/// Stores `sum`, with the carry from below added or subtracted by `f`. Returns the carry out of
+/// both.
 #[inline(always)]
 fn put(
     r: &mut [u64; CHUNK],
@@ -45,7 +45,7 @@ fn put(
     carry | (passes && hand_on(&mut r[1..], f))
 }
 
-/// Hands a carry on; returns the carry out.
+/// Propagates a carry. Returns the carry out.
 #[cold]
 fn hand_on(a: &mut [u64], f: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     a.iter_mut().all(|x| {
@@ -55,7 +55,7 @@ fn hand_on(a: &mut [u64], f: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     })
 }
 
-/// Applies `f` to `a` and `b` limb by limb; returns its results and the carry out.
+/// Applies `f` to `a` and `b`, limb by limb. Returns its results and the carry out.
 #[inline(always)]
 fn chunk(
     a: &[u64; CHUNK],
@@ -69,8 +69,8 @@ fn chunk(
     (r, carry)
 }
 
-/// `a += b` or `a -= b`, both of the same length, `f` being either's step from limb
-/// to limb; returns the carry out.
+/// `a += b` or `a -= b`, for the same length. `f` is the operation on one limb. Returns the
+/// carry out.
 #[inline(always)]
 fn chain(a: &mut [u64], b: &[u64], f: impl Fn(u64, u64, bool) -> (u64, bool) + Copy) -> bool {
     debug_assert!(a.len() == b.len());
@@ -85,7 +85,7 @@ fn chain(a: &mut [u64], b: &[u64], f: impl Fn(u64, u64, bool) -> (u64, bool) + C
     carry
 }
 
-/// `r = a - b`, all of the same length; returns the borrow out.
+/// `r = a - b`, for the same length of all. Returns the borrow out.
 #[inline]
 pub(crate) fn sub(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     debug_assert!(r.len() == a.len() && a.len() == b.len());
@@ -100,21 +100,21 @@ pub(crate) fn sub(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     borrow
 }
 
-/// `a += b`, for `a.len() >= b.len()`; returns the carry out of `a`.
+/// `a += b`, for `a.len() >= b.len()`. Returns the carry out of `a`.
 #[inline]
 pub(crate) fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
     chain(low, b, add_with_carry) && increment(high)
 }
 
-/// `a -= b`, for `a.len() >= b.len()`; returns the borrow out of `a`.
+/// `a -= b`, for `a.len() >= b.len()`. Returns the borrow out of `a`.
 #[inline]
 pub(crate) fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let (low, high) = a.split_at_mut(b.len());
     chain(low, b, sub_with_borrow) && decrement(high)
 }
 
-/// `a = b - a`, both of the same length; returns the borrow out.
+/// `a = b - a`, for the same length. Returns the borrow out.
 #[inline]
 pub(crate) fn reverse_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
@@ -128,7 +128,7 @@ pub(crate) fn reverse_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     borrow
 }
 
-/// `a *= 2`; returns the bit shifted out.
+/// `a *= 2`. Returns the bit shifted out.
 #[inline]
 pub(crate) fn double(a: &mut [u64]) -> u64 {
     let mut below = 0;
@@ -155,7 +155,7 @@ pub(crate) fn shift_right_by(a: &mut [u64], bits: u32) {
     }
 }
 
-/// `a += b y` for the same length; returns the limb above.
+/// `a += b y`, for the same length. Returns the limb above.
 #[inline(always)]
 pub(crate) fn add_row(a: &mut [u64], b: &[u64], y: u64) -> u64 {
     let mut carry = 0;
@@ -177,7 +177,8 @@ pub(crate) fn add_product(a: &mut [u64], b: &[u64], y: u64) {
     }
 }
 
-/// `a -= b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`; returns whether it is negative.
+/// `a -= b y` modulo `2^(64 a.len())`, for `a.len() >= b.len()`. Returns whether the difference
+/// is negative.
 #[inline(always)]
 pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) -> bool {
     let (low, high) = a.split_at_mut(b.len());
@@ -186,7 +187,7 @@ pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) -> bool {
         let t = u128::from(x) * u128::from(y) + u128::from(carry);
         let borrow;
         (*z, borrow) = z.overflowing_sub(t as u64);
-        // A high half of 2^64 - 1 comes with a low half of 0, which borrows nothing.
+        // If the high half is 2^64 - 1, the low half is 0, and then there is no borrow.
         carry = (t >> 64) as u64 + u64::from(borrow);
     }
     match high {
@@ -195,10 +196,10 @@ pub(crate) fn sub_product(a: &mut [u64], b: &[u64], y: u64) -> bool {
     }
 }
 
-/// `a /= D` for a multiple of `D`, a divisor of `B - 1` where `B = 2^64`.
+/// `a /= D`, for an `a` that is a multiple of `D`. `D` divides `B - 1`, where `B = 2^64`.
 ///
-/// With `P = a (B - 1) / D` the quotient is `q = q B - P`: each limb is the one
-/// before, less a limb of `P`, and no limb waits for a multiplication.
+/// With `P = a (B - 1) / D` the quotient is `q = q B - P`. So each limb of `q` is the limb below
+/// it minus a limb of `P`, and no limb waits for a multiplication.
 #[inline]
 pub(crate) fn divide_exactly<const D: u64>(a: &mut [u64]) {
     const { assert!(u64::MAX.is_multiple_of(D)) };
@@ -227,7 +228,7 @@ pub(crate) fn add_carry(a: &mut [u64], carry: i8) {
     }
 }
 
-/// `a += 1`; returns the carry out.
+/// `a += 1`. Returns the carry out.
 #[inline]
 pub(crate) fn increment(a: &mut [u64]) -> bool {
     for x in a {
@@ -239,7 +240,7 @@ pub(crate) fn increment(a: &mut [u64]) -> bool {
     true
 }
 
-/// `a -= 1`; returns the borrow out.
+/// `a -= 1`. Returns the borrow out.
 #[inline]
 pub(crate) fn decrement(a: &mut [u64]) -> bool {
     for x in a {
@@ -251,15 +252,15 @@ pub(crate) fn decrement(a: &mut [u64]) -> bool {
     true
 }
 
-/// `r = |a - b|`, for `r.len() == a.len() >= b.len()`; returns whether
-/// `a < b`.
+/// `r = |a - b|`, for `r.len() == a.len() >= b.len()`. Returns whether `a < b`.
 #[inline]
 pub(crate) fn abs_difference(r: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     debug_assert!(r.len() == a.len() && a.len() >= b.len());
     let (a, a_high) = a.split_at(b.len());
     let (r, r_high) = r.split_at_mut(b.len());
     let less = a_high.iter().all(|&x| x == 0) && is_less(a, b);
-    // Either is as likely as the other: choosing is faster than guessing.
+    // Both cases are equally likely, so a selection is faster than a branch that is
+    // mispredicted.
     let (larger, smaller) = select_unpredictable(less, (b, a), (a, b));
     let borrow = sub(r, larger, smaller);
     for (z, &x) in r_high.iter_mut().zip(a_high) {
@@ -286,19 +287,19 @@ pub(crate) fn is_less_trimmed(a: &[u64], b: &[u64]) -> bool {
     }
 }
 
-/// `x` without the zeros at its end.
+/// `x` without the zero limbs at its end.
 pub(crate) fn trimmed<T: PartialEq + Default>(x: &[T]) -> &[T] {
     let top = x.iter().rposition(|limb| *limb != T::default());
     &x[..top.map_or(0, |top| top + 1)]
 }
 
-/// `x` without the zeros at its end.
+/// `x` without the zero limbs at its end.
 pub(crate) fn trim(mut x: Vec<u64>) -> Vec<u64> {
     x.truncate(trimmed(&x).len());
     x
 }
 
-/// The low limbs of `r` become `x`, as many as there is room for.
+/// Sets the low limbs of `r` to those of `x`, as many as both have.
 pub(crate) fn store(r: &mut [u64], x: &[u64]) {
     let limbs = r.len().min(x.len());
     r[..limbs].copy_from_slice(&x[..limbs]);
@@ -317,7 +318,7 @@ pub(crate) fn shift_left(r: &mut [u64], x: &[u64], shift: u32) {
     }
 }
 
-/// The first `N` parts of `length` each of some memory, and the memory after them.
+/// Splits memory into `N` parts of `length` limbs each, and the memory after them.
 #[inline(always)]
 pub(crate) fn parts<T, const N: usize>(
     mut memory: &mut [T],
@@ -331,8 +332,8 @@ pub(crate) fn parts<T, const N: usize>(
     (parts, memory)
 }
 
-/// `1 / m` modulo `2^64` of an odd `m`, by Newton's step: `x` with `c` right bits gives
-/// `x (2 - m x)` with `2 c`, and `3 m xor 2` has five.
+/// `1 / m` modulo `2^64` for an odd `m`, by Newton's method. If `x` has `c` right bits,
+/// `x (2 - m x)` has `2 c`. The first `x` is `3 m xor 2`, which has five.
 pub(crate) const fn inverse(m: u64) -> u64 {
     let mut x = m.wrapping_mul(3) ^ 2;
     let mut bits = 5;
@@ -356,7 +357,8 @@ pub(crate) fn pack(words: &mut [u64], limbs: &[Limb]) {
     }
 }
 
-/// A number of any width in 32-bit limbs from 64-bit words; what they lack is zero.
+/// Unpacks 64-bit words into a number of any width in 32-bit limbs, with zeros where there are
+/// no more words.
 #[inline]
 pub(crate) fn unpack(limbs: &mut [Limb], words: &[u64]) {
     let (pairs, odd) = limbs.as_chunks_mut::<2>();
@@ -378,8 +380,8 @@ mod tests {
     use super::super::tests::{Random, adversaries, big};
     use super::*;
 
-    /// Operands of every length around whole chunks, carries through all of them
-    /// among them.
+    /// Operands of every length around whole chunks, some of which have a carry through all
+    /// limbs.
     fn for_each_pair(mut f: impl FnMut(&[u64], &[u64])) {
         let mut random = Random(17);
         for n in 1..=4 * CHUNK + 1 {

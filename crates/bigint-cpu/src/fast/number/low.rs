@@ -1,37 +1,37 @@
-//! The low limbs of a product: `a b mod B^w`, `B = 2^64`, for `w < n + m` limbs of
-//! operands of `n >= m`.
+//! The low limbs of a product, `a b mod B^w` with `B = 2^64`, for operands of `n >= m` limbs and
+//! `w < n + m`.
 //!
-//! Arithmetic modulo a power of two needs a result as wide as the longer operand, `w = n`. With `a = a_l + a_h B^(n - m)`
+//! Arithmetic modulo a power of two needs a result as wide as the longer operand, `w = n`. Let
+//! `a_l` be the low `n - m` limbs of `a`, and `a_h` its other `m` limbs:
 //!
 //! ```text
 //! a b = a_l b  +  a_h b B^(n - m)
 //! ```
 //!
-//! the first product fits, and of the second the low `m` limbs remain: the product of
-//! two numbers of `m` limbs to as many ([`balanced`]). For that one, [Mulders 2000]:
-//! with `a = a_0 + a_1 B^k`, `b` alike and `2 k >= m`
+//! The first product fits the result. Only the low `m` limbs of the second are needed, which is a
+//! product of two numbers of `m` limbs to as many limbs ([`balanced`]). That one is computed as in
+//! [Mulders 2000]: with `a = a_0 + a_1 B^k`, `b = b_0 + b_1 B^k` and `2 k >= m`,
 //!
 //! ```text
 //! a b = a_0 b_0  +  (a_0 b_1 + a_1 b_0) B^k     (mod B^m)
 //! ```
 //!
-//! where of `a_0 b_1` and `a_1 b_0` again the low `m - k` limbs are enough, to which
-//! only as many limbs of `a_0` and `b_0` contribute.
+//! Again the low `m - k` limbs of `a_0 b_1` and `a_1 b_0` are enough, to which only as many limbs
+//! of `a_0` and `b_0` contribute.
 //!
-//! Between `n` and `n + m` limbs too little would be left out: the columns of IFMA's
-//! schoolbook end where the result does, everything else computes the whole.
+//! For `w` between `n` and `n + m` too little would be left out. The columns of IFMA's schoolbook
+//! end where the result does, and all other methods compute the whole product.
 //!
-//! **Preconditions**: `n <= w < n + m`.
-//! **Cost**: for `n = m = w` half the products of limbs with schoolbook; with Karatsuba
-//! `k = 7 m / 10` leaves about four fifths of `M(m)`. From the transform's threshold on
-//! the whole product.
-//! **Scratch**: taken inside, at most as long as the product.
+//! **Preconditions**: `n <= w < n + m`. **Cost**: for `n = m = w`, half the products of limbs with
+//! schoolbook. With Karatsuba's method `k = 7 m / 10` leaves about four fifths of `M(m)`. From the
+//! transform's threshold on, the whole product is computed. **Scratch**: at most as long as the
+//! product, which the functions allocate.
 
 use super::isa::Isa;
 use super::limbs::add_assign;
 use super::{Thresholds, basecase, dispatch, with_scratch};
 
-/// `r = a b mod B^w`, `w = r.len()`.
+/// Computes `r = a b mod B^w`, `w = r.len()`.
 pub(super) fn mul(
     r: &mut [u64],
     a: &[u64],
@@ -60,18 +60,18 @@ pub(super) fn mul(
     }
 }
 
-/// `r = a b mod B^m` for operands of `m` limbs.
+/// Computes `r = a b mod B^m` for operands of `m` limbs.
 fn balanced(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresholds) {
     let m = r.len();
     if basecase::mul_low(r, a, b, isa) {
         return;
     }
     let is_schoolbook = m / 2 < thresholds.karatsuba();
-    // Halves of what safe Rust multiplies in one window leave it little to save.
+    // Safe Rust multiplies halves of this length in one window, so there is little to save.
     if m >= thresholds.transform || (is_schoolbook && matches!(isa, Isa::Portable)) {
         return whole(r, a, b, isa, thresholds, false);
     }
-    // Schoolbook gains nothing by a longer whole product.
+    // With schoolbook a longer whole product gains nothing.
     let k = if is_schoolbook {
         m.div_ceil(2)
     } else {
@@ -93,7 +93,7 @@ fn balanced(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Threshol
     });
 }
 
-/// `r` = the low limbs of `a b`, computed as a whole.
+/// Sets `r` to the low limbs of `a b`, which is computed as a whole.
 fn whole(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresholds, parallel: bool) {
     with_scratch(a.len() + b.len(), |product| {
         dispatch(product, a, b, isa, thresholds, parallel);

@@ -1,4 +1,4 @@
-//! One product of two numbers, as fast as this machine can.
+//! The product of two numbers, as fast as this machine can compute it.
 //!
 //! ```text
 //! mul -> by length of the shorter operand:
@@ -10,8 +10,8 @@
 //!     low            where the result is narrower than the product
 //! ```
 //!
-//! Numbers are slices of 64-bit limbs, least significant first. The product of
-//! a number with itself (the same slice twice) is recognised as a square.
+//! Numbers are slices of 64-bit limbs, least significant first. The product of a number with
+//! itself (the same slice twice) is computed as a square.
 
 mod basecase;
 pub(crate) mod division;
@@ -37,23 +37,19 @@ pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
 use crate::memory;
 
-/// `r = a b mod 2^(64 r.len())`: the product, or its low limbs where the result is
-/// narrower.
+/// `r = a b mod 2^(64 r.len())`: the product, or its low limbs if the result is narrower.
 ///
-/// `path` names the instructions to use; one that the machine lacks falls back
-/// to the best it has below that. With `parallel`, products long enough for
-/// the transform use all threads ([`crate::threads`]); the limbs written
-/// are the same either way.
+/// `path` names the instructions to use. If the machine lacks them, it uses the best that it
+/// has below them. With `parallel`, products long enough for the transform use all threads
+/// ([`crate::threads`]). The result is the same either way.
 ///
-/// Operands of unequal length cost what the shorter one makes of the longer:
-/// about `n/m` products of `m` limbs for `n >= m` limbs. An empty operand is
-/// zero. A result narrower than the product costs less below the transform: half as
-/// much where schoolbook multiplies two numbers of its own length.
+/// Operands of `n >= m` limbs cost about `n/m` products of `m` limbs. An empty operand is zero.
+/// A result narrower than the product costs less, if the product is too short for the
+/// transform: half as much for the schoolbook product of two numbers as long as the result.
 ///
-/// Scratch is taken inside. Karatsuba and Toom-3 use up to `4 m` limbs and a few. The
-/// transform keeps a buffer per thread between calls, about six times as long
-/// as the product (three times for a square), up to 256 MiB; a longer one is
-/// given back.
+/// The function allocates its scratch. Karatsuba and Toom-3 use up to `4 m` limbs and a few
+/// more. The transform keeps a buffer for each thread between calls, about six times as long as
+/// the product (three times for a square). A buffer of more than 256 MiB is not kept.
 ///
 /// ```
 /// use bigint_cpu::{Path, fast::number};
@@ -65,7 +61,7 @@ use crate::memory;
 ///
 /// # Panics
 ///
-/// If `r.len() > a.len() + b.len()`. Where scratch cannot be had, which
+/// If `r.len() > a.len() + b.len()`. If scratch cannot be allocated, for which
 /// [`crate::compute`] returns an error, this unwinds without a message.
 #[inline]
 pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
@@ -76,7 +72,7 @@ pub fn mul(r: &mut [u64], a: &[u64], b: &[u64], path: Path, parallel: bool) {
     }
 }
 
-/// [`mul`] with the thresholds of the path for products and squares.
+/// Computes [`mul`] with the path's thresholds for products or for squares.
 #[inline]
 pub(crate) fn mul_tuned(
     r: &mut [u64],
@@ -92,7 +88,7 @@ pub(crate) fn mul_tuned(
     }
 }
 
-/// [`mul`] with other thresholds, to tune them.
+/// Computes [`mul`] with other thresholds, to tune them.
 ///
 /// # Panics
 ///
@@ -143,7 +139,7 @@ fn dispatch(
     }
 }
 
-/// `r = a b` by Karatsuba on pieces of `a` as long as `b`.
+/// `r = a b`, by splitting `a` into pieces that are as long as `b`.
 fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresholds) {
     let m = b.len();
     with_scratch(scratch_len(m, thresholds), |scratch| {
@@ -161,7 +157,7 @@ fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresho
             } else {
                 by_pieces(part, b, piece, isa, thresholds);
             }
-            // The low half overlaps what the last piece left; the high half is new.
+            // The low half is added to the high half of the piece before; the high half is new.
             let (low, high) = part.split_at(m);
             let r = &mut r[i * m..][..part.len()];
             r[m..].copy_from_slice(high);
@@ -171,7 +167,7 @@ fn by_pieces(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, thresholds: &Thresho
     });
 }
 
-/// Which algorithm splits operands of `n` limbs, both as long.
+/// The algorithm that splits two operands of `n` limbs each.
 enum Split {
     None,
     InTwo,
@@ -193,7 +189,7 @@ impl Split {
     }
 }
 
-/// Scratch limbs for [`equal`].
+/// The limbs of scratch for [`equal`].
 fn scratch_len(mut n: usize, thresholds: &Thresholds) -> usize {
     let mut sum = 0;
     loop {
@@ -208,8 +204,8 @@ fn scratch_len(mut n: usize, thresholds: &Thresholds) -> usize {
     }
 }
 
-/// Runs `f` with so many limbs of scratch: on the stack where clearing them there
-/// is faster than allocating them.
+/// Runs `f` with so many limbs of scratch. They are on the stack if clearing them there is
+/// faster than allocating them.
 fn with_scratch(length: usize, f: impl FnOnce(&mut [u64])) {
     match length {
         0..=64 => f(&mut [0; 64][..length]),
@@ -218,7 +214,7 @@ fn with_scratch(length: usize, f: impl FnOnce(&mut [u64])) {
     }
 }
 
-/// `r = a b` for operands of one length.
+/// `r = a b`, for operands of the same length.
 fn equal(
     r: &mut [u64],
     a: &[u64],

@@ -1,28 +1,27 @@
-//! Division by multiplication with the divisor's reciprocal.
+//! Division by a product with the reciprocal of the divisor.
 //!
-//! Let `B = 2^64`, `d` a divisor of `m` limbs and `v` an approximation of
+//! Let `B = 2^64`, let `d` be a divisor of `m` limbs, and `v` an approximation of
 //! `B^(n+m) / d`. For `x < d B^n`,
 //!
 //! ```text
 //! q' = floor(floor(x / B^(m-1)) v / B^(n+1)),     r' = x - q' d
 //! ```
 //!
-//! differs from the quotient by a few units: 2 from the truncations and as many
-//! as `v` is off. The remainder is then corrected by `d` until it lies in
-//! `[0, d)`, so the result is right whatever `v` is; the error of `v` only
-//! decides how many corrections there are.
+//! differs from the quotient by a few units: at most 2 from the truncations, and as many as `v`
+//! is off. The remainder is then corrected by `d` until it is in `[0, d)`. So the result is
+//! right whatever `v` is, and the error of `v` only decides how many corrections there are.
 //!
-//! **Newton**, for `d` extended by zeros and shifted so that `B^n / 2 <= d < B^n`, and
-//! `v` near `B^2n / d`. From a reciprocal `u` of the top `h` limbs of `d`,
-//! `2 h > n`, with `e = B^(n+h) - u d`:
+//! **Newton's method.** `d` is extended by zeros and shifted so that `B^n / 2 <= d < B^n`, and
+//! `v` approximates `B^2n / d`. It is computed from a reciprocal `u` of the top `h` limbs of
+//! `d`, where `2 h > n`. With `e = B^(n+h) - u d`:
 //!
 //! ```text
 //! v = u B^(n-h) + u e / B^(2h)
 //! ```
 //!
-//! A relative error of `c B^-h` in `u` leaves `c^2 B^-2h <= c^2 B^(-n-1)`,
-//! which is nothing against the truncations: a few units of the last place.
-//! **Cost**: two products of `n/2` by `n` limbs at the top, `O(M(n))` in all.
+//! A relative error of `c B^-h` in `u` becomes `c^2 B^-2h <= c^2 B^(-n-1)`, which is negligible
+//! beside the truncations: these are a few units of the last place. **Cost**: two products of
+//! `n/2` by `n` limbs at the top level, and `O(M(n))` in all.
 
 use super::limbs::{
     add_assign, decrement, increment, is_less_trimmed, shift_left, sub_assign, trim, trimmed,
@@ -30,16 +29,16 @@ use super::limbs::{
 use crate::Path;
 use crate::memory::{empty, scratch};
 
-/// A divisor's reciprocal.
+/// The reciprocal of a divisor.
 pub(crate) struct Reciprocal {
-    /// `B^point / d`, within a few units.
+    /// The limbs of `B^point / d`, within a few units.
     pub(crate) limbs: Vec<u64>,
     pub(crate) point: usize,
 }
 
 impl Reciprocal {
-    /// The reciprocal of a divisor that is not zero, trimmed, and of at most `n` limbs: for
-    /// quotients of `n` limbs.
+    /// The reciprocal of a divisor, for quotients of `n` limbs. The divisor is not zero, and
+    /// has at most `n` limbs and no zeros at its end.
     pub(crate) fn new(d: &[u64], n: usize) -> Self {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
         let mut shifted = scratch(n);
@@ -54,10 +53,10 @@ impl Reciprocal {
         }
     }
 
-    /// `(x / d, x mod d)`, trimmed, where the quotient has at most `n` limbs; `d` and `n`
-    /// as they were given to [`Reciprocal::new`].
+    /// The quotient and the remainder of `x` by `d`, without zeros at their ends. The quotient
+    /// has at most `n` limbs. `d` and `n` are those of [`Reciprocal::new`].
     pub(crate) fn divide(&self, x: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
-        // What is cut off counts for less than one.
+        // The limbs that are cut off count for less than one.
         let cut = d.len() - 1;
         let estimate = product(x.get(cut..).unwrap_or(&[]), &self.limbs);
         let estimate = estimate.get(self.point - cut..).unwrap_or(&[]);
@@ -69,7 +68,7 @@ impl Reciprocal {
         remainder.extend_from_slice(x);
         remainder.resize(length, 0);
         quotient.push(0);
-        // In two's complement while negative: the top limb has the sign.
+        // A negative remainder is in two's complement, and its top limb has the sign.
         sub_assign(&mut remainder, &estimate);
         while remainder[length - 1] >> 63 == 1 {
             add_assign(&mut remainder, d);
@@ -92,7 +91,7 @@ fn reciprocal(d: &[u64]) -> Vec<u64> {
     }
     let h = n / 2 + 1;
     let u = reciprocal(&d[n - h..]);
-    // e = B^(n+h) - u d, with its sign; below B^n times a few.
+    // e = B^(n+h) - u d, with a sign. It is below a few times B^n.
     let mut e = scratch(n + h + 2);
     let zeros = d.iter().take_while(|&&limb| limb == 0).count();
     let long = &mut e[zeros..n + u.len()];
@@ -142,7 +141,7 @@ fn short_reciprocal(d: &[u64]) -> Vec<u64> {
     quotient
 }
 
-/// `x <- B^len - x` (0 for 0).
+/// Negates `x`: `x <- B^len - x`, but 0 stays 0.
 fn negate(x: &mut [u64]) {
     for limb in x.iter_mut() {
         *limb = !*limb;
@@ -150,10 +149,9 @@ fn negate(x: &mut [u64]) {
     increment(x);
 }
 
-/// `a b`, trimmed, on the threads there are.
+/// The product `a b`, without zeros at its end, on all threads where it is long.
 pub(crate) fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut r = scratch(a.len() + b.len());
-    let threads = crate::threads() > 1;
-    super::mul(&mut r, a, b, Path::best(), threads);
+    super::mul(&mut r, a, b, Path::best(), true);
     trim(r)
 }

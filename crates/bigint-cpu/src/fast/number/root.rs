@@ -1,23 +1,26 @@
-//! Square roots and roots of any degree of one number, with what they leave.
+//! Square roots and roots of any degree of one number, with their remainders.
 //!
-//! **Square roots** [Zimmermann 1999]. With `x = x_3 B^3l + x_2
-//! B^2l + x_1 B^l + x_0`, one of the two top bits set, the root of the upper half and a
-//! division give the root, or one more:
+//! **Square roots** [Zimmermann 1999]. Let `x = x_3 B^3l + x_2 B^2l + x_1 B^l + x_0`, with one
+//! of the two top bits set. The root of the upper half and a division give the root of `x`, or
+//! one more:
 //!
 //! ```text
 //! (s', r') = sqrt(x_3 B^l + x_2),    (q, u) = (r' B^l + x_1) / 2 s',
 //! s = s' B^l + q,    r = u B^l + x_0 - q^2
 //! ```
 //!
-//! and where `r` is negative, `s` is lessened by 1 and `r` becomes `r + 2 s - 1`.
+//! If `r` is negative, the root is `s - 1` and the remainder `r + 2 s - 1`.
 //!
-//! For 1234 in tens: `(3, 3)` of 12, `(5, 3)` of 33 by 6, and 34 - 25 = 9: the root is 35.
+//! An example in decimal: for 1234, the root of 12 is 3, and 3 is left. 33 / 6 is 5, and 3 is
+//! left. 34 - 25 = 9, so the root is 35, and 9 is left.
 //!
-//! **Roots of degree `k`** by Newton's step `x <- floor(((k - 1) x + floor(a / x^(k-1))) / k)`
-//! from above, which goes down until it is the root. It starts from the root of the upper
-//! half of the digits, plus one: so a step or two are enough.
+//! **Roots of degree `k`** are computed by Newton's step
+//! `x <- floor(((k - 1) x + floor(a / x^(k-1))) / k)` from above. `x` decreases until it is the
+//! root. It begins as the root of the upper half of the digits, plus one, so one or two steps
+//! are enough.
 //!
-//! **Cost**: as of a few divisions, and for degree `k` as many powers `k - 1`.
+//! **Cost**: that of a few divisions, and for degree `k` of as many powers with the exponent
+//! `k - 1`.
 
 use super::division::{self, div_rem};
 use super::limbs::{
@@ -27,10 +30,10 @@ use super::reciprocal::product;
 use crate::Path;
 use crate::memory::scratch;
 
-/// Bits of a root up to which it is estimated by a double.
+/// The bits of a root up to which it is estimated by a double.
 const ESTIMATED: u64 = 30;
 
-/// The square root of `a`, trimmed, rounded down, and what it leaves.
+/// The square root of `a`, rounded down, and its remainder. `a` has no zeros at its end.
 pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     let Some(top) = a.last() else {
         return (Vec::new(), Vec::new());
@@ -56,8 +59,9 @@ pub(crate) fn sqrt(a: &[u64], path: Path) -> (Vec<u64>, Vec<u64>) {
     (root, trim(rest))
 }
 
-/// The root of `x`, twice as long as `root`, one of its two top bits set; what it leaves
-/// is in the lower half of `x` and the flag.
+/// Computes the root of `x`, which is twice as long as `root` and has one of its two top bits
+/// set. The remainder is left in the lower half of `x`, and its top bit is the flag that is
+/// returned.
 fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     let k = root.len();
     if k == 1 {
@@ -81,7 +85,7 @@ fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     let mut rest = i64::from(is_odd && add_assign(&mut x[l..l + h], s));
     let whole = &mut x[..k];
     super::with_scratch(2 * l, |square| {
-        super::mul(square, q, q, path, crate::threads() > 1);
+        super::mul(square, q, q, path, true);
         rest -= i64::from(sub_assign(whole, square));
     });
     if above > 0 {
@@ -102,9 +106,10 @@ fn of_half(root: &mut [u64], x: &mut [u64], path: Path) -> bool {
     rest > 0
 }
 
-/// The root of two words, one of the two top bits set, and what it leaves.
+/// The root of two words, and its remainder. One of the two top bits is set.
 ///
-/// The double's root is off by less than 2^12, and by less than 1 after one step of Newton's.
+/// The root in doubles is off by less than 2^12, and by less than 1 after one step of Newton's
+/// method.
 fn of_words(high: u64, low: u64) -> (u64, u128) {
     let value = u128::from(high) << 64 | u128::from(low);
     let root = (high as f64 * 2_f64.powi(64)).sqrt() as u64;
@@ -123,11 +128,19 @@ fn of_words(high: u64, low: u64) -> (u64, u128) {
     (root, rest)
 }
 
-/// The `k`-th root of `a`, trimmed, rounded down, and what it leaves, `k` not zero.
+/// The `k`-th root of `a`, rounded down, and its remainder. `a` has no zeros at its end, and
+/// `k` is not zero.
 pub(crate) fn root(a: &[u64], k: u64, path: Path) -> (Vec<u64>, Vec<u64>) {
     match k {
         1 => return (a.to_vec(), Vec::new()),
         2 => return sqrt(a, path),
+        // Below 2^k.
+        _ if bit_length(a) <= k => {
+            let root = vec![1; a.len().min(1)];
+            let mut rest = a.to_vec();
+            sub_assign(&mut rest, &root);
+            return (root, trim(rest));
+        }
         _ => {}
     }
     let root = root_alone(a, k, path);
@@ -136,17 +149,15 @@ pub(crate) fn root(a: &[u64], k: u64, path: Path) -> (Vec<u64>, Vec<u64>) {
     (root, trim(rest))
 }
 
+/// The `k`-th root of a number of more than `k` bits, rounded down.
 fn root_alone(a: &[u64], k: u64, path: Path) -> Vec<u64> {
     let bits = bit_length(a);
-    if bits <= k {
-        // Below 2^k.
-        return trim(vec![u64::from(bits > 0)]);
-    }
     let bits_of_root = (bits - 1) / k + 1;
     let mut x = if bits_of_root <= ESTIMATED {
         let top = shifted_right(a, bits.saturating_sub(64));
         let logarithm = (top[0] as f64).log2() + bits.saturating_sub(64) as f64;
-        // The logarithm is right to 2^-44, as it is below 2^31 k: to less than 1.
+        // The logarithm of the root is right to 2^-44, so the root, which has at most 30 bits,
+        // is off by less than 1.
         vec![(logarithm / k as f64).exp2() as u64 + 2]
     } else {
         let half = bits_of_root / 2;
@@ -228,6 +239,9 @@ mod tests {
                         check(&power, k);
                     }
                 }
+                let (one, rest) = root(&trim(x.to_u64_digits()), u64::MAX, Path::best());
+                assert_eq!(big(&one) + big(&rest), x);
+                assert_eq!(one, vec![1; usize::from(x.bits() > 0)]);
                 check(&(&x * &x), 2);
                 check(&(&x * &x + &x + &x), 2);
             }

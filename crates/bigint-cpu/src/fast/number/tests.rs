@@ -20,7 +20,7 @@ impl Random {
         (0..n).map(|_| self.next()).collect()
     }
 
-    /// Long runs of ones and zeros, which make long carry chains.
+    /// Numbers with long runs of ones and zeros, which make long chains of carries.
     pub(super) fn runs(&mut self, n: usize) -> Vec<u64> {
         let mut limbs = vec![0u64; n];
         let mut bit = 0;
@@ -89,7 +89,7 @@ fn products_of_every_short_length_are_exact() {
     }
 }
 
-/// `a b` to `w` limbs, and nothing written beside them.
+/// Checks `a b` to `w` limbs, and that nothing is written beside them.
 #[track_caller]
 fn check_low(a: &[u64], b: &[u64], w: usize, path: Path, thresholds: Option<Thresholds>) {
     let mut r = vec![0x5555; w + 8];
@@ -178,8 +178,8 @@ fn low_products_are_exact_around_every_threshold() {
     }
 }
 
-/// Schoolbook alone, far above the lengths where Karatsuba would split, and around
-/// the limbs that one pass of a row takes; nothing is written beside the product.
+/// Schoolbook is checked alone, far above the lengths at which Karatsuba's method would split, and
+/// around the limbs that one pass of a row takes. Nothing is written beside the product.
 #[test]
 fn schoolbook_is_exact_at_every_length() {
     let mut random = Random(8);
@@ -323,8 +323,8 @@ fn thresholds_change_no_product() {
     }
 }
 
-/// Operands of every length from 5 limbs, by Karatsuba from 5 limbs and more parts
-/// from the shortest that have them.
+/// Checks operands of every length from 5 limbs on, by Karatsuba's method from 5 limbs on, and by
+/// more parts from the shortest lengths that have them.
 fn check_splitting(toom3: usize, toom4: usize, longest: usize) {
     let mut random = Random(7);
     let thresholds = Thresholds {

@@ -1,8 +1,7 @@
-//! Toom and Cook's product in three parts, of two numbers of the same length.
+//! The product of two numbers of the same length in three parts, by Toom's and Cook's method.
 //!
-//! With `B = 2^(64 k)`, `k = ceil(n/3)`, operands are polynomials of degree two
-//! at `x = B`, and their product `c0 + c1 x + .. + c4 x^4` is interpolated from
-//! five values:
+//! With `B = 2^(64 k)`, `k = ceil(n/3)`, operands are polynomials of degree two at `x = B`. Their
+//! product `c0 + c1 x + .. + c4 x^4` is interpolated from five values:
 //!
 //! ```text
 //! v0 = a(0) b(0)    v1 = a(1) b(1)    w = a(-1) b(-1)    v2 = a(2) b(2)    c4 = a2 b2
@@ -13,31 +12,30 @@
 //! c2 = s - t - c4        c1 = t - c3
 //! ```
 //!
-//! Only `w` can be negative; every difference is a sum of coefficients, so all
-//! else stays a magnitude, and both divisions are exact.
+//! Only `w` can be negative. Every difference is a sum of coefficients, so all other values are
+//! stored without a sign. Both divisions are exact.
 //!
-//! **Preconditions**: `a.len() == b.len() == n >= 16`, `r.len() == 2 n`.
-//! **Bounds**: `a(2) <= 7 (B - 1)`, so factors have `k + 1` limbs and values
-//! `2 k + 2`; `c1, c3 < 2 B^2` and `c2 < 3 B^2` fit above `r[3k]`, as
-//! `2 n - 3 k >= 3 k - 4 >= 2 k + 1`.
-//! **Cost**: `5 M(n/3) + O(n)`. **Scratch**: `8 (k + 1)` limbs, and what products
-//! of `k + 1` limbs need.
+//! **Preconditions**: `a.len() == b.len() == n >= 16`, `r.len() == 2 n`. **Bounds**:
+//! `a(2) <= 7 (B - 1)`, so factors have `k + 1` limbs and values `2 k + 2`. `c1, c3 < 2 B^2` and
+//! `c2 < 3 B^2` fit above `r[3k]`, as `2 n - 3 k >= 3 k - 4 >= 2 k + 1`. **Cost**:
+//! `5 M(n/3) + O(n)`. **Scratch**: `8 (k + 1)` limbs, and the scratch of products of `k + 1` limbs.
 
 use super::limbs::{
     abs_difference, add_assign, divide_exactly, double, parts, reverse_sub_assign, shift_right,
     sub_assign,
 };
 
-/// Shortest operands that can be cut into three.
+/// The limbs of the shortest operands that can be cut into three.
 pub(super) const MIN_LIMBS: usize = 16;
 
-/// The lengths of scratch, as for [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+/// The lengths of scratch and parts, as for
+/// [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
 pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
     let k = n.div_ceil(3);
     (8 * (k + 1), k + 1)
 }
 
-/// `r = a b`; `product` as for [`karatsuba::mul`](super::karatsuba::mul).
+/// Computes `r = a b`, with a `product` as for [`karatsuba::mul`](super::karatsuba::mul).
 pub(super) fn mul(
     r: &mut [u64],
     a: &[u64],
@@ -52,7 +50,7 @@ pub(super) fn mul(
     let ([v1, w, v2], scratch) = parts(scratch, 2 * k + 2);
     let ([sum_a, sum_b], deeper) = parts(scratch, k + 1);
 
-    // The differences wait in v1 until the value at -1 has used them.
+    // The differences are kept in v1 until the value at -1 has used them.
     let (difference_a, difference_b) = v1.split_at_mut(k + 1);
     let less_a = at_one(sum_a, difference_a, a, k);
     let negative = if square {
@@ -107,7 +105,7 @@ pub(super) fn mul(
     }
 }
 
-/// `sum = a(1)`, `difference = |a(-1)|`; whether `a(-1) < 0`.
+/// Computes `sum = a(1)` and `difference = |a(-1)|`. Returns whether `a(-1) < 0`.
 fn at_one(sum: &mut [u64], difference: &mut [u64], a: &[u64], k: usize) -> bool {
     let (a0, a1, a2) = (&a[..k], &a[k..2 * k], &a[2 * k..]);
     sum[..k].copy_from_slice(a0);

@@ -1,8 +1,8 @@
-//! Toom and Cook's product in four parts, of two numbers of the same length.
+//! The product of two numbers of the same length in four parts, by Toom's and Cook's method.
 //!
-//! With `B = 2^(64 k)`, `k = ceil(n/4)`, operands are polynomials of degree three at
-//! `x = B`, and their product `c0 + c1 x + .. + c6 x^6` is interpolated from seven
-//! values: at 0, 1, -1, 2, -2, at infinity, and `h = 2^6 p(1/2)`. By even and odd parts
+//! With `B = 2^(64 k)`, `k = ceil(n/4)`, operands are polynomials of degree three at `x = B`. Their
+//! product `c0 + c1 x + .. + c6 x^6` is interpolated from seven values: at 0, 1, -1, 2, -2, at
+//! infinity, and `h = 2^6 p(1/2)`. By their even and odd parts,
 //!
 //! ```text
 //! e1 = (v1 + w1) / 2 = c0 +   c2 +    c4 +    c6      o1 = (v1 - w1) / 2 = c1 +   c3 +    c5
@@ -13,31 +13,31 @@
 //! c3 = (17 o1 - o2 - o3) / 9     c5 = (o2 - o1 - 3 c3) / 15     c1 = o1 - c3 - c5
 //! ```
 //!
-//! Only the values at -1 and -2 can be negative; every difference is a sum of
-//! coefficients (of `17 o1 - o2 - o3` only the whole, taken modulo its length), and
-//! all divisions are exact.
+//! Only the values at -1 and -2 can be negative. Every difference is a sum of coefficients. For
+//! `17 o1 - o2 - o3` only the whole difference is, and it is computed modulo its length. All
+//! divisions are exact.
 //!
-//! **Preconditions**: `a.len() == b.len() == n >= 16`, `r.len() == 2 n`.
-//! **Bounds**: `a(2), 8 a(1/2) <= 15 (B - 1)`, so factors have `k + 1` limbs and values
-//! `2 k + 2`; every coefficient is below `4 B^2`, and `c5 < 2 B 2^(64 (n - 3 k))`.
-//! **Cost**: `7 M(n/4) + O(n)`. **Scratch**: `14 (k + 1)` limbs, and what products of
-//! `k + 1` limbs need.
+//! **Preconditions**: `a.len() == b.len() == n >= 16`, `r.len() == 2 n`. **Bounds**:
+//! `a(2), 8 a(1/2) <= 15 (B - 1)`, so factors have `k + 1` limbs and values `2 k + 2`. Every
+//! coefficient is below `4 B^2`, and `c5 < 2 B 2^(64 (n - 3 k))`. **Cost**: `7 M(n/4) + O(n)`.
+//! **Scratch**: `14 (k + 1)` limbs, and the scratch of products of `k + 1` limbs.
 
 use super::limbs::{
     abs_difference, add_assign, add_product, divide_exactly, double, parts, reverse_sub_assign,
     shift_right, sub_assign, sub_product,
 };
 
-/// Shortest operands that can be cut into four.
+/// The limbs of the shortest operands that can be cut into four.
 pub(super) const MIN_LIMBS: usize = 16;
 
-/// The lengths of scratch, as for [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
+/// The lengths of scratch and parts, as for
+/// [`karatsuba::scratch_len`](super::karatsuba::scratch_len).
 pub(super) const fn scratch_len(n: usize) -> (usize, usize) {
     let k = n.div_ceil(4);
     (14 * (k + 1), k + 1)
 }
 
-/// `r = a b`; `product` as for [`karatsuba::mul`](super::karatsuba::mul).
+/// Computes `r = a b`, with a `product` as for [`karatsuba::mul`](super::karatsuba::mul).
 pub(super) fn mul(
     r: &mut [u64],
     a: &[u64],
@@ -52,7 +52,7 @@ pub(super) fn mul(
     let ([v1, w1, v2, w2, h], scratch) = parts(scratch, 2 * k + 2);
     let ([plus_a, minus_a, plus_b, minus_b], deeper) = parts(scratch, k + 1);
 
-    // The odd parts wait in h until it is needed.
+    // The odd parts are kept in h until it is needed.
     let mut at = |x, v: &mut [u64], w: &mut [u64], deeper: &mut [u64]| {
         let odd = &mut h[..k + 1];
         let less_a = at_both(x, plus_a, minus_a, odd, a, k);
@@ -125,8 +125,8 @@ pub(super) fn mul(
     }
 }
 
-/// `plus = a(x)`, `minus = |a(-x)|` for `x = 1` or 2, by the even and the odd part;
-/// whether `a(-x) < 0`.
+/// Computes `plus = a(x)` and `minus = |a(-x)|` for `x = 1` or 2, from the even and the odd part.
+/// Returns whether `a(-x) < 0`.
 fn at_both(
     x: u64,
     plus: &mut [u64],
@@ -155,7 +155,7 @@ fn at_both(
     less
 }
 
-/// `value = 8 a(1/2) = 8 a0 + 4 a1 + 2 a2 + a3`.
+/// Computes `value = 8 a(1/2) = 8 a0 + 4 a1 + 2 a2 + a3`.
 fn at_half(value: &mut [u64], a: &[u64], k: usize) {
     value[..k].copy_from_slice(&a[..k]);
     value[k] = 0;
@@ -165,7 +165,8 @@ fn at_half(value: &mut [u64], a: &[u64], k: usize) {
     }
 }
 
-/// Half the sum and half the difference of `v = p(x)` and `w = |p(-x)|`, the even part first.
+/// Returns half the sum and half the difference of `v = p(x)` and `w = |p(-x)|`, the even part
+/// first.
 fn even_and_odd<'a>(
     v: &'a mut [u64],
     w: &'a mut [u64],

@@ -7,37 +7,38 @@ use super::isa::Isa;
 use super::{karatsuba, toom3, toom4};
 use crate::fast::{NEVER, Path};
 
-/// Lengths at which one algorithm takes over from another for one product, in
-/// limbs of 64 bits of the shorter operand.
+/// The lengths at which one algorithm takes over from another for one product, in limbs of 64 bits
+/// of the shorter operand.
 ///
-/// The defaults were measured on an Emerald Rapids Xeon (family 6, model 207),
-/// 2026-11-20, one thread, both algorithms on either side of each length.
+/// The defaults were measured on an Emerald Rapids Xeon (family 6, model 207), 2026-11-20, on one
+/// thread, with both algorithms on either side of each length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// The length from which on Karatsuba's method splits what schoolbook multiplied; at least 2.
+    /// The length from which on Karatsuba's method splits what schoolbook multiplies below it, at
+    /// least 2.
     #[serde(deserialize_with = "at_least_two")]
     pub karatsuba: usize,
     /// The length from which on Toom and Cook's three parts replace Karatsuba's two.
     pub toom3: usize,
     /// The length from which on four parts replace three.
     pub toom4: usize,
-    /// The length from which on the number-theoretic transform multiplies; five eighths of it where
+    /// The length from which on the number-theoretic transform multiplies, or five eighths of it if
     /// the other operand is four times as long.
     pub transform: usize,
 }
 
-/// [`Thresholds`] on one path.
+/// The [`Thresholds`] on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathThresholds {
-    /// For a product of two numbers.
+    /// The thresholds for a product of two numbers.
     pub product: Thresholds,
-    /// For a square.
+    /// The thresholds for a square.
     pub square: Thresholds,
 }
 
-/// [`Thresholds`] on every path.
+/// The [`Thresholds`] on every path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -51,7 +52,7 @@ pub struct NumberTuning {
 }
 
 impl PathThresholds {
-    /// The thresholds for `a b`: those of a square where both are the same slice.
+    /// The thresholds for `a b`, which are those of a square if both are the same slice.
     #[inline]
     pub(super) fn of(&self, a: &[u64], b: &[u64]) -> &Thresholds {
         if std::ptr::eq(a, b) {
@@ -98,8 +99,8 @@ impl Default for NumberTuning {
 }
 
 impl Thresholds {
-    /// The defaults for a path's products; those of the best path below it, where
-    /// this machine lacks its instructions.
+    /// The defaults for the products of a path, or those of the best path below it if this machine
+    /// lacks its instructions.
     pub fn of(path: Path) -> Self {
         Self::of_isa(Isa::of(path), false)
     }
@@ -137,8 +138,8 @@ impl Thresholds {
             (Path::Portable, true) => (32, 240, 240, 2340),
             (Path::Avx2, false) => (30, 186, 310, 1530),
             (Path::Avx2, true) => (44, 294, 500, 2400),
-            // IFMA makes schoolbook and the transform so much faster that more
-            // parts than two win nowhere between them.
+            // IFMA makes schoolbook and the transform so much faster that no more parts than two
+            // win between them.
             (Path::Avx512Ifma, false) => (129, NEVER, NEVER, 416),
             (Path::Avx512Ifma, true) => (129, NEVER, NEVER, 500),
         };

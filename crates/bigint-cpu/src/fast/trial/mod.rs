@@ -1,11 +1,11 @@
-//! Trial factoring of `2^p - 1` on all cores: [`bigint_core::trial`] has the maths.
+//! Trial factoring of `2^p - 1` on all cores. [`bigint_core::trial`] has the maths.
 //!
-//! A core takes a segment at a time: its sieve, 32 KB, stays in the nearest cache. What is left is
-//! tested four candidates at a time, so that a core multiplies for one while it waits for another:
-//! with `R` of 64 bits below 2^60, of 128 bits above.
+//! A core takes one segment at a time, whose sieve of 32 KB stays in the nearest cache. The
+//! candidates that are left are tested four at a time, so that a core multiplies for one while it
+//! waits for another. `R` has 64 bits for candidates below 2^60, and 128 bits above.
 //!
-//! **Cost** of a candidate that is tested: as many squares as `p` has bits but six, of 3
-//! multiplications below 2^60 and 9 above. **Scratch**: the sieve.
+//! **Cost** of a candidate that is tested: as many squares as `p` has bits, less six. A square
+//! takes 3 multiplications below 2^60, and 9 above. **Scratch**: the sieve.
 
 mod modular;
 mod split;
@@ -17,14 +17,14 @@ use bigint_core::trial::{Powers, SEGMENT, first_stroke};
 use bigint_core::{LIMB_BITS, Limb};
 use std::ops::Range;
 
-/// Bits that `q` has at most where `R` has 64.
+/// The most bits of a `q` for which `R` has 64.
 const NARROW: u32 = 60;
 
-/// The greatest prime of a sieve is below this. On an H200 candidates go by faster by 15 % than with
+/// The bound of the primes of a sieve. On an H200 candidates are tested faster by 15 % than with
 /// the primes below 2^16, and by 5 % than with those below 2^18.
 const LIMIT: u32 = 1 << 19;
 
-/// A range of candidates, with what sieves them.
+/// A range of candidates, with the primes that sieve them.
 #[derive(Clone, Debug)]
 pub struct Trial {
     candidates: Candidates,
@@ -33,8 +33,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Trial division of the candidates, in segments. Longer sieves have more primes: one
-    /// that is above the number of a segment's candidates strikes few.
+    /// The trial division of the candidates, in segments. Longer sieves have more primes, because a
+    /// prime above the number of a segment's candidates strikes few of them.
     ///
     /// ```
     /// use bigint_cpu::fast::trial::{Candidates, Trial};
@@ -52,36 +52,35 @@ impl Trial {
         }
     }
 
-    /// The candidates.
+    /// The range of the candidates.
     pub fn candidates(&self) -> Candidates {
         self.candidates
     }
 
-    /// `k` modulo [`bigint_core::trial::MODULUS`] of each class.
+    /// The `k` modulo [`bigint_core::trial::MODULUS`] of each class.
     pub fn classes(&self) -> &[u32] {
         &self.classes
     }
 
-    /// Where each prime of the sieve strikes: [`Candidates::stroke`].
+    /// The places where each prime of the sieve strikes, as [`Candidates::stroke`] gives them.
     pub fn strokes(&self) -> &[[Limb; 4]] {
         &self.strokes
     }
 
-    /// Segments of all classes.
+    /// The number of segments of all classes.
     pub fn segments(&self) -> u64 {
         let each = self.candidates.each().div_ceil(SEGMENT.into()) as u64;
         each * self.classes.len() as u64
     }
 
-    /// Candidates that are in the segments, before they are sieved.
+    /// The number of candidates in the segments, before they are sieved.
     pub fn count(&self, segments: &Range<u64>) -> u128 {
-        // Those of the last segments of classes are as if they were whole, but in a range that has
-        // no others.
+        // The last segment of a class counts as a whole one, unless it is the only one.
         let each = self.candidates.each().min(SEGMENT.into());
         each * u128::from(segments.end - segments.start)
     }
 
-    /// Candidate `bit` of a segment.
+    /// The candidate at `bit` of a segment.
     pub fn candidate(&self, segment: u64, bit: u32) -> u128 {
         let (first, _) = self.segment(segment);
         first + u128::from(bit) * self.candidates.step()
@@ -93,9 +92,9 @@ impl Trial {
         self.candidates.segment(class, segment / classes)
     }
 
-    /// The candidates of the segments that divide `2^p - 1`, ascending, without `2^p - 1` itself;
-    /// on all threads. They include every prime factor in the range, and those products of factors
-    /// that no prime of the sieve divides.
+    /// The candidates of the segments that divide `2^p - 1`, in ascending order, without `2^p - 1`
+    /// itself, computed on all threads. They include every prime factor in the range, and those
+    /// products of factors that no prime of the sieve divides.
     pub fn divisors(&self, segments: Range<u64>) -> Vec<u128> {
         let found = crate::map(segments, usize::MAX, |segment| self.of_segment(segment));
         let mut divisors: Vec<u128> = found.into_iter().flatten().collect();
@@ -184,7 +183,7 @@ mod tests {
         }
     }
 
-    /// All divisors in the range, but for the number itself.
+    /// All divisors in the range, except the number itself.
     fn expected(p: u32, from: u32, to: u32) -> Vec<u128> {
         let number = (BigUint::from(1u8) << p) - 1u8;
         let all = (1..).map(|k| 2 * k * u128::from(p) + 1);
@@ -218,7 +217,7 @@ mod tests {
 
     #[test]
     fn known_numbers_are_factored() {
-        // Products of two are among them: 233 1103 is below 2^20.
+        // Products of two factors are among them: 233 * 1103 is below 2^20.
         assert_eq!(
             found(29, 1, 28),
             [233, 1103, 2089, 256_999, 486_737, 2_304_167]
@@ -230,7 +229,7 @@ mod tests {
         for p in [3, 5, 7, 13, 17, 19] {
             assert_eq!(found(p, 1, p + 1), [0; 0], "{p}");
         }
-        // Across the bounds of a range.
+        // The divisor lies at the bounds of a range.
         assert_eq!(found(67, 27, 28), [193_707_721]);
         assert_eq!([found(67, 26, 27), found(67, 28, 29)], [[0; 0]; 2]);
     }
@@ -271,7 +270,7 @@ mod tests {
                 let four = [0, 1, 2, 3].map(|i| {
                     state = state.wrapping_mul(0x5851_f42d_4c95_7f2d_1405_7b7e_f767_814f) + 1;
                     let top = 1u128 << (bits - 1);
-                    // The least and the greatest, and two others.
+                    // These are the least, the greatest, and two others.
                     let other = state >> 30 & (top - 1);
                     [top | 1, 2 * top - 1, top | other | 1, top | other | 1][i]
                 });
@@ -289,7 +288,7 @@ mod tests {
                     assert_eq!(narrow, right, "{four:?} {p}");
                 }
             }
-            // 2 has the order `bits` modulo the greatest, and an even one modulo the least.
+            // 2 has the order `bits` modulo the greatest, and an even order modulo the least.
             let greatest = (1u128 << bits) - 1;
             if bits % 2 == 1 {
                 assert_eq!(

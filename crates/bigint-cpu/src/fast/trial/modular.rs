@@ -1,12 +1,12 @@
-//! Powers of 2 modulo four numbers at a time, and products modulo one, in Montgomery's form.
+//! Powers of 2 modulo four numbers at a time, and products modulo one number, in Montgomery's form.
 //!
-//! Nothing is subtracted: with `q < R / 16`, `a a / R + q < 2 q` where `a < 4 q`.
+//! No product ends with a subtraction: for `q < R / 16`, `a a / R + q < 2 q` if `a < 4 q`.
 
 use bigint_core::trial::Powers;
 
 use crate::fast::number::limbs::inverse;
 
-/// Which of four odd `q`, of at most 60 bits, divide `2^p - 1`; the powers are those for 64 bits.
+/// Tests which of four odd `q`, of at most 60 bits, divide `2^p - 1`, with the powers for 64 bits.
 pub fn narrow(q: [u64; 4], powers: Powers) -> [bool; 4] {
     let inverse = q.map(|q| inverse(q).wrapping_neg());
     let mut x = [1u64 << powers.start; 4];
@@ -22,7 +22,8 @@ pub fn narrow(q: [u64; 4], powers: Powers) -> [bool; 4] {
     [0, 1, 2, 3].map(|i| x[i] % q[i] == 1 % q[i])
 }
 
-/// Which of four odd `q`, of at most 124 bits, divide `2^p - 1`; the powers are those for 128 bits.
+/// Tests which of four odd `q`, of at most 124 bits, divide `2^p - 1`, with the powers for 128
+/// bits.
 pub fn wide(q: [u128; 4], powers: Powers) -> [bool; 4] {
     let moduli = q.map(Modulus::new);
     let mut x = [1u128 << powers.start; 4];
@@ -35,7 +36,7 @@ pub fn wide(q: [u128; 4], powers: Powers) -> [bool; 4] {
     [0, 1, 2, 3].map(|i| x[i] % q[i] == 1 % q[i])
 }
 
-/// An odd number of at most 124 bits.
+/// An odd modulus of at most 124 bits.
 #[derive(Clone, Copy)]
 pub struct Modulus {
     q: [u64; 2],
@@ -50,12 +51,12 @@ impl Modulus {
         }
     }
 
-    /// `a b / 2^128 mod q`, below `2 q`, of numbers below `4 q`.
+    /// Returns `a b / 2^128 mod q`, below `2 q`, for numbers below `4 q`.
     #[inline(always)]
     pub fn product(self, a: u128, b: u128) -> u128 {
         let wide = |x: u64, y: u64| u128::from(x) * u128::from(y);
         let ([a0, a1], [b0, b1], [_, q1]) = (halves(a), halves(b), self.q);
-        // Below 2^126, one of each two factors being below 2^62.
+        // The sum is below 2^126, as one factor of each product is below 2^62.
         let middle = wide(a0, b1) + wide(a1, b0);
         let low = wide(a0, b0);
         let multiple = (low as u64).wrapping_mul(self.inverse);

@@ -1,14 +1,15 @@
-//! Divisors of composite numbers, by Pollard's rho [Pollard 1975].
+//! Divisors of composite numbers, by Pollard's rho method [Pollard 1975].
 //!
-//! `x -> x^2 + c` modulo a divisor `f` of `q` comes round after about `sqrt(f)` steps; of two
-//! values that are the same modulo `f`, the difference has `f` in common with `q`. Brent's way to
-//! find such: every value is compared with the last one whose number is a power of two.
+//! The walk `x -> x^2 + c` modulo a divisor `f` of `q` repeats itself after about `sqrt(f)` steps.
+//! The difference of two values that are the same modulo `f` has the divisor `f` in common with
+//! `q`. Brent's method finds such values: it compares every value with the last one whose number is
+//! a power of two.
 //!
-//! **Cost**: about `1.5 sqrt(f)` steps of two products each, and a gcd for every 64 of them.
+//! **Cost**: about `1.5 sqrt(f)` steps of two products each, and a gcd for every 64 steps.
 
 use super::modular::Modulus;
 
-/// Steps between two gcds.
+/// The steps between two gcds.
 const STEPS: u32 = 64;
 
 /// A divisor of an odd composite `q` of at most 124 bits, neither 1 nor `q`.
@@ -19,24 +20,23 @@ const STEPS: u32 = 64;
 /// assert!([193_707_721, 761_838_257_287].contains(&divisor(q)));
 /// ```
 ///
-/// # Panics
-/// Where `q` is even or has more bits. Primes and 1 never end.
+/// # Panics If `q` is even, or has more than 124 bits. For primes and 1 the search never ends.
 pub fn divisor(q: u128) -> u128 {
     assert!(q % 2 == 1 && q >> 124 == 0);
-    // The walks modulo a prime and modulo its square come round together, if both are small.
+    // The walks modulo a small prime and modulo its square repeat themselves together.
     let root = q.isqrt();
     if root * root == q {
         return root;
     }
     let modulus = Modulus::new(q);
-    // A square has one value for all `c`; another `c` is another walk.
+    // If all divisors are found together for one `c`, another `c` gives another walk.
     (1..)
         .map(|c| walk(modulus, q, c))
         .find(|&found| found != q)
         .expect("there is another number to add")
 }
 
-/// A divisor, or `q` where all of them came at once.
+/// A divisor, or `q` if all divisors were found together.
 fn walk(modulus: Modulus, q: u128, c: u128) -> u128 {
     let next = |x| (modulus.product(x, x) + c) % q;
     let apart = |x: u128, y: u128| x.abs_diff(y);
@@ -54,7 +54,7 @@ fn walk(modulus: Modulus, q: u128, c: u128) -> u128 {
                 product = modulus.product(product, apart(x, last)) % q;
             }
             if gcd(product, q) != 1 {
-                // Which step it was.
+                // The steps are repeated to find the one that hit.
                 x = start;
                 for _ in 0..steps {
                     x = next(x);

@@ -1,13 +1,13 @@
 //! Multiplication by columns [Honda 2015].
 //!
-//! Column `k` is the sum of all `a[i] b[j]` with `i + j = k`; each limb of the
-//! result is written once. A column of at most 2^28 products below 2^64, and what
-//! the columns below hand on, stays below 2^93: three words hold it.
-//! Cost: `n m` multiply-adds; no scratch; operands of any widths.
+//! Column `k` is the sum of all `a[i] b[j]` with `i + j = k`, and each limb of the result is
+//! written once. A column of at most 2^28 products below 2^64, together with the carry of the
+//! columns below, stays below 2^93, so three words hold it. **Cost**: `n m` multiply-adds.
+//! **Scratch**: none. Operands have any widths.
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `r = (a * b) mod 2^(32 w)`, column by column.
+/// Computes `r = (a * b) mod 2^(32 w)`, column by column.
 ///
 /// ```
 /// let mut r = [0; 2];

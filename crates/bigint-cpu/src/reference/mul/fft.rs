@@ -1,28 +1,28 @@
 //! Multiplication by a transform over the complex numbers in FP64 [Thall 2011], exact by proof.
 //!
-//! The ring, the tree and the proof are those of [`bigint_core::transform`]: digits are
-//! coefficients of polynomials modulo `x^L - i`, whose product's low half comes back as the
-//! real part and the high half as the imaginary part. Down the tree by butterflies
+//! The ring, the tree and the proof are those of [`bigint_core::transform`]. Digits are
+//! coefficients of polynomials modulo `x^L - i`. The low half of the product is the real part of
+//! the result, and the high half its imaginary part. The way down the tree consists of butterflies,
 //!
 //! ```text
 //! x^2m - z = (x^m - w)(x^m + w):    a + b x^m  ->  a + w b,  a - w b
 //! ```
 //!
-//! to `x^4 - z`, products by their definition there, and up again. Here every node multiplies
-//! by its own root, a level at a time.
+//! until polynomials are modulo `x^4 - z`. These are multiplied as polynomials are defined to be,
+//! and the way up follows. Here every node multiplies by its own root, a level at a time.
 //!
-//! Digits are balanced, so that they are half as great in size: one with its top bit set
-//! counts a power of two less, and the one above 1 more. They have 16 bits as long as the
-//! bound on the error allows, else 8, and beyond 2^31 bits 4, which it allows up to the widest
-//! number there is.
+//! Digits are balanced, so that their magnitudes are half as large: if the top bit of a digit is
+//! set, the digit counts a power of two less, and the digit above it 1 more. They have 16 bits as
+//! long as the bound of the error allows, and 8 beyond. Beyond 2^31 bits they have 4, which the
+//! bound allows up to the widest number there is.
 //!
-//! Cost: `3/2 L log2(L/4)` butterflies, `L` the next power of two from the digits of the
-//! wider operand; `32 L` bytes of scratch.
+//! **Cost**: `3/2 L log2(L/4)` butterflies, where `L` is the next power of two from the digits of
+//! the wider operand. **Scratch**: `32 L` bytes.
 
 use bigint_core::transform::{error_bound, root};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `re + i im`.
+/// The complex number `re + i im`.
 #[derive(Clone, Copy)]
 struct Complex {
     re: f64,
@@ -30,7 +30,7 @@ struct Complex {
 }
 
 impl Complex {
-    /// `self + x y`.
+    /// Returns `self + x y`.
     fn plus_product(self, x: Self, y: Self) -> Self {
         Complex {
             re: (-x.im).mul_add(y.im, x.re.mul_add(y.re, self.re)),
@@ -41,7 +41,7 @@ impl Complex {
 
 const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
 
-/// `numerator / 2^log` turns.
+/// An angle of `numerator / 2^log` turns.
 #[derive(Clone, Copy)]
 struct Turns {
     numerator: u64,
@@ -49,13 +49,13 @@ struct Turns {
 }
 
 impl Turns {
-    /// `e(t)`.
+    /// The point `e(t)` of the unit circle.
     fn point(self) -> Complex {
         let [re, im] = root(self.numerator, self.log);
         Complex { re, im }
     }
 
-    /// `t / 2`, and half a turn more.
+    /// The angles `t / 2`, and half a turn more.
     fn halves(self) -> [Self; 2] {
         let Turns { numerator, log } = self;
         [numerator, numerator + (1 << log)].map(|numerator| Turns {
@@ -65,7 +65,7 @@ impl Turns {
     }
 }
 
-/// `r = (a * b) mod 2^(32 w)`.
+/// Computes `r = (a * b) mod 2^(32 w)`.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -81,7 +81,7 @@ pub fn fft(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     };
     let is_exact = |bits: &u32| {
         let length = length(*bits) as u64;
-        // Every level up multiplies by roots.
+        // Every level on the way up multiplies by roots.
         error_bound(length, *bits, true, length.trailing_zeros()) < 0.5
     };
     let bits = [16, 8, 4].into_iter().find(is_exact);
@@ -112,7 +112,7 @@ pub fn fft(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     }
 }
 
-/// Balanced digits of `bits` bits, but for the top one, which keeps its sign.
+/// The balanced digits of `bits` bits. Only the top one keeps its sign.
 fn digits(a: &[Limb], bits: u32, length: usize) -> Vec<Complex> {
     let per_limb = LIMB_BITS / bits as usize;
     let mut values = vec![ZERO; length];
@@ -128,7 +128,7 @@ fn digits(a: &[Limb], bits: u32, length: usize) -> Vec<Complex> {
     values
 }
 
-/// From a polynomial modulo `x^m - e(t)` to those modulo `x^4 - z`.
+/// Takes a polynomial modulo `x^m - e(t)` to those modulo `x^4 - z`.
 fn down(v: &mut [Complex], turns: Turns) {
     if v.len() <= 4 {
         return;
@@ -148,12 +148,12 @@ fn down(v: &mut [Complex], turns: Turns) {
     down(high, halves[1]);
 }
 
-/// `x = x y` modulo every `x^4 - z`.
+/// Computes `x = x y` modulo every `x^4 - z`.
 fn multiply(x: &mut [Complex], y: &[Complex], turns: Turns) {
     if let Ok(b) = <[Complex; 4]>::try_from(y) {
         let a = [x[0], x[1], x[2], x[3]];
         for (k, c) in x.iter_mut().enumerate() {
-            // What has degree `k`, and `k + 4`.
+            // These are the terms of degree `k`, and of degree `k + 4`.
             let sum = |from: usize, degree: usize| {
                 let terms = (from..4).filter(|i| (0..4).contains(&(degree.wrapping_sub(*i))));
                 terms.fold(ZERO, |sum, i| sum.plus_product(a[i], b[degree - i]))
@@ -167,7 +167,7 @@ fn multiply(x: &mut [Complex], y: &[Complex], turns: Turns) {
     multiply(&mut x[middle..], &y[middle..], halves[1]);
 }
 
-/// The way back of [`down`], and `m / 4` times as great.
+/// Goes the way of [`down`] back, which gives `m / 4` times the polynomial.
 fn up(v: &mut [Complex], turns: Turns) {
     if v.len() <= 4 {
         return;

@@ -1,17 +1,18 @@
 //! Multiplication by a transform over integers modulo three primes.
 //!
-//! The maths, the primes and the tree are those of [`bigint_core::transform::ntt`]: limbs are
-//! coefficients of polynomials modulo `x^N - 1`, `N` the next power of two from the limbs of
-//! both operands together; down the tree by butterflies `a + w b` and `a - w b`, the `w` of node
-//! `b` the same at every depth, to values, whose products go up again; and the Chinese remainder
-//! theorem makes coefficients below `2^89` of what they are modulo the primes.
+//! The maths, the primes and the tree are those of [`bigint_core::transform::ntt`]. Limbs are
+//! coefficients of polynomials modulo `x^N - 1`, where `N` is the next power of two from the limbs
+//! of both operands together. The way down the tree consists of butterflies `a + w b` and
+//! `a - w b`, where the `w` of node `b` is the same at every depth. It ends at values, whose
+//! products go up again. The Chinese remainder theorem makes coefficients below `2^89` of their
+//! residues modulo the primes.
 //!
-//! Cost: `9/2 N log2 N` butterflies, with a division of words each; `24 N` bytes of scratch.
+//! **Cost**: `9/2 N log2 N` butterflies, with a division of words each. **Scratch**: `24 N` bytes.
 
 use bigint_core::transform::ntt::{LOG_ORDER, PRIMES, Prime};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `r = (a * b) mod 2^(32 w)`.
+/// Computes `r = (a * b) mod 2^(32 w)`.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -19,11 +20,11 @@ use bigint_core::{LIMB_BITS, Limb};
 /// assert_eq!(r, [1, u32::MAX - 1]);
 /// ```
 pub fn ntt(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
-    // Limbs above the result's do not matter to it.
+    // Limbs above those of the result do not change it.
     let [a, b] = [a, b].map(|x| &x[..x.len().min(r.len())]);
     let length = (a.len() + b.len()).next_power_of_two();
     if length > 1 << LOG_ORDER {
-        // Longer than there are roots for.
+        // The product is longer than there are roots for.
         return super::fft(r, a, b);
     }
     let residues = PRIMES.map(|prime| product(prime, a, b, length));
@@ -59,7 +60,7 @@ fn product(prime: Prime, a: &[Limb], b: &[Limb], length: usize) -> Vec<u32> {
     x
 }
 
-/// From a polynomial modulo `x^N - 1` to its values at the roots of that.
+/// Takes a polynomial modulo `x^N - 1` to its values at the roots of that.
 fn down(prime: Prime, v: &mut [u32], nodes: &[u32]) {
     let mut size = v.len();
     while size > 1 {
@@ -75,7 +76,7 @@ fn down(prime: Prime, v: &mut [u32], nodes: &[u32]) {
     }
 }
 
-/// The way back by the inverses of all `w`, and `N` times as great.
+/// Goes the way back by the inverses of all `w`, which gives `N` times the polynomial.
 fn up(prime: Prime, v: &mut [u32], back: &[u32]) {
     let mut size = 2;
     while size <= v.len() {
@@ -91,7 +92,7 @@ fn up(prime: Prime, v: &mut [u32], back: &[u32]) {
     }
 }
 
-/// The number below the product of the primes that has these residues (Garner).
+/// The number below the product of the primes that has these residues, by Garner's method.
 fn coefficient([x0, x1, x2]: [u32; 3]) -> u128 {
     let [first, second, third] = PRIMES;
     let lacks = |prime: Prime, found: u128, wanted: u32, unit: u128| {

@@ -1,13 +1,13 @@
 //! Multiplication by rows [Langer 2015], [Carlessi and Kashani 2013].
 //!
-//! `a b = sum_j (a b[j]) 2^(32 j)`: one limb of `b` times all of `a`, added to the
-//! result at limb `j`. With every limb below `B = 2^32`, the step
-//! `a[i] b[j] + r[i + j] + carry <= (B - 1)^2 + 2 (B - 1) = B^2 - 1`
-//! fits 64 bits. Cost: `n m` multiply-adds; no scratch; operands of any widths.
+//! In `a b = sum_j (a b[j]) 2^(32 j)` one limb of `b` is multiplied by all of `a`, and the row is
+//! added to the result at limb `j`. With every limb below `B = 2^32`, the step
+//! `a[i] b[j] + r[i + j] + carry <= (B - 1)^2 + 2 (B - 1) = B^2 - 1` fits 64 bits. **Cost**: `n m`
+//! multiply-adds. **Scratch**: none. Operands have any widths.
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// `r = (a * b) mod 2^(32 w)`, one row for each limb of `b`.
+/// Computes `r = (a * b) mod 2^(32 w)`, with one row for each limb of `b`.
 ///
 /// ```
 /// let mut r = [0; 2];

@@ -1,13 +1,14 @@
 //! Multiplication by Toeplitz matrices of bytes.
 //!
-//! Cut `b` into columns of `R` bytes. Column `s` of the product is
+//! `b` is cut into columns of `R` bytes. Column `s` of the product is
 //!
 //! ```text
 //! c[s] = sum over d of A[d] b[s - d],     A[d][r][k] = a[R d + r - k],   0 <= r, k < R
 //! ```
 //!
-//! where `A[d]` has the same byte of `a` all along a diagonal (Toeplitz), and zeros where `a` has none. By
-//! hand, in decimal digits, with `R` = 2: 1234 by 78, of one column (8, 7).
+//! where `A[d]` has the same byte of `a` all along a diagonal (which makes it a Toeplitz matrix),
+//! and zeros where `a` has no byte. An example in decimal digits with `R` = 2 is 1234 by 78, of one
+//! column (8, 7).
 //!
 //! ```text
 //! A[0] = (4 0)   c[0] = (32)     A[1] = (2 3)   c[1] = (37)     A[2] = (0 1)   c[2] = (7)
@@ -16,16 +17,16 @@
 //! 32 + 520 + 3700 + 22000 + 70000 = 96252
 //! ```
 //!
-//! Devices multiply all columns by a matrix at once. Bound: an entry is a sum of at most `R` products of
-//! bytes for each column, below 2^64 for numbers of any width. Cost: `16 n m` products of bytes, and
-//! half as many of zeros for each column; no scratch but a column.
+//! Devices multiply all columns by a matrix at once. **Bound**: an entry is a sum of at most `R`
+//! products of bytes for each column, which is below 2^64 for numbers of any width. **Cost**:
+//! `16 n m` products of bytes, and half as many by zeros for each column. **Scratch**: one column.
 
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Bytes of a column.
+/// The bytes of a column.
 const COLUMN: usize = 32;
 
-/// `r = (a * b) mod 2^(32 w)`, column by column.
+/// Computes `r = (a * b) mod 2^(32 w)`, column by column.
 ///
 /// ```
 /// let mut r = [0; 2];
@@ -53,7 +54,7 @@ pub fn toeplitz(r: &mut [Limb], a: &[Limb], b: &[Limb]) {
     }
 }
 
-/// `c += A[d] b`.
+/// Computes `c += A[d] b`.
 fn add_product(c: &mut [u64; COLUMN], a: &[u8], d: usize, b: &[u8]) {
     for (r, c) in c.iter_mut().enumerate() {
         for (k, &y) in b.iter().enumerate() {
@@ -63,7 +64,7 @@ fn add_product(c: &mut [u64; COLUMN], a: &[u8], d: usize, b: &[u8]) {
     }
 }
 
-/// A number's bytes, the lowest first.
+/// The bytes of a number, the lowest first.
 fn bytes(limbs: &[Limb]) -> Vec<u8> {
     limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect()
 }

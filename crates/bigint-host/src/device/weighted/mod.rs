@@ -89,7 +89,7 @@ impl MersenneSquares {
     /// [`Error::Device`].
     ///
     /// # Panics
-    /// Where it has more than `p` bits.
+    /// If it has more than `p` bits.
     pub fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
         self.0.set(limbs)
     }

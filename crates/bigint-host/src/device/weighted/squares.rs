@@ -1,4 +1,4 @@
-//! What both kinds of transforms that square modulo `2^p - 1` on a device share.
+//! The part that both kinds of transforms share that square modulo `2^p - 1` on a device.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};

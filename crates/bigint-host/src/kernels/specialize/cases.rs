@@ -64,7 +64,7 @@ pub(super) fn occurring(kernel: &str) -> String {
     text
 }
 
-/// Where control goes after a line.
+/// The line at which control goes on after a line.
 #[derive(Clone, Copy)]
 enum Next<'a> {
     /// To the next one.
@@ -81,7 +81,7 @@ enum Next<'a> {
     End,
 }
 
-/// Where control goes after the first of these lines.
+/// Says where control goes on after the first of these lines.
 fn next<'a>(lines: &[&'a str], known: &HashMap<&str, u32>) -> Next<'a> {
     let line = lines[0];
     if let Some(label) = line.strip_prefix("bra.uni ") {
@@ -187,7 +187,7 @@ fn is_of_compiler(register: &str) -> bool {
     register.ends_with(|last: char| last.is_ascii_digit())
 }
 
-/// What an instruction gives whose operands are known, those that matter.
+/// The result of an instruction, if the operands that decide it are known.
 fn result(operation: &str, operands: &str, known: &HashMap<&str, u32>) -> Option<u32> {
     let (name, ty) = operation.rsplit_once('.')?;
     let bits = match ty {

@@ -1,7 +1,7 @@
 //! The PTX of one kernel as the driver gets it: specialised to what is known of its launches.
 //!
-//! What can be known, and how a kernel reads it, says [`bigint_core::specialization`]. Here it is
-//! written into the text:
+//! [`bigint_core::specialization`] says what can be known and how a kernel reads it. This module writes into
+//! the text:
 //!
 //! * the word of the specialisation, wherever the kernel reads it, after which [`cases`] leaves out
 //!   the branches that are never taken;
@@ -11,20 +11,18 @@
 
 mod cases;
 
+use crate::kernels::alone::ENTRY;
 use bigint_core::kernel::{EntryPoint, toeplitz_blocks};
 use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
 use bigint_core::transform::squares;
 use bigint_core::weighted::long;
 use std::borrow::Cow;
 
-/// How the PTX of a kernel begins, up to its name.
-const ENTRY: &str = ".visible .entry ";
-
 /// The PTX of the kernel `entry` alone, out of that of its module, specialised to launches of which
 /// this is known.
 ///
-/// What stands before the first kernel of the module holds for all of them, and is kept. Of a kernel
-/// that the module does not have there is no text.
+/// The text before the first kernel of the module holds for all kernels, and is kept. For a kernel that the
+/// module does not have there is no text.
 ///
 /// ```
 /// use bigint_core::specialization::{Column, Specialization};

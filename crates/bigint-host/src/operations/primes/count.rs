@@ -39,7 +39,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::is_prime`].
+    /// As for [`Engine::is_prime`].
     pub fn count_primes(&self, from: &BigUint, to: &BigUint) -> Result<u64, Error> {
         let Some(last) = to.bits().checked_sub(1).map(|_| to - 1u8) else {
             return Ok(0);

@@ -167,7 +167,7 @@ fn jacobi(d: i64, n: &BigUint) -> i32 {
 }
 
 impl Residues {
-    /// Those of `self` where a mask is 1, else of `other`.
+    /// The residues of `self` in rows whose mask is 1, and of `other` in the others.
     fn select(&self, other: &Self, mask: &Batch) -> Result<Self, Error> {
         let [ours, theirs] = [self, other].map(Residues::as_montgomery);
         let chosen = self.engine().select(ours, theirs, mask)?;

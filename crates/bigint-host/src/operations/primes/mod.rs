@@ -42,7 +42,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
+    /// As for [`Engine::pow_mod`].
     pub fn is_prime<C: Column>(&self, numbers: &C) -> Result<Vec<bool>, Error> {
         C::is_prime(self, numbers)
     }
@@ -59,7 +59,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::is_prime`].
+    /// As for [`Engine::is_prime`].
     pub fn next_prime<C: Column>(&self, numbers: &C) -> Result<C, Error> {
         C::next_prime(self, numbers)
     }
@@ -93,7 +93,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::is_prime`].
+    /// As for [`Engine::is_prime`].
     pub fn is_safe_prime<C: Column>(&self, numbers: &C) -> Result<Vec<bool>, Error> {
         C::is_safe_prime(self, numbers)
     }
@@ -197,7 +197,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::pow_mod`].
+    /// As for [`Engine::pow_mod`].
     pub fn is_strong_probable_prime<C: Column>(
         &self,
         numbers: &C,
@@ -243,7 +243,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// As [`Engine::iroot`].
+    /// As for [`Engine::iroot`].
     pub fn is_perfect_power<C: Column>(&self, numbers: &C) -> Result<Vec<bool>, Error> {
         C::is_perfect_power(self, numbers)
     }
@@ -300,7 +300,7 @@ impl Engine {
     }
 }
 
-/// What `tell` says of each row, on all cores.
+/// The results of `tell` for each row, computed on all cores.
 fn of_rows<T: Send>(rows: &[Limb], width: usize, tell: impl Fn(&[Limb]) -> T + Sync) -> Vec<T> {
     let parts = map(rows.chunks(ROWS * width), threads(), |part| {
         part.chunks(width).map(&tell).collect::<Vec<_>>()
@@ -498,7 +498,7 @@ mod tests {
         assert_eq!(verdicts(&numbers), [false, false, true]);
     }
 
-    /// Of all odd numbers of a stretch, by their residue modulo 8.
+    /// All odd numbers of a stretch are tested, by their residues modulo 8.
     #[test]
     fn one_power_to_base_two_tells_what_the_definition_does() {
         let engine = Engine::cpu();

@@ -31,14 +31,14 @@ pub struct RandomPrimes {
 }
 
 impl RandomPrimes {
-    /// Those of `bits` bits, whose top bit is 1.
+    /// Random primes of `bits` bits, whose top bit is 1.
     pub fn of_bits(bits: u64) -> Self {
         let one = BigUint::from(1u8);
         RandomPrimes::between(&(&one << bits.saturating_sub(1)), &(one << bits))
     }
 
-    /// Those from `from` on and below `to`. Given top bits are a range: those that begin with the
-    /// 16 bits `0xc0de`, of 1024, lie between `0xc0de << 1008` and `0xc0df << 1008`.
+    /// Random primes from `from` on and below `to`. Primes with given top bits are those of a range: primes of
+    /// 1024 bits that begin with the 16 bits `0xc0de` lie between `0xc0de << 1008` and `0xc0df << 1008`.
     pub fn between(from: &BigUint, to: &BigUint) -> Self {
         RandomPrimes {
             from: from.clone(),
@@ -50,8 +50,8 @@ impl RandomPrimes {
         }
     }
 
-    /// Those of the upper quarter below the range's end: of `n` bits, whose two top bits are 1, so
-    /// that two of them have a product of `2 n` bits.
+    /// Only primes of the upper quarter below the range's end. Primes of `n` bits then have two top bits of 1,
+    /// so the product of two of them has `2 n` bits.
     #[must_use]
     pub fn with_two_top_bits(mut self) -> Self {
         let quarters = (&self.to * 3u8 + 3u8) >> 2;
@@ -59,21 +59,23 @@ impl RandomPrimes {
         self
     }
 
-    /// Those that are `residue` modulo `modulus`. Given low bits are a residue modulo a power of 2.
+    /// Only primes that are `residue` modulo `modulus`. Primes with given low bits have a residue modulo a
+    /// power of 2.
     #[must_use]
     pub fn congruent(mut self, residue: &BigUint, modulus: &BigUint) -> Self {
         (self.residue, self.modulus) = (residue.clone(), modulus.clone());
         self
     }
 
-    /// Those whose `p - 1` has no divisor in common with an odd `e`, as RSA's public exponent asks.
+    /// Only primes `p` whose `p - 1` has no divisor in common with an odd `e`, as RSA's public exponent
+    /// requires.
     #[must_use]
     pub fn one_less_coprime_to(mut self, e: u64) -> Self {
         self.coprime = e;
         self
     }
 
-    /// Those of which `(p - 1) / 2` is a prime too, but 5.
+    /// Only primes `p` for which `(p - 1) / 2` is a prime too, without 5.
     #[must_use]
     pub fn safe(mut self) -> Self {
         self.safe = true;
@@ -168,7 +170,7 @@ impl Engine {
         self.batch_from_biguints_in(&primes, width, Layout::Contiguous)
     }
 
-    /// Those of some numbers that are primes as wanted.
+    /// The numbers among these that are primes as wanted.
     fn those_wanted(
         &self,
         wanted: &RandomPrimes,

@@ -36,7 +36,7 @@ pub(super) struct Scan {
     pub descends: bool,
     /// Whether `(p - 1) / 2` is to be a prime too.
     pub safe: bool,
-    /// What `p - 1` has no divisor in common with.
+    /// The number with which `p - 1` is to have no divisor in common.
     pub coprime: u64,
     pub length: usize,
 }

@@ -1,23 +1,23 @@
-//! Which numbers of an arithmetic progression have no small divisor.
+//! The sieve that finds the numbers of an arithmetic progression without small divisors.
 //!
-//! Of `x_i = start + step i`, `i` below some length, a prime `p` that does not divide `step` divides
-//! those with
+//! A prime `p` that does not divide `step` divides those of the numbers `x_i = start + step i`, `i` below some
+//! length, with
 //!
 //! ```text
 //! i = -start / step  (mod p)
 //! ```
 //!
-//! and of safe primes are struck too those where `p` divides `(x_i - 1) / 2`: `i = (1 - start) / step`.
-//! By hand: of 101, 103, 105, ... the prime 7 divides what stands at `i = -101 / 2 = -3 / 2 = 2`
-//! (mod 7), 105, and every seventh from there.
+//! If safe primes are wanted, those for which `p` divides `(x_i - 1) / 2` are struck too:
+//! `i = (1 - start) / step`. An example: of 101, 103, 105, ... the prime 7 divides the number at
+//! `i = -101 / 2 = -3 / 2 = 2` (mod 7), which is 105, and every seventh from there on.
 //!
-//! `start mod p` is a sum of products of its limbs and `2^(32 k) mod p`, of all primes at once, which
-//! the compiler has vectors for: about a third of a nanosecond for a limb and a prime.
+//! `start mod p` is a sum of products of the limbs of `start` and `2^(32 k) mod p`. It is computed for all
+//! primes at once, in vectors that the compiler makes: about a third of a nanosecond for a limb and a prime.
 //!
-//! What is left of odd numbers up to a bound `B` is `2 e^-gamma / ln B` of them (Mertens), so that a
-//! prime `n` is found after `e^-gamma ln n / ln B` powers in the mean: 36 of 1024 bits and `B` = 2^16.
-//! A bound is worth its primes while one of them strikes more time of powers than it takes: `B` grows
-//! with the cube of the width, which a power's time grows with.
+//! A sieve with the primes up to a bound `B` leaves `2 e^-gamma / ln B` of the odd numbers (Mertens), so a
+//! prime `n` is found after `e^-gamma ln n / ln B` powers on average: 36 for 1024 bits and `B` = 2^16. A
+//! larger bound pays as long as its greatest prime saves more time of powers than it takes. So `B` grows with
+//! the cube of the width, as the time of a power does.
 
 use bigint_core::Limb;
 use std::sync::OnceLock;

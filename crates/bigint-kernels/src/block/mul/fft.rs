@@ -1,8 +1,8 @@
 //! Multiplication by a transform over the complex numbers in FP64, exact by proof.
 //!
-//! The ring, the tree and the passes are those of [`bigint_core::transform`], with the proof.
-//! For `T` threads and one part operands have `8 T` limbs, which are `L = 16 T` digits of 16
-//! bits, and a thread has 16 complex values at a time. With `t` the thread:
+//! [`bigint_core::transform`] explains the ring, the tree, the passes and the proof. With `T`
+//! threads and one part, operands have `8 T` limbs, which are `L = 16 T` digits of 16 bits, and a
+//! thread has 16 complex values at a time. Thread `t` has these values in each pass:
 //!
 //! ```text
 //! pass       values of a thread, k < R                            shared memory
@@ -17,20 +17,21 @@
 //! carries    16 neighbouring sums                                 read
 //! ```
 //!
-//! Sums are `L` for `2 L` coefficients: real parts are coefficients `0 .. L`, imaginary ones
+//! There are `L` sums for `2 L` coefficients. Real parts are coefficients `0 .. L`, imaginary parts
 //! `L .. 2 L`.
 //!
-//! Of several parts (`parts`) operands have as many times as many limbs.
+//! With several parts (module `parts`), operands have as many times more limbs.
 //!
-//! Operands that are the same number are transformed once.
+//! If both operands are the same number, it is transformed once.
 //!
-//! Wider operands are cut into pieces, the products of which are added up, as by rows (School),
-//! with one carry from product to product. Whether they are is known: without pieces there is
-//! little to remember beside the values.
+//! Wider operands are cut into pieces. The products of pieces are added up row by row, with one
+//! carry from product to product. A specialised kernel knows whether there are several pieces; if
+//! not, a thread has little to remember beside its values.
 //!
-//! Cost for one piece: `3 log2(L/4)` levels of `L/2` butterflies of six (up: four to six)
-//! operations in FP64, less in the first levels down; `16 L` bytes to and from shared memory
-//! for each pass and operand but the first and last of all. No scratch. `r` is no operand.
+//! Cost for one piece: `3 log2(L/4)` levels of `L/2` butterflies of six operations in FP64 (on the
+//! way up four to six), and fewer in the first levels down. Each pass moves `16 L` bytes for each
+//! operand to and from shared memory, except the very first and last. No scratch. `r` overlaps no
+//! operand.
 
 mod parts;
 pub mod short;
@@ -68,9 +69,10 @@ pub fn product<const THREADS: u32, const PARTS: usize, S: Stride>(work: Work<THR
     );
 }
 
-/// `r = a * b` by products of pieces of so many limbs: adds each to what is in its window of the
-/// result, where there is something from earlier ones, and the carry of the product before, if it
-/// has one. The calling thread is one of so many that share the number.
+/// Computes `r = a * b` by products of pieces of `piece` limbs. Each product is added to its window
+/// of the result, with the carry of the product before it in the same row. `multiply` gets the
+/// window, the part of it that earlier products have set, the two pieces, and whether there is such
+/// a carry. The calling thread is `thread` of `threads` that share the number.
 #[inline(always)]
 fn by_pieces<const THREADS: u32, S: Stride>(
     work: Work<THREADS, S>,
@@ -91,7 +93,7 @@ fn by_pieces<const THREADS: u32, S: Stride>(
     loop {
         let mut i = 0;
         loop {
-            // Below this, the window has limbs of earlier products.
+            // The lowest so many limbs of the window have been set by earlier products.
             let earlier = match (i, j) {
                 (0, 0) => 0,
                 (_, 0) => piece,
@@ -128,26 +130,26 @@ fn by_pieces<const THREADS: u32, S: Stride>(
     }
 }
 
-/// What a block needs for transforms.
+/// The block's threads, roots and shared memory for transforms.
 #[derive(Clone, Copy)]
 struct Transform<const THREADS: u32, const PARTS: usize> {
     team: Team<THREADS>,
     roots: Roots,
     is_square: bool,
-    /// The first operand, the second, and the product in place of the first; then the sums in
-    /// place of the second.
+    /// Shared memory for the first operand and, in its place, the product (`x`); and for the second
+    /// operand and, in its place, the sums (`y`).
     x: Exchange,
     y: Exchange,
-    /// Carries between warps, while sums are released.
+    /// The carries between warps while sums become limbs.
     links: Stretch,
-    /// The carry from one piece's product to the next, and from a round to the next.
+    /// The carry from one piece's product to the next, and the carry from one round to the next.
     kept_carries: Stretch,
 }
 
 impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     const PLAN: Plan = Plan::of(THREADS * PARTS as u32);
     const LENGTH: u32 = Self::PLAN.length();
-    /// Values of a part, and limbs of a round.
+    /// The values of a part, which are also the limbs of a round.
     const PART: u32 = Self::PLAN.part();
     const LIMBS: u32 = Self::PLAN.limbs();
     const NODES: [u32; 3] = [
@@ -164,7 +166,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     const RUN: u32 = Self::PLAN.run();
     const BUFFER: u32 = Self::PLAN.buffer_bytes();
     const LINKS_AT: u32 = Self::PLAN.links_at();
-    /// Where shared memory ends for products, and for squares.
+    /// The end of shared memory for products, and for squares.
     const ENDS: [u32; 2] = [
         Self::PLAN.shared_bytes(false),
         Self::PLAN.shared_bytes(true),
@@ -184,8 +186,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// Adds the product of pieces to what is in the window of the result, and the carry of
-    /// the product before, if it `has_carry`.
+    /// Adds the product of pieces `a` and `b` to the window of the result, with the carry of the
+    /// product before if it `has_carry`.
     #[inline(always)]
     fn piece<S: Stride>(
         self,
@@ -211,14 +213,15 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         release(0);
     }
 
-    /// A part's passes after the first down and before the first up, the product in `x`.
+    /// The passes of a part between the first one down and the first one up. They leave the product
+    /// in `x`.
     #[inline(always)]
     fn multiply(self, part: u32) {
         match Self::PLAN.middle {
             8 => self.down::<8>(part),
             _ => self.down::<16>(part),
         }
-        // Each warp goes on with the 512 values that it has had.
+        // Each warp goes on with the 512 values that it has set itself.
         let warp = self.team.warp();
         warp.sync();
         match Self::PLAN.last {
@@ -233,7 +236,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         self.team.sync();
     }
 
-    /// The last pass: down, products modulo `x^4 - z`, and up.
+    /// The last pass: down, products modulo `x^4 - z`, and up again.
     #[inline(always)]
     fn multiply_leaves<const R: usize>(self, part: u32) {
         each_group::<R>(
@@ -255,7 +258,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         );
     }
 
-    /// The limbs of a number in one part that a thread makes digits of.
+    /// The limbs of a number in one part that the calling thread cuts into digits.
     #[inline(always)]
     fn own_limbs(self, a: Number<impl Stride>) -> [Limb; 8] {
         let own = a.part(self.team.thread(), u32::MAX).settled();
@@ -265,11 +268,12 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         )
     }
 
-    /// The first pass down of a number in one part: digits, to shared memory.
+    /// The first pass down of a number in one part: cuts limbs into digits, and leaves values in
+    /// shared memory.
     #[inline(always)]
     fn spread(self, limbs: [Limb; 8], to: Exchange) {
         let thread = self.team.thread();
-        // (No loop: one that is not unrolled would keep digits in memory.)
+        // (There is no loop, as one that is not unrolled would keep digits in memory.)
         let d = |k: usize| digits::plain(limbs[k]);
         let [d0, d1, d2, d3] = [d(0), d(1), d(2), d(3)];
         let [d4, d5, d6, d7] = [d(4), d(5), d(6), d(7)];
@@ -278,7 +282,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         to.set(2 * thread + 1, 2 * THREADS, &down_from_the_root(of(1)));
     }
 
-    /// The middle pass down, of one polynomial or two.
+    /// The middle pass down, of one operand or two.
     #[inline(always)]
     fn down<const R: usize>(self, part: u32) {
         let apart = Self::PART / FIRST / R as u32;
@@ -310,7 +314,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         );
     }
 
-    /// Pass `pass` up of the values of a node.
+    /// Pass `pass` up, of the values of a node.
     #[inline(always)]
     fn up_from<const R: usize>(self, pass: usize, node: u32, v: &mut [Complex; R]) {
         up(v);
@@ -322,8 +326,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// The node of the middle pass, and the place of the first value, of the thread's group
-    /// `g`.
+    /// The node of the middle pass to which the thread's group `g` belongs, and the place of the
+    /// group's first value.
     #[inline(always)]
     fn column<const R: usize>(self, part: u32, g: u32) -> (u32, u32) {
         let values = Self::PART / FIRST;
@@ -333,21 +337,21 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         (part * FIRST + node, node * values + q % apart)
     }
 
-    /// The thread's group `g` of all groups in a pass.
+    /// The index, among all groups of a pass, of the thread's group `g`.
     #[inline(always)]
     fn group(self, g: u32) -> u32 {
         self.team.thread() + g * THREADS
     }
 
-    /// The thread's group `g` of all groups in the last pass, where a warp's groups stand side by
-    /// side.
+    /// The index, among all groups of the last pass, of the thread's group `g`. A warp's groups are
+    /// neighbours there.
     #[inline(always)]
     fn neighbours<const R: usize>(self, g: u32) -> u32 {
         let lane = self.team.warp().lane();
         16 / R as u32 * (self.team.thread() - lane) + lane + 32 * g
     }
 
-    /// The roots of the last pass.
+    /// The roots of a node in the last pass.
     #[inline(always)]
     fn last_roots<const R: usize>(self, node: u32) -> [Complex; 3] {
         let mut roots = [Complex::ZERO; 3];
@@ -359,7 +363,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         roots
     }
 
-    /// The roots of pass `pass` down.
+    /// The roots of a node in pass `pass` down.
     #[inline(always)]
     fn roots_down<const R: usize>(self, pass: usize, node: u32) -> [Complex; 8] {
         let mut roots = [Complex::ZERO; 8];
@@ -371,18 +375,19 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         roots
     }
 
-    /// The table's root for a node, of roots that begin at `at`.
+    /// The root of a node, among roots that begin at `at` in the table.
     #[inline(always)]
     fn root(self, node: u32, at: u32) -> Complex {
         let [re, im] = self.roots.up(node).at(at);
         Complex::new(re, im)
     }
 
-    /// The first pass up: coefficients, two of which are added to one sum for each limb.
+    /// The first pass up. It leads to coefficients, two of which are added to one sum for each
+    /// limb.
     #[inline(always)]
     fn sums(self) {
         let thread = self.team.thread();
-        // 2^-l, of the l levels down to fours.
+        // 2^-l, for the l levels down to `x^4 - z`.
         let scale = const { 4.0 / Self::LENGTH as f64 };
         let (mut low, mut high) = ([0; 8], [0; 8]);
         let v = up_to_the_root(self.x.get::<8>(2 * thread, 2 * THREADS));
@@ -413,7 +418,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         self.team.sync();
     }
 
-    /// Sums of a round to limbs of the result.
+    /// Turns the sums of a round into limbs of the result.
     #[inline(always)]
     fn release(
         self,
@@ -427,7 +432,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         let at = CHUNK as u32 * thread;
         let sums = self.y.memory();
         let mut carry = 0;
-        // The limb that the product before has carried to.
+        // The thread that has the limb to which the product before carries adds its carry.
         if has_carry && round * Self::PART + at == Self::LIMBS {
             carry = u64::from(self.kept_carries.limb(0));
         }
@@ -459,8 +464,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     }
 }
 
-/// Sets limbs of a number, of which each lane has 16: by way of shared memory that is the lanes'
-/// own, so that neighbours set neighbouring limbs.
+/// Sets limbs of a number, of which each lane has 16. They pass through the lanes' own shared
+/// memory, so that neighbouring lanes set neighbouring limbs.
 #[inline(always)]
 fn set_side_by_side<const LANES: u32>(
     group: Group<LANES>,
@@ -481,14 +486,14 @@ fn set_side_by_side<const LANES: u32>(
     }
 }
 
-/// The place of limbs `4 four ..` of a thread's 16, such that eight threads that move four limbs at
-/// once, be it the same four of each or all of two threads', meet in no bank.
+/// The place of group `four` of a thread's four groups of four limbs. Eight threads that move a
+/// group each at once meet in no bank, be it the same group of eight threads or all groups of two.
 #[inline(always)]
 fn four_at(thread: u32, four: u32) -> u32 {
     4 * thread + (four ^ thread / 2 % 4)
 }
 
-/// A pass down of the values `at`, `at + apart`, ...
+/// A pass down of the values `at`, `at + apart`, `at + 2 apart` and so on, in place.
 #[inline(always)]
 fn down_in_place<const R: usize>(x: Exchange, at: u32, apart: u32, roots: &[Complex; 8]) {
     let mut values = x.get::<R>(at, apart);
@@ -496,8 +501,8 @@ fn down_in_place<const R: usize>(x: Exchange, at: u32, apart: u32, roots: &[Comp
     x.set(at, apart, &values);
 }
 
-/// Does `work` for each group of `R` values that a thread has. (No loop: one that is not
-/// unrolled would keep values in memory.)
+/// Calls `work` for each group of `R` values that a thread has. (There is no loop, as one that is
+/// not unrolled would keep values in memory.)
 #[inline(always)]
 fn each_group<const R: usize>(work: impl Fn(u32)) {
     work(0);
@@ -506,8 +511,8 @@ fn each_group<const R: usize>(work: impl Fn(u32)) {
     }
 }
 
-/// The place of the sum of limb `limb` of a round: behind every 16 a word is left free, so that
-/// threads that go along 16 each meet in no bank.
+/// The place of the sum of limb `limb` of a round. Behind every 16 sums a word is left free, so
+/// that threads that go through 16 sums each meet in no bank.
 #[inline(always)]
 fn sum_at(limb: u32) -> u32 {
     limb + limb / 16

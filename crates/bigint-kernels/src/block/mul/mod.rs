@@ -1,11 +1,11 @@
-//! Multiplication, full or cut to the result's width.
+//! Multiplication by a block. The product is whole, or cut to the result's width.
 
 pub mod fft;
 
 use super::{Batches, Work};
 use crate::gpu::memory::Stride;
 
-/// By a transform over the complex numbers.
+/// Multiplies by a transform over the complex numbers.
 #[inline(always)]
 pub fn fft<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     match LANES {

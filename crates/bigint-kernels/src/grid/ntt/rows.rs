@@ -1,4 +1,5 @@
-//! Products of rows: a row of each operand down, by each other, and up.
+//! Products of rows: a row of each operand goes down the tree, they are multiplied, and the product
+//! goes up.
 
 use super::{Block, Field, Parts};
 use crate::gpu::residues::Residues;
@@ -14,22 +15,22 @@ struct Row<'a> {
     number: u32,
     prime: u32,
     field: Field,
-    /// The row of all operands, one after the other.
+    /// The row of each operand, one after the other.
     parts: Parts,
-    /// Where the row begins in an operand's residues.
+    /// The place in an operand's residues at which the row begins.
     begin: u32,
-    /// The logarithm of an eighth of the row's length.
+    /// The binary logarithm of an eighth of the row's length.
     eighth: u32,
-    /// The row's weight for coefficient `j` is `e(step j / 2^26)`.
+    /// The step of the row's weights: that of coefficient `j` is `e(step j / 2^26)`.
     step: u32,
-    /// Where the [weights of eighths](Self::weight) are in shared memory.
+    /// The place in shared memory of the [weights of eighths](Self::weight).
     weights: u32,
-    /// The row's partner in the products: a `Second`.
+    /// The second factor of the products: a `Second`, as a number.
     second: u32,
 }
 
 impl<'a> Block<'a> {
-    /// Products of rows.
+    /// Goes down the tree by rows, multiplies, and goes up again.
     #[inline(always)]
     pub fn rows(self) {
         let row = Row::of(self);
@@ -44,7 +45,7 @@ impl<'a> Block<'a> {
         row.down();
         self.team.sync();
         self.tree(field, parts).downs(3, eighth);
-        // The first operand's residues, which the product's take the place of.
+        // The residues of the first operand, whose place those of the product take.
         let points = self.points(row.number, 0, row.prime);
         row.multiply(points);
         if row.second == Second::Nothing as u32 {
@@ -101,7 +102,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The weight where eighth `k` of the row begins; from `k` = 8 on, the inverse of that of `k - 8`.
+    /// The weight of the first coefficient of eighth `k` of the row. From `k` = 8 on it is the
+    /// inverse of that of `k - 8`.
     #[inline(always)]
     fn weight(self, k: u32) -> Factor {
         Factor {
@@ -110,7 +112,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Reads the row of each operand, with weights, three levels down.
+    /// Loads the row of each operand, applies the weights, and goes three levels down.
     #[inline(always)]
     fn down(self) {
         let Row { block, field, .. } = self;
@@ -133,8 +135,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The last three levels down, the products, and the first three levels up. Of one operand whose
-    /// transform is wanted, the residues are the result.
+    /// Goes the last three levels down, multiplies, and goes the first three levels up. If only the
+    /// transform of an operand is wanted, its residues are the result.
     #[inline(always)]
     fn multiply(self, points: Residues) {
         let Row {
@@ -147,7 +149,7 @@ impl<'a> Row<'a> {
         let mut f = block.team.thread();
         while f < 1 << self.eighth {
             let roots = field.roots::<8, false>(f);
-            // The second operand's, if there is one, and then the first's.
+            // The second operand comes first, if there is one, and then the first.
             let (mut x, mut y) = ([0; 8], [0; 8]);
             let mut operand = self.parts.count;
             while operand > 0 {
@@ -187,7 +189,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The last three levels up, without the weights, and by the inverse of the length.
+    /// Goes the last three levels up, removes the weights, and multiplies by the scale.
     #[inline(always)]
     fn up(self, points: Residues) {
         let Row { block, field, .. } = self;

@@ -11,7 +11,8 @@ macro_rules! seven {
     };
 }
 
-/// Cosines and sines of thirds, fifths, sevenths, elevenths and thirteenths, up to half a turn.
+/// The cosines and sines of thirds, fifths, sevenths, elevenths and thirteenths of a turn, up to
+/// half a turn.
 const TURNS: [[[f64; 2]; 7]; 5] = [
     [
         [1.0, 0.0],
@@ -60,7 +61,7 @@ const TURNS: [[[f64; 2]; 7]; 5] = [
     ],
 ];
 
-/// Cosine and sine of `k` of `R` parts of a turn, `R` one of those.
+/// The cosine and the sine of `k / R` of a turn, where `R` is one of the primes of [`TURNS`].
 #[inline(always)]
 const fn turn<const R: usize>(k: usize) -> [f64; 2] {
     let turns = &TURNS[match R {
@@ -74,14 +75,14 @@ const fn turn<const R: usize>(k: usize) -> [f64; 2] {
     }
 }
 
-/// Cosines and sines of one, two and four ninths of a turn.
+/// The cosines and sines of one, two and four ninths of a turn.
 const NINTHS: [[f64; 2]; 3] = [
     [0.766044443118978, 0.6427876096865393],
     [0.17364817766693041, 0.984807753012208],
     [-0.9396926207859083, 0.3420201433256689],
 ];
 
-/// The transform of one to 15 points.
+/// The transform of `R` points, where `R` is at most 15.
 #[inline(always)]
 pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
     match R {
@@ -99,8 +100,9 @@ pub fn butterfly<const R: usize>(z: &mut [Complex; R]) {
     }
 }
 
-/// The transform of `R = A B` points, `A` and `B` coprime ([Good 1958]): point `B i + A j` has part
-/// `i` in frequencies modulo `A`, and `j` modulo `B`.
+/// The transform of `R = A B` points, where `A` and `B` are coprime ([Good 1958]). It is a
+/// transform over `i` and one over `j` of the points `B i + A j`; frequency `k` is that of
+/// `k mod A` and `k mod B`.
 #[inline(always)]
 fn coprime<const A: usize, const B: usize, const R: usize>(z: &mut [Complex; R]) {
     let mut x = [[Complex::ZERO; B]; A];
@@ -132,12 +134,12 @@ fn coprime<const A: usize, const B: usize, const R: usize>(z: &mut [Complex; R])
     }, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
 }
 
-/// The transform of eight points, by two of four.
+/// The transform of eight points, by two transforms of four points.
 #[inline(always)]
 fn eight<const R: usize>(z: &mut [Complex; R]) {
     let e = four([z[0], z[2], z[4], z[6]]);
     let o = four([z[1], z[3], z[5], z[7]]);
-    // Turned back by an eighth, two and three of them.
+    // The odd half is turned back by one, two and three eighths.
     let first = Complex::new(
         (o[1].re + o[1].im) * HALF_SQRT_2,
         (o[1].im - o[1].re) * HALF_SQRT_2,
@@ -154,7 +156,7 @@ fn eight<const R: usize>(z: &mut [Complex; R]) {
     });
 }
 
-/// The transform of nine points, by three of three, twice.
+/// The transform of nine points, by three transforms of three points, twice.
 #[inline(always)]
 fn nine<const R: usize>(z: &mut [Complex; R]) {
     let mut x = [0, 1, 2].map(|b| [z[b], z[b + 3], z[b + 6]]);
@@ -174,8 +176,8 @@ fn nine<const R: usize>(z: &mut [Complex; R]) {
     });
 }
 
-/// The transform of a prime number of points: `X[k]` and `X[R - k]` are `a -+ i b`, as `fft.rs` of
-/// `bigint-cpu`'s `weighted` shows.
+/// The transform of a prime number of points. `X[k]` and `X[R - k]` are `a - i b` and `a + i b`, as
+/// `fft.rs` of `bigint-cpu`'s `weighted` shows.
 #[inline(always)]
 fn prime<const R: usize>(z: &mut [Complex; R]) {
     let x = *z;
@@ -221,7 +223,7 @@ fn minus(a: Complex, b: Complex) -> Complex {
     Complex::new(a.re - b.re, a.im - b.im)
 }
 
-/// The transform of the first points, 9 to 15.
+/// The transform of the first `radix` points, 9 to 15.
 #[inline(always)]
 pub fn transform(radix: u32, x: &mut [Complex; 16]) {
     match radix {

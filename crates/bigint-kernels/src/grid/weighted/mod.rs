@@ -1,15 +1,14 @@
 //! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform
 //! [Crandall and Fagin 1994], [Thall 2011], in the three launches of [`bigint_core::weighted`].
 //!
-//! **Who holds what.** A block has two transforms of `m` points in shared memory, one
-//! behind the other: a row of frequencies and its mirror, or two columns. Each step of
-//! radix 8 is `m / 4` butterflies, taken by threads in turn, between two barriers.
+//! **Who holds what.** A block has two transforms of `m` points in shared memory, one behind
+//! the other: a row of frequencies and its mirror, or two columns. Each step of radix 8 has
+//! `m / 4` butterflies, which threads share, between two barriers.
 //!
-//! **Preconditions**: `m` is `2^a`, `a` at least 3, or a row count that is 3, 5 or 7 times
-//! that; digits of at most 25 bits.
-//! **Cost**: three times over the memory; 15 operations a word for weights and carries, and
-//! about five for every doubling of `n`. **Scratch**: the block's shared memory,
-//! [`bigint_core::weighted::shared_bytes`].
+//! **Preconditions**: `m` is `2^a` with `a` at least 3, or, for columns, 3, 5 or 7 times that;
+//! digits have at most 25 bits. **Cost**: three passes over memory; 15 operations for each word
+//! for weights and carries, and about five more for every doubling of `n`. **Scratch**: the
+//! block's shared memory, [`bigint_core::weighted::shared_bytes`].
 
 mod few;
 pub mod long;
@@ -32,8 +31,8 @@ pub struct Block<'a> {
     x: Stretch,
 }
 
-/// The same for `u` from 0 to 7, written out: as a loop it would not be unrolled, and what
-/// is indexed by `u` would be in memory.
+/// Repeats a block for `u` from 0 to 7, written out. A loop would not be unrolled, and arrays
+/// indexed by `u` would be in memory.
 macro_rules! eight {
     ($u:ident => $body:block) => {
         four!($u => $body);
@@ -55,19 +54,19 @@ macro_rules! copies {
 }
 use {copies, four};
 
-/// Points that a thread has on their way from device memory at a time.
+/// The points that a thread has on their way from device memory at a time.
 const AT_ONCE: usize = 8;
 
-/// Adding and subtracting it rounds doubles below 2^51 to integers.
+/// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers.
 const ROUND: f64 = 6755399441055744.0;
 
 impl<'a> Block<'a> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// `arguments` are those of a launch that [`bigint_core::weighted`] describes, with all
-    /// the memory that it says, and the blocks and shared memory of the kernel that calls
-    /// this once. No two of the kernel's blocks are given the same points.
+    /// `arguments` are those of a launch that [`bigint_core::weighted`] describes, with the
+    /// memory that it states, and the blocks and shared memory of the kernel that calls this
+    /// once. No two blocks of the kernel have the same points.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a WeightedArguments) -> Self {
@@ -80,7 +79,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Twiddles, the transforms of a row and its mirror, squares, and back.
+    /// Multiplies a row and its mirror by twiddles, transforms them, squares, and goes the same
+    /// way back.
     #[inline(always)]
     pub fn rows(self) {
         let WeightedArguments { slow, fast, .. } = *self.arguments;
@@ -144,7 +144,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Two columns back to points, and their words to digits and a carry for each row.
+    /// Transforms two columns back to points, and splits their words into digits and a carry
+    /// for each row.
     #[inline(always)]
     pub fn back(self) {
         let WeightedArguments {
@@ -198,7 +199,8 @@ impl<'a> Block<'a> {
                     let whole = round(exact);
                     let distance = exact - whole;
                     let distance = if distance < 0.0 { -distance } else { distance };
-                    // What is no number is no small error.
+                    // If the distance is not a number, the comparison fails, and it becomes the
+                    // error.
                     error = if distance <= error { error } else { distance };
                     (digit[part], carry) = word.split(multiply_add(whole, by, carry));
                     part += 1;
@@ -217,7 +219,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Digits, with what is carried in, to frequencies of two columns.
+    /// Adds the carries of other blocks to the digits of two columns, applies the weights, and
+    /// transforms to frequencies.
     #[inline(always)]
     pub fn forth(self) {
         let WeightedArguments { slow, fast, .. } = *self.arguments;
@@ -259,8 +262,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The four words of row `s` from `column` on, with what is carried in, weighted, to
-    /// their place in shared memory.
+    /// Adds the carry to the four words of row `s` from `column` on, applies the weights, and
+    /// stores them in shared memory.
     #[inline(always)]
     fn weigh(self, s: u32, column: u32, slow: u32, (digits, carry): ([[f64; 2]; 2], f64)) {
         let (mut carry, mut side) = (carry, 0);
@@ -270,7 +273,7 @@ impl<'a> Block<'a> {
             while part < 2 {
                 let word = self.word(s, column + 2 * side as u32 + part as u32);
                 let sum = digit[part] + carry;
-                // The last word takes what is left, a unit or nothing.
+                // The last word takes the carry that is left, which is at most 1 in size.
                 let is_last = side + part == 2;
                 let (low, out) = word.split(sum);
                 carry = out;
@@ -282,7 +285,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Both transforms of `n` points; ends with a barrier.
+    /// Makes both transforms of `n` points. It ends with a barrier.
     #[inline(always)]
     fn transform<const INVERSE: bool>(self, n: u32, roots: u64) {
         let roots = self.roots(roots);
@@ -291,7 +294,8 @@ impl<'a> Block<'a> {
         if !INVERSE {
             self.odd_step::<false>(n, odd, roots);
         }
-        // The steps' lengths: `log`, then what the first step leaves, in threes.
+        // The first step has length `log`; the others have the length that it leaves, less
+        // three each.
         if INVERSE {
             let mut length = 3;
             while length <= log - first {
@@ -326,14 +330,14 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Butterflies of `R` points on stretches of `2^length`.
+    /// Butterflies of `R` points on stretches of `2^length` points.
     #[inline(always)]
     fn step<const R: usize, const INVERSE: bool>(self, n: u32, length: u32, roots: Roots) {
         self.butterflies::<R, INVERSE>(n, 1 << length, length - R.ilog2(), roots);
     }
 
-    /// Butterflies of `R` points, `2^apart` apart, on stretches of `length` points. The
-    /// inverse is the same with real and imaginary parts exchanged.
+    /// Butterflies of `R` points that are `2^apart` apart, on stretches of `length` points. The
+    /// inverse exchanges real and imaginary parts before and after.
     #[inline(always)]
     fn butterflies<const R: usize, const INVERSE: bool>(
         self,
@@ -342,7 +346,8 @@ impl<'a> Block<'a> {
         apart: u32,
         roots: Roots,
     ) {
-        // Stretches, and roots of the table from one of the stretch to the next.
+        // The number of stretches, and the distance in the table from one root of a stretch to
+        // the next.
         let (stretches, stride) = match R {
             3 | 5 | 7 => (2, 1),
             _ => {
@@ -393,7 +398,7 @@ impl<'a> Block<'a> {
         self.x.set_pair(padded(i), [z.re, z.im]);
     }
 
-    /// `exp(-2 pi i k / M)`, `M` the points of the matrix.
+    /// The twiddle `exp(-2 pi i k / M)`, where `M` is the number of points of the matrix.
     #[inline(always)]
     fn twiddle(self, k: u32) -> Complex {
         let near = self.roots(self.arguments.near_roots).at(k % NEAR);
@@ -401,7 +406,7 @@ impl<'a> Block<'a> {
         complex(near).times(complex(far))
     }
 
-    /// What word `column` of a row is multiplied by, and how long it is.
+    /// The weight, its inverse and the base of word `column` of a row.
     #[inline(always)]
     fn word(self, row: u32, column: u32) -> Word {
         let WeightedArguments {
@@ -448,7 +453,7 @@ struct Word {
 }
 
 impl Word {
-    /// The digit of `x`, on either side of zero, and what it carries.
+    /// Splits `x` into a digit, which may be negative, and a carry.
     #[inline(always)]
     fn split(&self, x: f64) -> (f64, f64) {
         let carry = round(x * self.base_inverse);
@@ -461,8 +466,8 @@ fn round(x: f64) -> f64 {
     (x + ROUND) - ROUND
 }
 
-/// The powers of root `k`, of which those by a power of two are in the table: the others
-/// are a product or two away.
+/// The powers of root `k` of the table. Those with an exponent that is a power of two are in
+/// the table; the others take one product or two.
 #[inline(always)]
 fn powers<const R: usize>(roots: Roots, k: u32) -> [Complex; R] {
     let mut w = [Complex::new(1.0, 0.0); R];

@@ -1,21 +1,21 @@
 //! Multiplication by columns (Comba; [Honda 2015]).
 //!
-//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`: it is summed in
-//! 96 bits, then its low limb is the result's and the rest goes to column `k+1`.
+//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`. It is summed in 96 bits; then its
+//! low limb is limb `k` of the result, and the rest is carried to column `k+1`.
 //!
-//! Columns are taken four at a time, so that four limbs of `a` and four of `b`
-//! are loaded for sixteen products: a pair of fours `I`, `J` has products in the
-//! columns `4(I+J) .. 4(I+J) + 7`. When all pairs with `I + J = K` are summed,
-//! columns `4K .. 4K+3` are complete and columns `4K+4 .. 4K+6` are begun.
+//! Columns are taken four at a time, so that four limbs of `a` and four of `b` are loaded for
+//! sixteen products. Group `I` of four limbs of `a` and group `J` of `b` have products in columns
+//! `4(I+J)` to `4(I+J) + 6`. When all pairs of groups with `I + J = K` are summed, columns `4K` to
+//! `4K+3` are complete, and columns `4K+4` to `4K+6` are begun.
 //!
-//! Bound: a column has at most 2^28 products below 2^64, and takes at most
-//! 2^64 - 1 from the one below: less than 2^93.
+//! Bound: a column has at most 2^28 products below 2^64, and gets at most 2^64 - 1 from the column
+//! below, so it is less than 2^93.
 //!
-//! Operands of 1 to 4 or 8 limbs, as wide as each other, are moved by the whole warp (see
+//! Two operands of the same width, of 1 to 4 or of 8 limbs, are moved by the whole warp (see
 //! [`tile`](crate::thread::tile)) and multiplied in registers.
 //!
-//! Cost: `ceil4(n) ceil4(m)` products, an add for each; each limb of the result
-//! is written once and none is read. No scratch. `r` is not an operand.
+//! Cost: `ceil4(n) ceil4(m)` products, with an addition for each. Each limb of the result is
+//! written once, and none is read. No scratch. `r` overlaps no operand.
 
 use crate::columns::{Columns, STEP};
 use crate::gpu::carry::Accumulator;
@@ -25,10 +25,10 @@ use crate::thread::own::Own;
 use crate::thread::tile::{Tile, bring_in, bring_out};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Threads in a warp.
+/// The threads of a warp.
 const WARP: u32 = 32;
 
-/// The products of a tile.
+/// Computes the products of a tile.
 #[inline(always)]
 pub fn products<S: Stride>(tile: Tile<S>) {
     match tile.dense_width {
@@ -53,7 +53,8 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     product_of(r, widths, |i| a.limbs(i), |i| b.limbs(i));
 }
 
-/// The product of operands of these widths, four limbs at a time from a place on, zeros above them.
+/// Sets `r` to the product of operands of these widths. `a` and `b` return the four limbs of an
+/// operand from a place on, with zeros above its width.
 #[inline(always)]
 pub fn product_of(
     r: impl Own,
@@ -76,9 +77,9 @@ pub fn product_of(
     }
 }
 
-/// Operands of `N` limbs, 1, 2 or 4: four limbs of each operand are one number, or
-/// several. Only results go by way of the slots. `WHOLE` says that the tile ends with
-/// four limbs.
+/// Multiplies operands of `N` limbs, where `N` is 1, 2 or 4: four limbs of an operand are one
+/// number, or several. Only results pass through the slots. `WHOLE` says that the tile's length is
+/// a multiple of four limbs.
 #[inline(always)]
 fn short<S: Stride, const N: usize, const WHOLE: bool>(tile: Tile<S>) {
     let lane = tile.lane();
@@ -105,7 +106,7 @@ fn short<S: Stride, const N: usize, const WHOLE: bool>(tile: Tile<S>) {
     slots.set_four(lane, 1, high);
     tile.sync();
     bring_out::<2, WHOLE, 3>(tile.r(), slots, lane);
-    // The next tile takes the place of this one.
+    // The next tile uses the same slots.
     tile.sync();
 }
 
@@ -144,8 +145,8 @@ fn three(a: [Limb; 3], b: [Limb; 3]) -> [Limb; 6] {
     limbs
 }
 
-/// Operands of three limbs, of four numbers at a time: a slot is three fours of `a` and three of
-/// `b`, and becomes six fours of products.
+/// Multiplies operands of three limbs, four numbers at a time. A slot holds twelve limbs of `a` and
+/// twelve of `b`, and then 24 limbs of products.
 #[inline(always)]
 fn four_threes<S: Stride>(tile: Tile<S>) {
     let lane = tile.lane();
@@ -196,18 +197,18 @@ fn four_threes<S: Stride>(tile: Tile<S>) {
     } else {
         set_sixes::<false>(tile.r(), lane, fours);
     }
-    // The next tile takes the place of this one.
+    // The next tile uses the same slots.
     tile.sync();
 }
 
-/// Three fours of a run, as far apart as a warp has lanes.
+/// The lane's three groups of four limbs of a run, which are 32 groups apart.
 #[inline(always)]
 fn threes<const WHOLE: bool>(run: Number<Unit>, lane: u32) -> [[Limb; 4]; 3] {
     let four = |k: u32| run.fours::<4, WHOLE>(4 * (lane + WARP * k));
     [four(0), four(1), four(2)]
 }
 
-/// Sets six of them.
+/// Sets the lane's six groups of four limbs of a run, which are 32 groups apart.
 #[inline(always)]
 fn set_sixes<const WHOLE: bool>(run: Number<Unit>, lane: u32, fours: [[Limb; 4]; 6]) {
     let set = |k: u32, four| run.set_fours::<4, WHOLE>(4 * (lane + WARP * k), four);
@@ -220,7 +221,7 @@ fn set_sixes<const WHOLE: bool>(run: Number<Unit>, lane: u32, fours: [[Limb; 4];
     set(5, z);
 }
 
-/// Operands of eight limbs. A slot is `a`, `b`, and becomes the product.
+/// Multiplies operands of eight limbs. A slot holds `a` and `b`, and then the product.
 #[inline(always)]
 fn eight<S: Stride>(tile: Tile<S>) {
     let lane = tile.lane();

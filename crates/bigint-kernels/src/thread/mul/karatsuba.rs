@@ -7,12 +7,12 @@
 //! a b = a1 b1 B^2h + (a0 b0 + a1 b1 - (a0 - a1)(b0 - b1)) B^h + a0 b0
 //! ```
 //!
-//! The recursion, its scratch and what happens to operands of unequal length are
-//! written down in [`bigint_core::karatsuba`]. It is unrolled by type: each level
-//! is a loop over its two or three products, whose body is the level below; so
-//! there is one copy of each level's code, and no call.
+//! [`bigint_core::karatsuba`] explains the recursion, its scratch, and operands of unequal
+//! length. Here the recursion is unrolled by types: each level is a loop over its two or three
+//! products, whose body is the level below. So there is one copy of each level's code, and no
+//! call.
 //!
-//! Cost: at most `(3/4)^DEPTH` of Comba's products; the linear rest runs on
+//! Cost: at least `(3/4)^DEPTH` of the products of Comba's method. The linear work is done on
 //! scratch in device memory.
 
 use super::comba;
@@ -22,8 +22,8 @@ use bigint_core::karatsuba::{DEPTH, Split, split};
 use bigint_core::{LIMB_BITS, Limb};
 use core::marker::PhantomData;
 
-/// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` holds the
-/// full product and `bigint_core::karatsuba::scratch` limbs more.
+/// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` has room for the whole
+/// product and `bigint_core::karatsuba::scratch` limbs more.
 #[inline(always)]
 pub fn product<S: Stride>(r: Number<S>, a: Number<S>, b: Number<S>, scratch: Number<Any>) {
     let width = a.width() + b.width();
@@ -41,16 +41,16 @@ pub fn product<S: Stride>(r: Number<S>, a: Number<S>, b: Number<S>, scratch: Num
 type Whole = Halves<Halves<Base>>;
 const _: () = assert!(Whole::DEPTH == DEPTH);
 
-/// How the products of one level of the recursion are computed.
+/// A level of the recursion, which computes the products of the level above.
 trait Level {
-    /// Splits that are left.
+    /// The number of splits that are left.
     const DEPTH: usize;
 
     /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch.
     fn multiply(p: Number<Any>, a: Number<Any>, b: Number<Any>, s: Number<Any>);
 }
 
-/// The end of the recursion: Comba.
+/// The end of the recursion: products by Comba's method.
 struct Base;
 
 impl Level for Base {
@@ -62,7 +62,7 @@ impl Level for Base {
     }
 }
 
-/// One split; `Below` multiplies the halves.
+/// One split, whose products `Below` computes.
 struct Halves<Below>(PhantomData<Below>);
 
 impl<Below: Level> Level for Halves<Below> {
@@ -114,7 +114,7 @@ impl<Below: Level> Level for Halves<Below> {
     }
 }
 
-/// `r = |x - y|`; says whether `x < y`.
+/// Sets `r` to `|x - y|`, and returns whether `x < y`.
 #[inline(always)]
 fn magnitude(r: Number<Any>, x: Number<Any>, y: Number<Any>) -> bool {
     let negative = sub::number(r, x, y) != 0;
@@ -125,11 +125,11 @@ fn magnitude(r: Number<Any>, x: Number<Any>, y: Number<Any>) -> bool {
     negative
 }
 
-/// `t = a0 b0 + a1 b1 - t`, or `+ t` where the differences have unequal signs;
-/// `p` holds the first two products.
+/// Sets `t` to `a0 b0 + a1 b1 - t`, or to `a0 b0 + a1 b1 + t` if the differences have unequal
+/// signs. `p` holds the first two products.
 ///
-/// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
-/// result is not negative and fits.
+/// Subtraction adds the complement of `t` and 1, cut to the width of `t`. The result is not
+/// negative, and fits.
 #[inline(always)]
 fn middle(t: Number<Any>, p: Number<Any>, h: u32, subtract: bool) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));

@@ -1,4 +1,4 @@
-//! Multiplication, full or cut to the result's width.
+//! Multiplication by a thread. The product is whole, or cut to the result's width.
 
 pub mod comba;
 pub mod karatsuba;
@@ -7,7 +7,7 @@ pub mod school;
 use super::Batches;
 use crate::gpu::memory::Stride;
 
-/// By rows, a tile of neighbouring numbers at a time.
+/// Multiplies by rows, a tile of neighbouring numbers at a time.
 #[inline(always)]
 pub fn school<S: Stride>(batches: Batches<'_, S>) {
     for tile in batches.tiles::<true>() {
@@ -15,7 +15,7 @@ pub fn school<S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// By columns, a tile of neighbouring numbers at a time.
+/// Multiplies by columns, a tile of neighbouring numbers at a time.
 #[inline(always)]
 pub fn comba<S: Stride>(batches: Batches<'_, S>) {
     for tile in batches.tiles::<false>() {
@@ -23,7 +23,7 @@ pub fn comba<S: Stride>(batches: Batches<'_, S>) {
     }
 }
 
-/// By three products of half the width.
+/// Multiplies by three products of half the width.
 #[inline(always)]
 pub fn karatsuba<S: Stride>(batches: Batches<'_, S>) {
     for work in batches.numbers() {

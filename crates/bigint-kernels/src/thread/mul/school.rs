@@ -1,32 +1,30 @@
 //! Multiplication by rows (School; [Langer 2015], [Carlessi and Kashani 2013]).
 //!
-//! `a b` is the sum over `j` of the rows `a b[j..j+8] B^j`, `B` = 2^32: eight
-//! limbs of `b` are one digit of a row, held in registers. A window of eight
-//! limbs slides over the row from its low end. At limb `i` of `a` it holds what
-//! the limbs below have sent up, and one step
+//! With `B` = 2^32, `a b` is the sum of the rows `a b[j..j+8] B^j` over all multiples `j` of 8.
+//! Eight limbs of `b` are the digit of a row, and stand in registers. A window of eight limbs
+//! slides over the row from its low end. At limb `i` of `a` it holds the part of the product so far
+//! that is above the limbs already given. One step
 //!
 //! ```text
 //! window + a[i] b[j..j+8] + r[i+j]  =  r'[i+j] + window' B
 //! ```
 //!
-//! gives a limb of the result, which earlier rows no longer change, and the next
-//! window; both sides are below `B^9`. Limbs of `a` come in fours: past its end
-//! they are zero, and a step shifts the window out. What then is left of it are
-//! the row's top eight limbs, where no earlier row has been.
+//! gives a limb of the sum of the rows so far, and the next window. Both sides are below `B^9`.
+//! Limbs of `a` are taken four at a time. Past the end of `a` they are zero, and a step shifts the
+//! window out. What is left in it then are the top eight limbs of the row, where no earlier row has
+//! limbs.
 //!
-//! Operands of up to 32 limbs, about as wide as each other, come by way of shared memory,
-//! extended to 8, 16 or 32 limbs, and the whole product stays in registers: `b` is one
-//! digit, or two of 16 limbs, and a [`Window`] slides over it. What was said of rows above
-//! holds for these too, with a digit in place of eight limbs. Contiguous operands that fill
-//! 8, 16 or 32 limbs come by way of slots ([`tile`](crate::thread::tile)), in a kernel of
-//! their own; in that of any layout they come by way of places
-//! ([`places`](crate::thread::places)), which takes a quarter longer.
+//! Operands of up to 32 limbs that are about as wide as each other pass through shared memory, and
+//! are extended to 8, 16 or 32 limbs. `b` is one digit, or two of 16 limbs, and a [`Window`] in
+//! registers slides over each row. The above holds for these rows too, with a digit in place of
+//! eight limbs. Contiguous operands of exactly 8, 16 or 32 limbs pass through slots
+//! ([`tile`](crate::thread::tile)), in a kernel of their own. In the kernel for any layout they
+//! pass through places ([`places`](crate::thread::places)), which takes a quarter longer.
 //!
-//! Cost: `ceil4(n) ceil8(m)` products, each with half a chain instruction more
-//! for carries; two loads and a store for every eight products. With a digit of `X` limbs,
-//! `X^2` or, for two, `4 X^2` products, two additions for `X` of them, and no loads from
-//! device memory but of the operands.
-//! No scratch. `r` is not an operand.
+//! Cost: `ceil4(n) ceil8(m)` products, each with half an instruction more for carries, and two
+//! loads and a store for every eight products. With a digit of `X` limbs, `X^2` products, or
+//! `4 X^2` for two digits; two additions for `X` products; and no loads from device memory except
+//! of the operands. No scratch. `r` overlaps no operand.
 
 use crate::gpu::carry;
 use crate::gpu::memory::{Number, Stride};
@@ -40,13 +38,13 @@ use bigint_core::Limb;
 use bigint_core::kernel::WIDEST_PLACED;
 use bigint_core::specialization::LONG;
 
-/// Limbs of `b` in a row.
+/// The limbs of `b` in a row.
 const ROW: usize = 8;
 
-/// Limbs of `a` that are loaded together.
+/// The limbs of `a` that are loaded together.
 const STEP: usize = 4;
 
-/// The products of a tile.
+/// Computes the products of a tile.
 #[inline(always)]
 pub fn products<S: Stride>(tile: Tile<S>) {
     if S::UNIT {
@@ -72,7 +70,7 @@ fn in_memory(tile: Tile<impl Stride>) {
 /// `r = a * b`, cut or zero-extended to the width of `r`.
 #[inline(always)]
 pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl Stride>) {
-    // Limbs of `r` from here on are zero.
+    // Limbs of `r` from `width` on are zero.
     let width = r.width().min(a.width() + b.width());
     let product = r.part(0, width);
     let mut j = 0;
@@ -81,7 +79,7 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
         let mut window = [0; ROW];
         let mut i = 0;
         while i < a.width() && i + j < width {
-            // The first row finds nothing in `r`.
+            // For the first row, `r` has not been set yet.
             let mut limbs = if j == 0 {
                 [0; STEP]
             } else {
@@ -105,8 +103,8 @@ pub fn product(r: Number<impl Stride>, a: Number<impl Stride>, b: Number<impl St
     }
 }
 
-/// Operands of `X` limbs that fill slots: `a`, `b`, of `Q` fours each, become the product,
-/// of `P` fours.
+/// Multiplies operands of `X` limbs that pass through slots. `a` and `b` are `Q` groups of four
+/// limbs each; the product, of `P` groups, takes their place.
 #[inline(always)]
 fn in_slots<const X: usize, const Q: u32, const P: u32, const FOURS: u32>(tile: Tile<impl Stride>)
 where
@@ -122,13 +120,13 @@ where
     row::<X>(slot, slot, digit);
     tile.sync();
     bring_out::<P, true, FOURS>(tile.r(), slots, lane);
-    // The next tile takes the place of this one.
+    // The next tile uses the same shared memory.
     tile.sync();
 }
 
-/// Operands of 32 limbs that fill slots: two rows with digits of 16. A slot is the lower half
-/// of `b`, `a`, the upper half of `b`, and 16 limbs that the first row hands to the second;
-/// it becomes the product.
+/// Multiplies operands of 32 limbs that pass through slots, by two rows with digits of 16 limbs. A
+/// slot holds the lower half of `b`, then `a`, the upper half of `b`, and 16 limbs that the first
+/// row hands to the second. The product takes their place.
 #[inline(always)]
 fn double_in_slots(tile: Tile<impl Stride>) {
     const LOW: u32 = 0;
@@ -148,7 +146,8 @@ fn double_in_slots(tile: Tile<impl Stride>) {
         digit: slot.limbs(LOW),
         window: Window::<16>::new([0; 16]),
     };
-    // Half a row in each turn. The driver's compiler takes four times as long for all in a line.
+    // Each turn computes half a row. Written out in a line, the code would take the driver's
+    // compiler four times as long.
     let mut turn = 0;
     while turn < thread::here(4) {
         let upper = 16 * (turn & 1);
@@ -157,7 +156,7 @@ fn double_in_slots(tile: Tile<impl Stride>) {
             1 => HANDED,
             _ => A + upper,
         };
-        // What the first row hands to the second comes in by its first half.
+        // Limbs of the first row come into the window during the first half of the second row.
         let end = if turn == 2 { HANDED + 16 } else { HANDED };
         steps.sixteen_below(A + upper, to, slot.below(end), HANDED);
         turn += 1;
@@ -173,11 +172,11 @@ fn double_in_slots(tile: Tile<impl Stride>) {
     slot.set_limbs(HIGH, limbs);
     tile.sync();
     bring_out::<16, true, 21>(tile.r(), slots, lane);
-    // The next tile takes the place of this one.
+    // The next tile uses the same shared memory.
     tile.sync();
 }
 
-/// Operands of up to 32 limbs in places.
+/// Multiplies operands that pass through places.
 #[inline(always)]
 fn in_places(tile: Placed<impl Stride>) {
     let places = tile.bring_in();
@@ -190,11 +189,11 @@ fn in_places(tile: Placed<impl Stride>) {
     }
     tile.group.sync();
     tile.bring_out();
-    // The next tile takes the place of this one.
+    // The next tile uses the same shared memory.
     tile.group.sync();
 }
 
-/// Operands of up to `X` limbs, 8 or 16: the whole of `b` is one digit.
+/// Multiplies operands of up to `X` limbs, where `X` is 8 or 16. The whole of `b` is one digit.
 #[inline(always)]
 fn whole<const X: usize>(warp: Group<32>, [a, b, r]: [SharedNumber; 3])
 where
@@ -206,9 +205,9 @@ where
     row::<X>(a, r, digit);
 }
 
-/// Operands of up to 32 limbs: two rows with digits of 16. The first leaves in the
-/// product's place what it hands to the second, `n + 16` limbs; above these the upper
-/// digit waits where the product takes the place of `b`.
+/// Multiplies operands of up to 32 limbs, by two rows with digits of 16 limbs. The first row leaves
+/// `n + 16` limbs in the product's place for the second. If the product takes the place of `b`, the
+/// upper digit is kept above these limbs meanwhile.
 #[inline(always)]
 fn double(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     const X: u32 = 16;
@@ -252,8 +251,9 @@ fn double(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     clear(r, n + 2 * X);
 }
 
-/// Operands of 33 to 48 limbs: rows with digits of 16, and a last one of 8 where these are enough.
-/// Digits wait for their row above what there is of the product.
+/// Multiplies operands of 33 to 48 limbs, by rows with digits of 16 limbs; the last digit has 8
+/// limbs if these are enough. Digits are kept above the limbs of the product so far, until their
+/// row is computed.
 #[inline(always)]
 fn in_turn(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     const X: usize = LONG as usize;
@@ -262,7 +262,7 @@ fn in_turn(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     let waiting = if r.width() < n + m {
         b
     } else {
-        // One array of all would be kept in memory.
+        // One array of all 48 limbs would be kept in memory.
         const { assert!(WIDEST_PLACED == 48) };
         let (low, high): ([Limb; 32], [Limb; 16]) = (b.limbs(0), b.limbs(32));
         // The product takes the place of `b`.
@@ -283,7 +283,7 @@ fn in_turn(warp: Group<32>, [a, b, r]: [SharedNumber; 3]) {
     clear(r, end);
 }
 
-/// Sets limbs from `at` on to zero: a product that is wanted wider than it is.
+/// Sets limbs from `at` on to zero, for results that are wider than the product.
 #[inline(always)]
 fn clear(r: SharedNumber, mut at: u32) {
     while at < r.width() {
@@ -292,8 +292,8 @@ fn clear(r: SharedNumber, mut at: u32) {
     }
 }
 
-/// Adds the row that begins at limb `j` to the product, of which there are `n + j` limbs so far,
-/// or none where this is the first row; says where it ends.
+/// Adds the row that begins at limb `j` to the product, which has `n + j` limbs so far, or none if
+/// this is the first row. Returns the end of the row.
 #[inline(always)]
 fn row_below<const X: usize>(a: SharedNumber, r: SharedNumber, digit: [Limb; X], j: u32) -> u32
 where
@@ -304,7 +304,7 @@ where
         0 => r.part(0, 0),
         _ => r.part(0, r.width().min(n + j)),
     };
-    // Above its end digits wait.
+    // Digits of later rows are kept above the end of this row.
     let end = r.width().min(n + j + X as u32);
     let r = r.part(0, end);
     let mut steps = Steps {
@@ -314,8 +314,8 @@ where
         window: Window::<X>::new(earlier.limbs(j)),
     };
     let mut i = 0;
-    // After `X` steps every limb of the window is in the same register again, so that a turn
-    // of the loop moves none.
+    // After `X` steps every limb of the window is in the same register again, so a turn of the loop
+    // moves none.
     while i + X as u32 <= n {
         steps.next_four(i, j, earlier);
         steps.next_four(i + 4, j, earlier);
@@ -334,7 +334,7 @@ where
     end
 }
 
-/// The product of `a` and the digit, both of `X` limbs.
+/// Computes the product of `a` and the digit, both of `X` limbs.
 #[inline(always)]
 fn row<const X: usize>(a: impl Fours, r: impl Fours, digit: [Limb; X])
 where
@@ -357,7 +357,7 @@ where
     r.set_limbs(X as u32, top);
 }
 
-/// A row in shared memory.
+/// The state of a row whose numbers are in shared memory.
 struct Steps<const X: usize, A, R> {
     a: A,
     r: R,
@@ -369,7 +369,7 @@ impl<const X: usize, A: Fours, R: Fours> Steps<X, A, R>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Steps with four limbs, from `from` on; what they give goes to `to`.
+    /// Steps with four limbs of `a` from `from` on. The limbs that they give go to `to`.
     #[inline(always)]
     fn four(&mut self, from: u32, to: u32) {
         let [a0, a1, a2, a3] = self.a.four(from);
@@ -377,7 +377,7 @@ where
         self.r.set_four(to, limbs);
     }
 
-    /// Steps with four limbs, while limbs from above come into the window.
+    /// Steps with four limbs of `a`, while limbs of an earlier row come into the window from above.
     #[inline(always)]
     fn four_below(&mut self, from: u32, to: u32, [x0, x1, x2, x3]: [Limb; 4]) {
         let [a0, a1, a2, a3] = self.a.four(from);
@@ -390,15 +390,15 @@ where
         self.r.set_four(to, limbs);
     }
 
-    /// Steps with four limbs from `i` on of a row that begins at limb `j`.
+    /// Steps with four limbs of `a` from `i` on, in a row that begins at limb `j`.
     #[inline(always)]
     fn next_four(&mut self, i: u32, j: u32, earlier: impl Fours) {
         self.four_below(i, j + i, earlier.four(j + i + X as u32));
     }
 
-    /// Steps with limbs `from .. n`, up to sixteen of them, of which `from` is a multiple; what they
-    /// give goes to `to`, and above it there may be zeros. Where widths are known, nothing is
-    /// multiplied above them.
+    /// Steps with limbs `from .. n` of `a`, which are at most sixteen; `from` is a multiple of
+    /// sixteen. The limbs that they give go to `to`, and up to three zeros may follow them. If
+    /// widths are known to the compiler, limbs above them are not multiplied.
     #[inline(always)]
     fn rest(&mut self, from: u32, to: u32, n: u32) {
         let mut four = |k: u32| {
@@ -424,7 +424,7 @@ where
         }
     }
 
-    /// Steps with sixteen limbs.
+    /// Steps with sixteen limbs of `a`.
     #[inline(always)]
     fn sixteen(&mut self, from: u32, to: u32) {
         self.four(from, to);
@@ -433,7 +433,8 @@ where
         self.four(from + 12, to + 12);
     }
 
-    /// Steps with sixteen limbs, while those of `above` from `at` on come into the window.
+    /// Steps with sixteen limbs of `a`, while the limbs of `above` from `at` on come into the
+    /// window from above.
     #[inline(always)]
     fn sixteen_below(&mut self, from: u32, to: u32, above: impl Fours, at: u32) {
         self.four_below(from, to, above.four(at));

@@ -1,28 +1,29 @@
-//! Multiplication by columns (Comba; [Honda 2015]), one column for each lane of a whole warp.
+//! Multiplication by columns (Comba; [Honda 2015]), with one column for each lane of a whole
+//! warp.
 //!
-//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. Lane
-//! `t` sums column `k + t` of a chunk of columns that begins at `k`. Let a chunk
-//! of `a` begin at `i`, and let `j = k - i`. In step `s` every lane multiplies by
-//! `a[i+s]`, which the lane that loaded it hands round, and needs
+//! Column `k` of `a b` is the sum of `a[i] b[k-i]` over all `i`, in 96 bits. In a chunk of
+//! columns that begins at `k`, lane `t` sums column `k + t`. Let a chunk of `a` begin at `i`,
+//! and let `j = k - i`. In step `s` every lane multiplies by `a[i+s]`, which the lane that
+//! loaded it hands to the others. Lane `t` needs
 //!
 //! ```text
 //! b[j+t-s]:  from lane t-s of the chunk at j           where t >= s
 //!            from lane t-s+LANES of the chunk below    where t < s
 //! ```
 //!
-//! So lane `u` gives its limb of the chunk at `j` where `u < LANES - s` and of
-//! the chunk below where not, and one rotation by `s` brings each lane its limb.
-//! The next chunk of `a` needs the chunk below and the one below that.
+//! So lane `u` gives its limb of the chunk at `j` if `u < LANES - s`, and of the chunk below if
+//! not. One rotation by `s` then brings each lane its limb. The next chunk of `a` needs the
+//! chunk below and the one below that.
 //!
-//! When a chunk's columns are summed, the parts of the sums are added one and two
-//! lanes up; what passes the top lane begins the next chunk's lowest columns.
+//! When a chunk's columns are summed, the middle and the high limb of each sum are added one
+//! and two lanes up. Limbs that pass the top lane begin the lowest columns of the next chunk.
 //!
-//! Bound: a column has at most 2^28 products below 2^64: less than 2^93, with
-//! what comes from the chunk below.
+//! Bound: a column has at most 2^28 products below 2^64. With the limbs from the chunk below it
+//! is less than 2^93.
 //!
-//! Cost: two shuffles and one product a step, for `ceil(n) (ceil(m) + LANES)`
-//! products, widths rounded up to chunks; each limb of the result is written
-//! once and none is read. No scratch. `r` is not an operand.
+//! Cost: two shuffles and one product in each lane for each step, and
+//! `ceil(n) (ceil(m) + LANES)` products in all, with widths rounded up to chunks. Each limb of
+//! the result is written once, and none is read. No scratch. `r` overlaps no operand.
 
 use crate::gpu::carry::Accumulator;
 use crate::gpu::memory::{Number, Stride};
@@ -39,12 +40,12 @@ pub fn product(
     b: Number<impl Stride>,
 ) {
     let lane = group.lane();
-    // Chunks of `b`, rounded up, end here.
+    // The chunks of `b` end at `m`.
     let m = b.width().next_multiple_of(LANES);
     let mut column = Accumulator::default();
     let mut k = 0;
     while k < r.width() {
-        // The chunk at `j = m` lies above `b`; the one below it is the top one.
+        // The chunk at `j = m` lies above `b`; the one below it is the top chunk of `b`.
         let mut i = k.saturating_sub(m);
         let end = a.width().min(k + LANES);
         let mut limb_of_b = b.limb(k - i + lane);
@@ -70,14 +71,14 @@ pub fn product(
     }
 }
 
-/// Adds up a chunk of columns; returns its limb, and the column of the next
-/// chunk that the lane begins with.
+/// Adds up a chunk of columns. Returns the lane's limb, and the value with which the lane
+/// begins its column of the next chunk.
 #[inline(always)]
 fn carry_up(group: Group<LANES>, column: Accumulator) -> (Limb, Accumulator) {
     let lane = group.lane();
     let [low, middle, high] = column.limbs();
-    // What lane 0, or lanes 0 and 1, receive here comes from the top of the chunk
-    // and belongs to the chunk above.
+    // The values that lane 0, or lanes 0 and 1, receive here come from the top of the chunk and
+    // belong to the chunk above.
     let middle = group.rotate_up(middle, 1);
     let high = group.rotate_up(high, 2);
     let (mut x, mut next) = (u64::from(low), 0);

@@ -1,4 +1,4 @@
-//! Multiplication by three products of half the width (Karatsuba; Honda).
+//! Multiplication by three products of half the width (Karatsuba; [Honda 2015]).
 //!
 //! With `a = a1 B^h + a0` and `b = b1 B^h + b0`,
 //!
@@ -6,15 +6,14 @@
 //! a b = a1 b1 B^2h + (a0 b0 + a1 b1 - (a0 - a1)(b0 - b1)) B^h + a0 b0
 //! ```
 //!
-//! The recursion, its scratch and what happens to operands of unequal length are
-//! written down in [`bigint_core::karatsuba`]. It is unrolled by type, as at
-//! thread level. Signs differ between the groups of a warp, so they become masks
-//! and never branches.
+//! [`bigint_core::karatsuba`] explains the recursion, its scratch, and operands of unequal
+//! length. Here the recursion is unrolled by types, as at thread level. Signs become masks and
+//! never branches.
 //!
-//! Halves begin anywhere, so a lane reads limbs that others wrote: barriers stand
-//! between the parts.
+//! Halves begin anywhere, so a lane reads limbs that other lanes wrote. Barriers separate the
+//! parts.
 //!
-//! Cost: at most `(3/4)^DEPTH` of Comba's products; the linear rest runs on
+//! Cost: at least `(3/4)^DEPTH` of the products of Comba's method. The linear work is done on
 //! scratch in device memory.
 
 use super::comba;
@@ -25,8 +24,8 @@ use bigint_core::Limb;
 use bigint_core::karatsuba::{DEPTH, Split, split};
 use core::marker::PhantomData;
 
-/// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` holds the
-/// full product and `bigint_core::karatsuba::scratch` limbs more.
+/// `r = a * b`, cut or zero-extended to the width of `r`. `scratch` has room for the whole
+/// product and `bigint_core::karatsuba::scratch` limbs more.
 #[inline(always)]
 pub fn product<S: Stride>(
     group: Group<LANES>,
@@ -46,7 +45,7 @@ pub fn product<S: Stride>(
         r.set(own, p.limb(own));
         at += LANES;
     }
-    // The next number's product takes the place of this one.
+    // The next number's product uses the same scratch.
     group.sync();
 }
 
@@ -54,13 +53,13 @@ pub fn product<S: Stride>(
 type Whole = Halves<Halves<Base>>;
 const _: () = assert!(Whole::DEPTH == DEPTH);
 
-/// How the products of one level of the recursion are computed.
+/// A level of the recursion, which computes the products of the level above.
 trait Level {
-    /// Splits that are left.
+    /// The number of splits that are left.
     const DEPTH: usize;
 
-    /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch. Operands
-    /// are complete before, and the product is not before the next barrier.
+    /// `p = a * b` exactly; `p` has the limbs of both, `s` is scratch. Operands are complete
+    /// when this is called; the product is complete after the next barrier.
     fn multiply(
         group: Group<LANES>,
         p: Number<Unit>,
@@ -70,7 +69,7 @@ trait Level {
     );
 }
 
-/// The end of the recursion: Comba.
+/// The end of the recursion: products by Comba's method.
 struct Base;
 
 impl Level for Base {
@@ -88,7 +87,7 @@ impl Level for Base {
     }
 }
 
-/// One split; `Below` multiplies the halves.
+/// One split, whose products `Below` computes.
 struct Halves<Below>(PhantomData<Below>);
 
 impl<Below: Level> Level for Halves<Below> {
@@ -119,7 +118,7 @@ impl<Below: Level> Level for Halves<Below> {
         let (x, y) = (p.part(0, h), p.part(h, 2 * h));
         let mut subtract = 0;
         if products == 3 {
-            // The middle product is subtracted where both signs are the same.
+            // The middle product is subtracted if both signs are the same.
             subtract = 1 ^ magnitude(group, x, a0, a1) ^ magnitude(group, y, b0, b1);
             group.sync();
         }
@@ -150,10 +149,10 @@ impl<Below: Level> Level for Halves<Below> {
     }
 }
 
-/// `r = |x - y|`; says whether `x < y`, as 0 or 1.
+/// Sets `r` to `|x - y|`, and returns 1 if `x < y`, else 0.
 ///
-/// A negative difference is complemented and 1 is added; the others go through
-/// the same steps with nothing to complement or add.
+/// A negative difference is complemented, and 1 is added. Other differences go through the same
+/// steps with nothing to complement or add.
 #[inline(always)]
 fn magnitude(group: Group<LANES>, r: Number<Unit>, x: Number<Any>, y: Number<Any>) -> Limb {
     let negative = sub::number(group, r, x, y);
@@ -170,11 +169,11 @@ fn magnitude(group: Group<LANES>, r: Number<Unit>, x: Number<Any>, y: Number<Any
     negative
 }
 
-/// `t = a0 b0 + a1 b1 - t` where `subtract` is 1, `+ t` where it is 0; `p` holds
-/// the first two products.
+/// Sets `t` to `a0 b0 + a1 b1 - t` if `subtract` is 1, and to `a0 b0 + a1 b1 + t` if it is 0.
+/// `p` holds the first two products.
 ///
-/// Subtraction adds the complement of `t` and 1, modulo the width of `t`: the
-/// result is not negative and fits.
+/// Subtraction adds the complement of `t` and 1, cut to the width of `t`. The result is not
+/// negative, and fits.
 #[inline(always)]
 fn middle(group: Group<LANES>, t: Number<Unit>, p: Number<Unit>, h: u32, subtract: Limb) {
     let (low, high) = (p.part(0, 2 * h), p.part(2 * h, p.width()));

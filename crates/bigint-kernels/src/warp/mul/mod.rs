@@ -1,4 +1,4 @@
-//! Multiplication, full or cut to the result's width.
+//! Multiplication by lanes of a warp. The product is whole, or cut to the result's width.
 
 pub mod comba;
 pub mod karatsuba;
@@ -14,7 +14,7 @@ use bigint_core::Arguments;
 use bigint_core::kernel::Toeplitz as Plan;
 use bigint_core::specialization::{Moves, ProductByRows, Toeplitz};
 
-/// By rows.
+/// Multiplies by rows.
 #[inline(always)]
 pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Batches {
@@ -39,7 +39,7 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// By Toeplitz matrices on tensor cores, a whole warp on a number.
+/// Multiplies by Toeplitz matrices on tensor cores, with a whole warp on a number.
 #[inline(always)]
 pub fn toeplitz<S: Stride>(batches: Batches<'_, LANES, S>) {
     let Arguments { a, b, .. } = batches.arguments;
@@ -52,7 +52,7 @@ pub fn toeplitz<S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// By columns, a whole warp on a number.
+/// Multiplies by columns, with a whole warp on a number.
 #[inline(always)]
 pub fn comba<S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
@@ -60,7 +60,7 @@ pub fn comba<S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// By three products of half the width, a whole warp on a number.
+/// Multiplies by three products of half the width, with a whole warp on a number.
 #[inline(always)]
 pub fn karatsuba<S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {

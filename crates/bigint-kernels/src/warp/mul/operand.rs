@@ -1,30 +1,31 @@
-//! What rows of a product take limbs from and store them to, four at a time, at places that
-//! are multiples of four.
+//! The numbers from which rows of a product load limbs and to which they store them, four at a
+//! time, at places that are multiples of 4.
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::staged::Staged;
 use bigint_core::Limb;
 
-/// A number whose limbs are moved four at a time: zero above its width, where nothing that
-/// is stored arrives.
+/// A number whose limbs are moved four at a time. Above its width it reads as zero, and stores
+/// do nothing.
 pub trait Operand: Copy {
-    /// Limbs in the number.
+    /// The limbs of the number.
     fn width(self) -> u32;
 
     /// The limbs below `end`, a multiple of 4.
     fn below(self, end: u32) -> Self;
 
-    /// The operand, or a number that reads as zero, and where nothing that is stored arrives.
+    /// The operand, switched off if `on` is false: it then reads as zero, and stores do
+    /// nothing.
     fn switched(self, on: bool) -> Self;
 
     /// Limbs `at .. at + N`; both are multiples of 4.
     fn fours<const N: usize>(self, at: u32) -> [Limb; N];
 
-    /// Sets limbs `at .. at + N`, likewise.
+    /// Sets limbs `at .. at + N`; both are multiples of 4.
     fn set_fours<const N: usize>(self, at: u32, limbs: [Limb; N]);
 }
 
-/// A number in device memory: `FOURS` says that [`in_fours`](Number::in_fours) holds, else
+/// A number in device memory. `FOURS` says that [`in_fours`](Number::in_fours) holds; otherwise
 /// limbs are moved one by one.
 #[derive(Clone, Copy)]
 pub struct InMemory<S, const FOURS: bool>(pub Number<S>);

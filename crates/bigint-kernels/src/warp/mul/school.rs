@@ -1,30 +1,30 @@
-//! Multiplication by rows (School; [Langer 2015]), each row by windows that slide (Honda's
-//! rotating sums, many limbs at a time).
+//! Multiplication by rows (School; [Langer 2015]). Each row is computed by sliding windows (the
+//! rotating sums of [Honda 2015], with many limbs at a time).
 //!
-//! `a b` is the sum over `j` of the rows `a b[j..j+W] B^j`, `B` = 2^32. Each of `LANES`
-//! lanes has a digit of `X` limbs of the row's `W = X LANES` limbs of `b`, and a window
-//! over what `a` times its digit has sent up ([`Window`]). All lanes multiply by `a[i]`
-//! together:
+//! With `B` = 2^32, `a b` is the sum of the rows `a b[j..j+W] B^j` over all multiples `j` of
+//! `W = X LANES`. Each of `LANES` lanes has a digit of `X` limbs of the row's `W` limbs of `b`,
+//! and a [`Window`] over the part of `a` times its digit that is not given yet. All lanes
+//! multiply by `a[i]` together:
 //!
 //! ```text
 //! window + a[i] digit  =  lowest + window' B
 //! ```
 //!
 //! The lane's lowest limb has weight `i + j + X lane`, which is the highest weight in the
-//! window of the lane below: there it is added. The lowest limb of lane 0 is the
-//! product's limb `i + j`, which later limbs of `a` no longer change. A ring of lanes
-//! brings it to the top lane, which stores four at a time, and which gets from above what
-//! earlier rows left in the product; so it need not be added in the end.
+//! window of the lane below, where it is added. The lowest limb of lane 0 is limb `i + j` of
+//! the product, which later limbs of `a` no longer change. The lanes are a ring, so this limb
+//! goes to the top lane, which stores four limbs at a time. Into the top lane's window come the
+//! limbs that earlier rows left in the product, so they need not be added at the end.
 //!
-//! Limbs of `a` past its end are zero: those steps push limbs out. What is left in the
-//! windows are the row's top limbs. A window's sum has a limb more, at most 2, for the
-//! lane above, and a carry from lane to lane is found as in [`lookahead`].
+//! Limbs of `a` past its end are zero, and the steps with them push limbs out. The limbs left
+//! in the windows are the row's top limbs. The sum of a window has one limb more, at most 2,
+//! which is added to the lane above. Carries from lane to lane are found as in [`lookahead`].
 //!
-//! The operand that fills digits better is `b`. A row's digits have 16 limbs, or 8 where
-//! all of `b` is one short row.
+//! The operand that fills digits better is taken as `b`. The digits of a row have 16 limbs, or
+//! 8 if all of `b` is one short row.
 //!
-//! Cost: `ceil4(n) ceil(m)` products, `m` rounded up to digits; a shuffle, a selection and
-//! five other instructions for `X` products. No scratch. `r` is not an operand.
+//! Cost: `ceil4(n) ceil(m)` products, with `m` rounded up to digits; a shuffle, a selection and
+//! five other instructions for each `X` products. No scratch. `r` overlaps no operand.
 
 use super::operand::{InMemory, Operand};
 use crate::gpu::known::Known;
@@ -44,7 +44,7 @@ pub fn product<const LANES: u32, const FOURS: bool, S: Stride>(
     a: Number<S>,
     b: Number<S>,
 ) {
-    // Limbs of `r` from here on are zero.
+    // Limbs of `r` from `width` on are zero.
     let width = r.width().min(a.width() + b.width());
     let in_memory = InMemory::<S, FOURS>;
     rows(
@@ -76,14 +76,14 @@ pub fn rows<const LANES: u32, T: Operand>(group: Group<LANES>, product: T, a: T,
     }
     let mut j = row::<LANES, 16, true, T>(group, product, a, b, 0);
     while rows == Rows::Several && j < product.width() && j < b.width() {
-        // The next row takes up limbs that other lanes have stored.
+        // The next row loads limbs that other lanes have stored.
         group.sync();
         j = row::<LANES, 16, false, T>(group, product, a, b, j);
     }
 }
 
-/// Adds the row that begins at limb `j` of `b` to the product; returns where the next
-/// row begins. The `FIRST` row finds nothing there.
+/// Adds the row that begins at limb `j` of `b` to the product, and returns the limb at which
+/// the next row begins. Before the `FIRST` row the product is not set.
 #[inline(always)]
 fn row<const LANES: u32, const X: usize, const FIRST: bool, T: Operand>(
     group: Group<LANES>,
@@ -96,14 +96,14 @@ where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
     let own = j + X as u32 * group.lane();
-    // What earlier rows have stored ends where they ended.
+    // Limbs that earlier rows have stored end here.
     let earlier = product.below(j + a.width().next_multiple_of(STEP));
     let window = Window::<X>::new(match FIRST {
         true => [0; X],
         false => earlier.fours(own),
     });
     if !FIRST {
-        // The top lane stores where others have just read.
+        // The top lane stores limbs that others have just read.
         group.sync();
     }
     let is_top = group.lane() == group.lanes() - 1;
@@ -115,15 +115,15 @@ where
         i: 0,
         digit: b.fours(own),
         window,
-        // The top lane takes and stores for all.
+        // The top lane loads and stores for all lanes.
         earlier: earlier.switched(is_top),
         lowest: product.switched(is_top),
         product,
         j,
     };
     let mut left = a.width().min(product.width() - j).div_ceil(STEP);
-    // After `X` steps every limb of the window is in the same register again, so that a
-    // turn of the loop moves none.
+    // After `X` steps every limb of the window is in the same register again, so a turn of the
+    // loop moves none.
     while left >= X as u32 / STEP {
         row.four_steps();
         row.four_steps();
@@ -141,17 +141,19 @@ where
     j + X as u32 * group.lanes()
 }
 
-/// A row that begins at limb `j`, of which the steps before `i` are done, seen from a lane.
+/// The state of a row that begins at limb `j`, of which the steps before `i` are done, seen
+/// from a lane.
 struct Row<T, const LANES: u32, const X: usize, const FIRST: bool> {
     group: Group<LANES>,
     is_top: bool,
     a: T,
-    /// Limbs `i .. i+4` of `a`.
+    /// The limbs `i .. i+4` of `a`.
     limbs_of_a: [Limb; STEP as usize],
     i: u32,
     digit: [Limb; X],
     window: Window<X>,
-    /// The product, for the top lane alone: what it takes up, and where it stores.
+    /// The product, switched on in the top lane alone: to load limbs of earlier rows, and to
+    /// store limbs.
     earlier: T,
     lowest: T,
     product: T,
@@ -182,8 +184,8 @@ where
         self.i = i + STEP;
     }
 
-    /// Gives the limb that comes round from the lane above; for the top lane that is a
-    /// limb of the product.
+    /// One step. Returns the limb that comes from the lane above, around the ring; in the top
+    /// lane this is a limb of the product.
     #[inline(always)]
     fn step(&mut self, limb_of_a: Limb, above: Limb) -> Limb {
         let (limb, carry) = self.window.multiply(limb_of_a, self.digit);
@@ -193,7 +195,7 @@ where
         received
     }
 
-    /// Stores the row's top limbs; the lane's own begin `own` above `i`.
+    /// Stores the row's top limbs. Those of the lane begin `own` limbs above `i`.
     #[inline(always)]
     fn finish(self, own: u32) {
         let group = self.group;

@@ -1,17 +1,17 @@
 //! Multiplication by Toeplitz matrices of bytes, on tensor cores, exact by a bound.
 //!
-//! Cut `b` into columns of `R` bytes, and let `b[s]` be column `s`, a vector. Column `s` of the product is
+//! Cut `b` into columns of `R` bytes, and let the vector `b[s]` be column `s`. Column `s` of the product is
 //!
 //! ```text
 //! c[s] = sum over d of A[d] b[s - d],     A[d][r][k] = a[R d + r - k],   0 <= r, k < R
 //! ```
 //!
-//! where `A[d]` has the same bytes of `a` along each diagonal (Toeplitz). All columns of `b` are
-//! multiplied by the same matrices, so that a product of numbers is one of matrices, with as many columns on
-//! the right as `b` has. Entries of `c[s]` are sums of products of bytes, which carries make bytes of.
+//! where `A[d]` has the same byte of `a` along each diagonal (a Toeplitz matrix). All columns of `b` are multiplied
+//! by the same matrices, so a product of numbers is a product of matrices, with as many columns on the right as `b`
+//! has. Entries of `c[s]` are sums of products of bytes, which carries turn into bytes.
 //!
-//! By hand, in decimal digits, with `R` = 2: 1234 by 5678. `a` = 4, 3, 2, 1 and `b` has columns (8, 7)
-//! and (6, 5); `A[0]` = (4 0 / 3 4), `A[1]` = (2 3 / 1 2), `A[2]` = (0 1 / 0 0).
+//! By hand, 1234 times 5678 in decimal digits with `R` = 2: `a` is 4, 3, 2, 1, and `b` has the columns (8, 7) and (6,
+//! 5). `A[0]` is (4 0 / 3 4), `A[1]` is (2 3 / 1 2), and `A[2]` is (0 1 / 0 0).
 //!
 //! ```text
 //! c[0] = A[0] (8 7)             = (32 52)          32
@@ -20,16 +20,15 @@
 //! c[3] = A[2] (6 5)             = ( 5  0)          + 5000000               = 7006652
 //! ```
 //!
-//! Columns are cyclic: there are `N` of them, and `b[s - d]` with `s < d` is `b[s - d + N]`, which makes
-//! column `s + N` of the product. So one accumulator makes both: what it has after `d = s` is `c[s]`,
-//! which is kept, and what comes from there on is `c[s + N]`, the end less what was kept. No step is in
-//! vain but for those at the ends of the band.
+//! Columns are cyclic: there are `N` of them, and for `s < d`, `b[s - d]` is `b[s - d + N]`, whose product belongs to
+//! column `s + N`. So one accumulator computes both columns. After `d = s` it has `c[s]`, which is kept; its value at
+//! the end, minus what was kept, is `c[s + N]`. No step is wasted except those at the ends of the band.
 //!
-//! A warp has `N = 8 P` columns, eight in each of `P` passes, and `R = 32 T`. A step multiplies, for each of
-//! `T` blocks of 32 rows, two matrices of 16 rows and 32 columns by one of 32 rows and eight columns.
-//! What `A` has in such a block depends on `R d + 32 m - k` alone: the words that a step makes of `a`
-//! serve `T` blocks, one after the other. Rows are taken in such an order that the four sums of a lane
-//! belong to four neighbouring bytes, a limb. With `g = lane / 4` and `q = lane % 4`:
+//! A warp has `N = 8 P` columns, eight in each of `P` passes, and `R = 32 T`. For each of `T` blocks of 32 rows, a
+//! step multiplies two matrices of 16 rows and 32 columns by one of 32 rows and eight columns. The part of `A` in
+//! block `m` depends only on `R d + 32 m - k`, so the words that a step computes from `a` serve `T` blocks, one after
+//! the other. Rows are in such an order that the four sums of a lane belong to four neighbouring bytes, which are a
+//! limb. With `g = lane / 4` and `q = lane % 4`:
 //!
 //! ```text
 //!                 first matrix, row g   g + 8     second, row g   g + 8
@@ -38,15 +37,15 @@
 //! words of b      2 q and 2 q + 1 of a block of column g - d
 //! ```
 //!
-//! Bound: a sum has at most `4 * 512` products below 2^16, and so less than 2^27; of the four that make
-//! a limb, below `2^27 (1 + 2^8 + 2^16 + 2^24) < 2^52`; with a limb, and with what comes from below, below
-//! 2^53. (Bytes may be as many as 33025 before sums reach 2^31.)
+//! Bound: a sum has at most `4 * 512` products below 2^16, so it is less than 2^27. The four sums of a limb are
+//! together below `2^27 (1 + 2^8 + 2^16 + 2^24) < 2^52`. With a limb of an earlier product and the carry from below
+//! they are below 2^53. (There may be up to 33025 bytes before sums reach 2^31.)
 //!
-//! Wider operands are cut into pieces of 512 limbs, whose products are added up, by rows (School).
+//! Wider operands are cut into pieces of 512 limbs, whose products are added up row by row.
 //!
-//! Cost: `2 T P (ceil(n / 8 T) T + (T + 1) / 2)` products of matrices, of 4096 bytes by bytes each, for `n` limbs of the
-//! narrower operand; for each `2 T` of them eight permutations of bytes, and four loads of shared memory.
-//! No scratch. `r` is no operand.
+//! Cost: `2 T P (ceil(n / 8 T) T + (T + 1) / 2)` products of matrices, of 4096 bytes by bytes each, for `n` limbs of
+//! the narrower operand; for each `2 T` of them eight permutations of bytes, and four loads of shared memory. No
+//! scratch. `r` overlaps no operand.
 
 use crate::gpu::known::Known;
 use crate::gpu::matrix::{self, Sums, multiply_add};
@@ -59,13 +58,16 @@ use bigint_core::kernel::Toeplitz;
 use bigint_core::specialization::{Toeplitz as Of, moves_fours};
 use bigint_core::{LIMB_BITS, Limb};
 
-/// Limbs of a block.
+/// The most blocks of a column for which a lane keeps sums in registers. For more it keeps them where they go in the end.
+const KEEPS_UP_TO: usize = 3;
+
+/// The limbs of a block.
 const BLOCK: u32 = 8;
 
-/// Columns of a pass.
+/// The columns of a pass.
 const COLUMNS: u32 = 8;
 
-/// The products that fall to the calling lane's warp, of columns of `T` blocks.
+/// Computes the products that fall to the calling lane's warp, by columns of `T` blocks.
 #[allow(unsafe_code)]
 #[inline(always)]
 pub fn products<const T: usize, S: Stride>(batches: Batches<'_, LANES, S>) {
@@ -73,7 +75,7 @@ pub fn products<const T: usize, S: Stride>(batches: Batches<'_, LANES, S>) {
     let Toeplitz { passes, .. } = Toeplitz::of(a.width as u32, b.width as u32);
     let plan = Toeplitz {
         blocks: T as u32,
-        // Columns of fewer blocks are eight.
+        // If columns have fewer blocks, there are eight of them.
         passes: if T < 3 { 1 } else { passes },
     };
     // SAFETY: by the contract of `Batches::new` a launch has as much shared memory for each lane.
@@ -96,7 +98,7 @@ pub fn products<const T: usize, S: Stride>(batches: Batches<'_, LANES, S>) {
     }
 }
 
-/// A warp, its shared memory and how it cuts numbers, of which `T` blocks make a column.
+/// A warp, its shared memory, and its cut of numbers into columns of `T` blocks.
 #[derive(Clone, Copy)]
 struct Warp<const T: usize> {
     group: Group<LANES>,
@@ -105,22 +107,22 @@ struct Warp<const T: usize> {
 }
 
 impl<const T: usize> Warp<T> {
-    /// Limbs of a column.
+    /// The limbs of a column.
     const COLUMN: u32 = BLOCK * T as u32;
-    /// Limbs of all columns of a pass.
+    /// The limbs of all columns of a pass.
     const PASS: u32 = Self::COLUMN * COLUMNS;
-    /// Sums that lanes make limbs of together, those of a pass and of as many limbs above.
+    /// The sums that lanes turn into limbs together: those of a pass, and of as many limbs above.
     const ROUND: u32 = 2 * Self::PASS;
     /// Whether operands may be wider than their columns.
     const HAS_PIECES: bool = T == 4;
 
-    /// The calling lane, of which nothing is computed ahead of where this is asked for.
+    /// The calling lane's index, such that nothing that depends on it is computed earlier.
     #[inline(always)]
     fn lane(self) -> u32 {
         thread::here(self.group.lane())
     }
 
-    /// The zeros below and above the words of `a`.
+    /// Sets the zeros below and above the words of `a`, 40 above at most.
     #[inline(always)]
     fn set_zeros(self) {
         let lane = self.lane();
@@ -128,11 +130,15 @@ impl<const T: usize> Warp<T> {
         if lane < BLOCK {
             self.shared.set_limb(lane, 0);
         }
-        let mut at = above + lane;
-        while at < self.plan.matrix_limbs() {
-            self.shared.set_limb(at, 0);
-            at += LANES;
-        }
+        for_each::<2>(
+            #[inline(always)]
+            |i| {
+                let at = above + lane + LANES * i as u32;
+                if at < self.plan.matrix_limbs() {
+                    self.shared.set_limb(at, 0);
+                }
+            },
+        );
     }
 
     /// `r = a * b`, cut or zero-extended to the width of `r`.
@@ -157,7 +163,7 @@ impl<const T: usize> Warp<T> {
         }
     }
 
-    /// `r = a * b`, as far as its limbs are not zero for certain, from the limb on that this gives.
+    /// Computes `r = a * b`, except limbs that are certainly zero, and returns the limb from which on these are.
     #[inline(always)]
     fn by_pieces<const FOURS: bool, S: Stride>(
         self,
@@ -165,7 +171,7 @@ impl<const T: usize> Warp<T> {
         a: Number<S>,
         b: Number<S>,
     ) -> u32 {
-        // A power of two; wider operands are cut into pieces of the most that there are.
+        // The width of a piece is a power of two. Wider operands are cut into the widest pieces.
         let piece = self.plan.limbs();
         let up = |width: u32| (width + piece - 1) & !(piece - 1);
         let (a_end, b_end) = (up(a.width()), up(b.width()));
@@ -173,7 +179,7 @@ impl<const T: usize> Warp<T> {
         while j < b_end && j < r.width() {
             let (mut i, mut carry) = (0, 0);
             while i < a_end && i + j < r.width() {
-                // Below this, the window has limbs of earlier products.
+                // The lowest so many limbs of the window have been set by earlier products.
                 let earlier = match (i, j) {
                     (0, 0) => 0,
                     (_, 0) => piece,
@@ -189,8 +195,8 @@ impl<const T: usize> Warp<T> {
         a_end + b_end
     }
 
-    /// Adds the product of two pieces to the limbs of the window that are there from `earlier` ones, and
-    /// the carry of the product before to the middle of the window. Gives the carry out of the window.
+    /// Adds the product of two pieces to the limbs of the window that `earlier` products have set, and the carry of
+    /// the product before to the middle of the window. Returns the carry out of the window.
     #[inline(always)]
     fn piece<const FOURS: bool, S: Stride>(
         self,
@@ -202,8 +208,8 @@ impl<const T: usize> Warp<T> {
     ) -> Limb {
         self.bring_in::<FOURS, S>(a, b);
         self.group.sync();
-        // The steps of the band, in turns of `T`: those that have limbs of `a` and the first, which begins
-        // below them.
+        // The steps of the band, in turns of `T` steps: those that have limbs of `a`, and the first turn, which
+        // begins below them.
         let turns = a.width().div_ceil(Self::COLUMN) + 1;
         let mut pass = 0;
         while pass < self.plan.passes {
@@ -226,7 +232,7 @@ impl<const T: usize> Warp<T> {
         out
     }
 
-    /// Both operands to shared memory, with zeros above.
+    /// Moves both operands to shared memory, with zeros above.
     #[inline(always)]
     fn bring_in<const FOURS: bool, S: Stride>(self, a: Number<S>, b: Number<S>) {
         let lane = self.lane();
@@ -234,7 +240,7 @@ impl<const T: usize> Warp<T> {
         while pass < self.plan.passes {
             let from = pass * Self::PASS;
             let (a, b) = (a.part(from, u32::MAX), b.part(from, u32::MAX));
-            // Unit `y` of both operands' limbs, `each` of which are of one.
+            // The number and the place of unit `y` of both operands together. Each operand has `each` units.
             let source = |y: u32, each: u32| match y < each {
                 true => (a, y),
                 false => (b, y - each),
@@ -278,7 +284,8 @@ impl<const T: usize> Warp<T> {
         }
     }
 
-    /// Where unit `y`, of so many limbs, of both operands' limbs `from ..` of a pass goes.
+    /// The place in shared memory of unit `y`, of `limbs` limbs, of both operands' limbs of a pass, which begin at
+    /// limb `from`.
     #[inline(always)]
     fn place(self, y: u32, limbs: u32, from: u32) -> u32 {
         let each = Self::PASS / limbs;
@@ -292,8 +299,8 @@ impl<const T: usize> Warp<T> {
         }
     }
 
-    /// Sums of a round to limbs of its window, and the carry out of it, the same in all lanes; `carry`
-    /// comes in.
+    /// Turns the sums of a round into limbs of its window, with `carry` coming in. Returns the carry out, the same in
+    /// all lanes.
     #[inline(always)]
     fn release<const FOURS: bool, S: Stride>(
         self,
@@ -306,7 +313,7 @@ impl<const T: usize> Warp<T> {
         let lane = self.lane();
         let chunk = 4 * T as u32;
         let first = self.plan.sum(round * Self::ROUND + chunk * lane);
-        // What earlier products have left there, or else what makes way for limbs.
+        // The limbs of earlier products, if there are any; then those of the result.
         let mut limbs = [[0; 4]; T];
         if Self::HAS_PIECES && earlier.width() > 0 {
             for_each_limb::<T>(
@@ -330,7 +337,7 @@ impl<const T: usize> Warp<T> {
         let (lowest, carries) = limbs[0][0].overflowing_add(below);
         let mut out = over;
         if group.all(!carries) {
-            // As for nearly all numbers: what is left over is far less than a limb.
+            // This is so for nearly all numbers, as carries between lanes are far less than a limb.
             limbs[0][0] = lowest;
         } else {
             let carry = add(&mut limbs, below);
@@ -347,8 +354,8 @@ impl<const T: usize> Warp<T> {
         group.shuffle(out, LANES - 1)
     }
 
-    /// Sets limbs of a round's window, of which each lane has `4 T`: by way of shared memory, in the place of
-    /// the sums, so that neighbours set neighbouring limbs.
+    /// Sets the limbs of a round's window, of which each lane has `4 T`. They pass through shared memory, in the
+    /// place of the sums, so that neighbouring lanes set neighbouring limbs.
     #[inline(always)]
     fn set_side_by_side<const FOURS: bool, S: Stride>(
         self,
@@ -357,6 +364,10 @@ impl<const T: usize> Warp<T> {
         limbs: [[Limb; 4]; T],
     ) {
         let lane = self.lane();
+        if FOURS && T == 1 {
+            window.set_fours::<4, true>(4 * lane, limbs[0]);
+            return;
+        }
         let own = self.shared.from_word(self.plan.sum(round * Self::ROUND));
         self.group.sync();
         for_each::<T>(
@@ -383,8 +394,8 @@ impl<const T: usize> Warp<T> {
         }
     }
 
-    /// The place of limbs `4 four ..` of a round: those that eight lanes set at once lie in different
-    /// banks, and so do those that they get.
+    /// The place of limbs `4 four .. 4 four + 4` of a round. Those that eight lanes set at once lie in different
+    /// banks, and so do those that they load at once.
     #[inline(always)]
     fn four_at(four: u32) -> u32 {
         match T {
@@ -395,132 +406,175 @@ impl<const T: usize> Warp<T> {
     }
 }
 
-/// The columns of a pass, on their way.
+/// Does `work` for 0 to 7, unrolled, unless it breaks off.
+macro_rules! eight {
+    ($i:ident => $work:block) => {
+        eight!($i => $work; 0 1 2 3 4 5 6 7);
+    };
+    ($i:ident => $work:block; $first:literal $($more:literal)*) => {
+        let $i = $first;
+        $work
+        eight!($i => $work; $($more)*);
+    };
+    ($i:ident => $work:block;) => {};
+}
+
+/// The state of the columns of a pass.
 struct Columns<const T: usize> {
     warp: Warp<T>,
-    /// Sums of each block, by the first matrix and the second.
+    pass: u32,
+    /// The sums of each block, of the first matrix and of the second.
     sums: [[Sums; 2]; T],
-    /// Words of `a` of the last `T` steps.
+    /// The sums that are kept of the lane's first column and its second, where registers have room.
+    kept: [[[u32; 4]; 2]; T],
+    /// The words of `a` for the last `T` steps.
     rows: [[u32; BLOCK as usize]; T],
-    /// What the next step takes: the words of `a` from above, and those of `b`.
+    /// The words for the next step: those of `a`, from the top down, and those of `b`.
     next: ([u32; 3], u64),
-    /// Where the words of `a` for the next turn begin.
+    /// The place at which the words of `a` for the first turn of a round begin.
     a_at: u32,
-    /// Where those of its column of `b` do, in pairs, and those of the first column.
-    b_at: u32,
-    b_first: u32,
-    /// The word of the lane's row in the first of its two columns, and how many turns it is until that
-    /// column is done.
-    own: u32,
-    due: u32,
     /// The lane's row of a block.
     g: u32,
+    /// Half of its first column's place among eight.
+    q: u32,
 }
 
 impl<const T: usize> Columns<T> {
-    /// Words from a column's sums to the next one's.
+    /// The words from the sums of a column to those of the next.
     const APART: u32 = Warp::<T>::COLUMN + 2;
+    /// Whether sums are kept in registers.
+    const KEEPS: bool = T <= KEEPS_UP_TO;
 
     #[inline(always)]
     fn new(warp: Warp<T>, pass: u32) -> Self {
         let lane = warp.lane();
         let (g, q) = (lane / 4 % 8, lane % 4);
-        let plan = warp.plan;
-        let (first, own) = (COLUMNS * pass, COLUMNS * pass + 2 * q);
-        let b_first = plan.columns_at() / 2 + q;
         let mut columns = Columns {
             warp,
+            pass,
             sums: [[[0; 4]; 2]; T],
+            kept: [[[0; 4]; 2]; T],
             rows: [[0; BLOCK as usize]; T],
             next: ([0; 3], 0),
             a_at: BLOCK + g - 2 * q,
-            b_at: b_first + plan.column_limbs() / 2 * (first + g),
-            b_first,
-            own: plan.sums_at() + Self::APART * own + g,
-            due: own,
             g,
+            q,
         };
-        columns.next = (columns.of_a(0), columns.of_b(columns.b_at, 0));
+        columns.next = (columns.of_a(0), columns.of_b(columns.round(0)[0], 0, 0));
         columns
     }
 
-    /// All turns, and what comes of them: the sums of all columns.
+    /// Makes all turns, in rounds of eight, and stores the sums of all columns.
     #[inline(always)]
     fn multiply(mut self, turns: u32) {
-        self.turn::<true>();
-        let mut turn = 1;
-        while turn < turns {
-            // Column `turn - 1` is done.
-            if self.due == 0 {
-                self.keep::<0>();
-            }
-            if self.due == u32::MAX {
-                self.keep::<1>();
-            }
-            self.due = self.due.wrapping_sub(1);
-            self.turn::<false>();
-            turn += 1;
+        let passes = self.warp.plan.passes;
+        let mut columns = self.round(0);
+        self.turn::<true>(0, columns, columns);
+        let mut round = 0;
+        'all: while round < passes {
+            let next = self.round(round + 1);
+            // The columns of a pass are done one after the other in the round of its number.
+            let due = if round == self.pass { self.q } else { COLUMNS };
+            eight!(turn => {
+                if COLUMNS * round + turn + 1 >= turns {
+                    break 'all;
+                }
+                if due == turn / 2 {
+                    self.keep(turn % 2);
+                }
+                self.turn::<false>(turn + 1, columns, next);
+            });
+            self.a_at += COLUMNS * Warp::<T>::COLUMN;
+            columns = next;
+            round += 1;
         }
-        // Those that were kept are due no more.
-        self.finish::<0>(self.due > u32::MAX / 2);
-        self.finish::<1>(self.due.wrapping_add(1) > u32::MAX / 2);
+        self.finish(turns);
     }
 
-    /// Keeps the sums so far of the lane's first column or its second.
+    /// Keeps the sums so far of the lane's first or second column.
     #[inline(always)]
-    fn keep<const SECOND: u32>(&self) {
+    fn keep(&mut self, second: u32) {
         for_each::<T>(
             #[inline(always)]
             |m| {
-                let at = self.place::<SECOND>(m);
-                self.warp.shared.set_word(at, self.sum::<SECOND>(m));
+                let sums = of_column(self.sums[m], second as usize);
+                if Self::KEEPS {
+                    self.kept[m][second as usize] = sums;
+                } else {
+                    let at = self.place(m, second);
+                    self.warp.shared.set_word(at, sum(sums));
+                }
             },
         );
     }
 
-    /// The sums of the lane's first column or its second: what was kept, or else all, and the rest.
+    /// Stores the sums of both columns: what was kept, or else all, and the rest.
     #[inline(always)]
-    fn finish<const SECOND: u32>(&self, is_kept: bool) {
+    fn finish(&self, turns: u32) {
         let Warp { plan, shared, .. } = self.warp;
         let up = plan.limbs() + 2 * COLUMNS * plan.passes;
-        for_each::<T>(
+        for_each_sum::<T>(
             #[inline(always)]
-            |m| {
-                let at = self.place::<SECOND>(m);
-                let all = self.sum::<SECOND>(m);
-                let low = if is_kept { shared.word(at) } else { all };
+            |m, second| {
+                let at = self.place(m, second as u32);
+                let all = sum(of_column(self.sums[m], second));
+                let low = if self.first_column() + second as u32 + 1 >= turns {
+                    all
+                } else if Self::KEEPS {
+                    sum(self.kept[m][second])
+                } else {
+                    shared.word(at)
+                };
                 shared.set_word(at, low);
                 shared.set_word(at + up, all - low);
             },
         );
     }
 
-    /// The [word](Toeplitz::sum) for the lane's limb of block `m` of its first column or its second.
+    /// The lane's first column.
     #[inline(always)]
-    fn place<const SECOND: u32>(&self, m: usize) -> u32 {
-        let limb = BLOCK * m as u32 + self.g;
-        self.own + Self::APART * SECOND + BLOCK * m as u32 + limb / (4 * T as u32)
+    fn first_column(&self) -> u32 {
+        COLUMNS * self.pass + 2 * self.q
     }
 
-    /// `T` steps, which go once along each column; the first ones begin above the band.
+    /// The [word](Toeplitz::sum) of the lane's limb of block `m` in its first or second column.
     #[inline(always)]
-    fn turn<const IS_FIRST: bool>(&mut self) {
-        let group = self.warp.group;
-        let plan = self.warp.plan;
+    fn place(&self, m: usize, second: u32) -> u32 {
+        let row = BLOCK * m as u32 + self.g;
+        let column = self.warp.plan.sums_at() + Self::APART * (self.first_column() + second);
+        column + row + row / (4 * T as u32)
+    }
+
+    /// The places from which the turns of a round count columns of `b`: up to the turn of the lane's row, and
+    /// after it, as columns are cyclic.
+    #[inline(always)]
+    fn round(&self, round: u32) -> [Stretch; 2] {
+        let Warp { plan, shared, .. } = self.warp;
         let apart = plan.column_limbs() / 2;
-        // Columns are cyclic.
-        let (column, above) = match self.b_at < self.b_first + apart {
-            true => (self.b_at, self.b_at + apart * (COLUMNS * plan.passes - 1)),
-            false => (self.b_at, self.b_at - apart),
-        };
+        let at = plan.columns_at() / 2 + apart * self.g + self.q;
+        // There are one or two passes.
+        let eight = |round: u32| apart * COLUMNS * ((self.pass + round) % plan.passes);
+        [at + eight(round), at + eight(round + 1) + apart * COLUMNS].map(|at| shared.from_word(at))
+    }
+
+    /// Makes `T` steps, which go once along each column: turn `turn` of a round, from 1 to 8. The very first
+    /// turn is 0, and its steps begin above the band.
+    #[inline(always)]
+    fn turn<const IS_FIRST: bool>(&mut self, turn: u32, columns: [Stretch; 2], next: [Stretch; 2]) {
+        let group = self.warp.group;
         for_each::<T>(
             #[inline(always)]
             |i| {
                 let ([r0, r1, r2], b) = self.next;
-                self.next = match i + 1 < T {
-                    true => (self.of_a(i as u32 + 1), self.of_b(column, i as u32 + 1)),
-                    false => (self.of_a(i as u32 + 1), self.of_b(above, 0)),
+                let step = i as u32 + 1;
+                let of_b = if i + 1 < T {
+                    self.of_b(self.column(turn, columns), turn, step)
+                } else if turn < COLUMNS {
+                    self.of_b(self.column(turn + 1, columns), turn + 1, 0)
+                } else {
+                    self.of_b(self.column(1, next), 1, 0)
                 };
+                self.next = (self.of_a(T as u32 * turn + step), of_b);
                 for_each::<4>(
                     #[inline(always)]
                     |k| {
@@ -543,42 +597,49 @@ impl<const T: usize> Columns<T> {
                 );
             },
         );
-        self.a_at += Warp::<T>::COLUMN;
-        self.b_at = above;
     }
 
-    /// The words of `a` for step `i` of a turn.
+    /// The one of a round's two places from which turn `turn` counts.
+    #[inline(always)]
+    fn column(&self, turn: u32, [here, above]: [Stretch; 2]) -> Stretch {
+        if turn <= self.g { here } else { above }
+    }
+
+    /// The words of `a` for step `i` of a round.
     #[inline(always)]
     fn of_a(&self, i: u32) -> [u32; 3] {
         let at = self.a_at + BLOCK * i;
         [0, 1, 2].map(|below| self.warp.shared.limb(at.wrapping_sub(below)))
     }
 
-    /// The words of a column of `b` for step `i` of a turn, the upper blocks first.
+    /// The words of a column of `b` for step `i` of turn `turn` of a round, the upper blocks first.
     #[inline(always)]
-    fn of_b(&self, column: u32, i: u32) -> u64 {
-        self.warp
-            .shared
-            .word(column + BLOCK / 2 * (T as u32 - 1 - i))
-    }
-
-    /// The sum for a limb: of block `m` of the lane's first column or its second.
-    #[inline(always)]
-    fn sum<const SECOND: u32>(&self, m: usize) -> u64 {
-        let [[x0, y0, x1, y1], [x2, y2, x3, y3]] = self.sums[m];
-        let [s0, s1, s2, s3] = match SECOND {
-            0 => [x0, x1, x2, x3],
-            _ => [y0, y1, y2, y3],
-        };
-        [(s1, 8), (s2, 16), (s3, 24)].iter().fold(
-            u64::from(s0),
-            #[inline(always)]
-            |sum, &(byte, up)| sum + (u64::from(byte) << up),
-        )
+    fn of_b(&self, column: Stretch, turn: u32, i: u32) -> u64 {
+        let back = self.warp.plan.column_limbs() / 2 * turn;
+        column.word((BLOCK / 2 * (T as u32 - 1 - i)).wrapping_sub(back))
     }
 }
 
-/// Adds one limb; the carry out.
+/// The four sums that make a limb, in a lane's first column or its second.
+#[inline(always)]
+fn of_column([[x0, y0, x1, y1], [x2, y2, x3, y3]]: [Sums; 2], second: usize) -> [u32; 4] {
+    match second {
+        0 => [x0, x1, x2, x3],
+        _ => [y0, y1, y2, y3],
+    }
+}
+
+/// The sum for a limb.
+#[inline(always)]
+fn sum([s0, s1, s2, s3]: [u32; 4]) -> u64 {
+    [(s1, 8), (s2, 16), (s3, 24)].iter().fold(
+        u64::from(s0),
+        #[inline(always)]
+        |sum, &(byte, up)| sum + (u64::from(byte) << up),
+    )
+}
+
+/// Adds one limb, and returns the carry out.
 #[inline(always)]
 fn add<const T: usize>(limbs: &mut [[Limb; 4]; T], limb: Limb) -> Limb {
     let mut carry = u64::from(limb);
@@ -593,8 +654,8 @@ fn add<const T: usize>(limbs: &mut [[Limb; 4]; T], limb: Limb) -> Limb {
     carry as Limb
 }
 
-/// Does `work` for each of `N` things, at most 4. (No loop: one that is not unrolled would keep
-/// values in memory.)
+/// Calls `work` with each number below `N`, which is at most 4. (There is no loop, as one that is not unrolled would
+/// keep values in memory.)
 #[inline(always)]
 fn for_each<const N: usize>(mut work: impl FnMut(usize)) {
     work(0);
@@ -609,7 +670,21 @@ fn for_each<const N: usize>(mut work: impl FnMut(usize)) {
     }
 }
 
-/// The same for each of a lane's `4 T` limbs.
+/// Calls `work` for each of a lane's `2 T` sums of a pass, by block and column.
+#[inline(always)]
+fn for_each_sum<const T: usize>(mut work: impl FnMut(usize, usize)) {
+    for_each::<T>(
+        #[inline(always)]
+        |m| {
+            for_each::<2>(
+                #[inline(always)]
+                |second| work(m, second),
+            );
+        },
+    );
+}
+
+/// Calls `work` for each of a lane's `4 T` limbs, as [`for_each`] does.
 #[inline(always)]
 fn for_each_limb<const T: usize>(mut work: impl FnMut(usize, usize)) {
     for_each::<T>(

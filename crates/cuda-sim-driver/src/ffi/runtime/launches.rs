@@ -23,7 +23,7 @@ pub struct Dim3 {
     z: u32,
 }
 
-/// What stands between `<<<` and `>>>`.
+/// The configuration of a launch, between `<<<` and `>>>`.
 struct Configuration {
     grid: Dim3,
     block: Dim3,

@@ -1,4 +1,4 @@
-//! What the runtime and the driver call differently and do alike.
+//! The functions that the runtime and the driver have under different names.
 
 use super::call::{self, driver_call};
 use super::programs::kernel;

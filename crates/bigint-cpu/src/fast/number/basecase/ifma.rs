@@ -1,27 +1,24 @@
-//! Schoolbook inside one number with AVX-512 IFMA: eight digits of 52 bits a
-//! vector, by columns.
+//! Schoolbook within one number with AVX-512 IFMA, by columns, with eight digits of 52 bits in a
+//! vector.
 //!
-//! Write `a = sum x_i D^i`, `b = sum y_i D^i`, `D = 2^52`. Result digits
-//! `8c .. 8c + 8` receive, for every `i`, the low halves of `x_i y_(k - i)`
-//! and, one digit higher, the high halves:
+//! Let `a = sum x_i D^i` and `b = sum y_i D^i` with `D = 2^52`. For every `i`, the result's digits
+//! `8c .. 8c + 8` receive the low halves of `x_i y_(k - i)`, and one digit higher the high halves:
 //!
 //! ```text
 //! low[8c..]  += lo52(x_i * y[8c - i ..])      high[8c..] += hi52(x_i * y[8c - i ..])
 //! t[k] = low[k] + high[k - 1]
 //! ```
 //!
-//! `x_i` is broadcast, `y[8c - i ..]` is one unaligned load from a copy of `y`
-//! with zeros on both sides, and the accumulators never leave their registers.
-//! The shift by one digit between the halves happens once per column block,
-//! not once per product.
+//! `x_i` is broadcast, `y[8c - i ..]` is one unaligned load from a copy of `y` with zeros on both
+//! sides, and the accumulators never leave their registers. The halves are shifted against each
+//! other by one digit once for each block of columns, not once for each product.
 //!
-//! **Bounds.** A column adds at most `m = min(digits)` halves below `2^52` to
-//! each accumulator, so `t < 2 m 2^52 <= 2^64` for `m <= 2048`. [`mul`] cuts
-//! operands so that `m <= MAX_DIGITS = 160`. The carry `t >> 52` is then at
-//! most `2 m < 2^12`; one vector pass leaves digits of at most
-//! `2^52 - 1 + 2^12`, and what ripples further is a carry of one, found for
-//! all eight digits by one addition on bit masks (a digit of exactly `D - 1`
-//! propagates, one of at least `D` generates).
+//! **Bounds.** A column adds at most `m = min(digits)` halves below `2^52` to each accumulator, so
+//! `t < 2 m 2^52 <= 2^64` for `m <= 2048`. [`mul`] cuts operands so that `m <= MAX_DIGITS = 160`.
+//! The carry `t >> 52` is then at most `2 m < 2^12`. One vector pass leaves digits of at most
+//! `2^52 - 1 + 2^12`, and afterwards only carries of one ripple on. They are found for all eight
+//! digits by one addition of bit masks: a digit of exactly `D - 1` propagates a carry, and one of
+//! at least `D` generates it.
 //!
 //! **Cost**: `m (n + 15) / 8` pairs of multiply-adds for `m x n` digits.
 #![allow(unsafe_code)]
@@ -31,26 +28,25 @@ use std::arch::x86_64::*;
 use super::super::isa::Avx512;
 use super::super::limbs::add_assign;
 
-/// Below this many limbs in the shorter operand the conversions cost more than
-/// they save.
+/// The limbs of the shorter operand below which the conversions cost more than they save.
 pub(super) const fn min_limbs(is_square: bool) -> usize {
     if is_square { 22 } else { 13 }
 }
 
-/// Limbs of either operand in one pass.
+/// The limbs of either operand in one pass.
 const MAX_LIMBS: usize = 128;
-/// Digits of `MAX_LIMBS` limbs, rounded up to whole vectors.
+/// The digits of `MAX_LIMBS` limbs, rounded up to whole vectors.
 const MAX_DIGITS: usize = (MAX_LIMBS * 64).div_ceil(52).next_multiple_of(8);
-/// Zeros kept on both sides of the digits that are loaded unaligned.
+/// The zeros on both sides of the digits that are loaded unaligned.
 const PAD: usize = 16;
 
-/// Aligned words, written through pointers.
+/// Aligned words, which are written through pointers.
 #[repr(align(64))]
 struct Digits {
     _words: [u64; MAX_DIGITS + 2 * PAD],
 }
 
-/// `r = a b`; lengths as [`super::mul`] states.
+/// Computes `r = a b`, for lengths as [`super::mul`] states them.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
     if a.len() <= MAX_LIMBS && b.len() <= MAX_LIMBS {
         return mul_pass(r, a, b, token);
@@ -66,19 +62,19 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
     }
 }
 
-/// Whether [`mul_low`] takes operands of these lengths, and is worth it.
+/// Whether [`mul_low`] takes operands of these lengths and is worth it.
 pub(super) fn takes_low(a: &[u64], b: &[u64]) -> bool {
     a.len().min(b.len()) >= 20 && a.len().max(b.len()) <= MAX_LIMBS
 }
 
-/// `r` = the low limbs of `a b`, for operands as [`takes_low`] has them: the columns
-/// above `r` are left out.
+/// Sets `r` to the low limbs of `a b`, for operands that [`takes_low`] accepts. The columns above
+/// `r` are left out.
 pub(super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], token: Avx512) {
     mul_pass(r, a, b, token);
 }
 
 fn mul_pass(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx512) {
-    // SAFETY: the token proves every feature the function enables.
+    // SAFETY: the token proves every feature that the function enables.
     unsafe { mul_avx512(r, a, b) }
 }
 
@@ -89,8 +85,8 @@ fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
     let mut y = std::mem::MaybeUninit::<Digits>::uninit();
     let (x, y) = (x.as_mut_ptr().cast::<u64>(), y.as_mut_ptr().cast::<u64>());
     let (nx, ny) = ((a.len() * 64).div_ceil(52), (b.len() * 64).div_ceil(52));
-    // SAFETY: `to_digits` writes `PAD + round_up(n, 8) + PAD` words, within
-    // `Digits`, as `n <= MAX_DIGITS`; both buffers are 64-byte aligned.
+    // SAFETY: `to_digits` writes `PAD + round_up(n, 8) + PAD` words, which are within `Digits`, as
+    // `n <= MAX_DIGITS`. Both buffers are aligned to 64 bytes.
     unsafe {
         to_digits(x, a);
         to_digits(y, b);
@@ -100,7 +96,7 @@ fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
     let mut out = Output::new(r);
     let mut block = 0;
     while block < blocks {
-        // SAFETY: the digits of both are in place, with their padding.
+        // SAFETY: the digits of both operands are in place, with their padding.
         let [low, high] = unsafe {
             if square {
                 square_columns(y.add(PAD), ny, block)
@@ -116,15 +112,14 @@ fn mul_avx512(r: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// Writes the 52-bit digits of `limbs` at `digits + PAD`, zeros around them.
+/// Writes the 52-bit digits of `limbs` at `digits + PAD`, with zeros around them.
 ///
-/// # Safety
-/// `digits` is 64-byte aligned and valid for writes of
-/// `PAD + ceil(64 limbs.len() / 52)` rounded up to a vector `+ PAD` words.
+/// # Safety `digits` is aligned to 64 bytes and valid for writes of
+/// `PAD + ceil(64 limbs.len() / 52)` words, rounded up to a vector, and `PAD` words more.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
 unsafe fn to_digits(digits: *mut u64, limbs: &[u64]) {
-    // Digit j starts at bit 52 j: 16-bit word 52 j / 16, bit 52 j % 16 of it.
-    // Four words hold 64 bits, at least 12 + 52 of them from there.
+    // Digit j starts at bit 52 j, which is bit 52 j % 16 of the 16-bit word 52 j / 16. Four words
+    // from there hold 64 bits, of which at least 12 + 52 are needed.
     const fn words() -> [u16; 32] {
         let mut index = [0; 32];
         let mut i = 0;
@@ -137,8 +132,8 @@ unsafe fn to_digits(digits: *mut u64, limbs: &[u64]) {
     const WORDS: [u16; 32] = words();
     let bytes = limbs.len() * 8;
     let zero = _mm512_setzero_si512();
-    // SAFETY: vectors of zeros before, and after the last vector of digits,
-    // inside what the caller vouches for. Loads are masked to the limbs.
+    // SAFETY: the vectors of zeros before and after the digits are inside the memory that the
+    // caller vouches for. Loads are masked to the limbs.
     unsafe {
         let index = _mm512_loadu_si512(WORDS.as_ptr().cast());
         let shift = _mm512_setr_epi64(0, 4, 8, 12, 0, 4, 8, 12);
@@ -167,11 +162,10 @@ unsafe fn to_digits(digits: *mut u64, limbs: &[u64]) {
     }
 }
 
-/// The low and high accumulators of column blocks `block` and `block + 1`.
+/// The low and high accumulators of the column blocks `block` and `block + 1`.
 ///
-/// # Safety
-/// `x` points at `nx` digits, `y` at `ny` digits with `PAD` zeros on both
-/// sides, and `8 block < nx + ny`.
+/// # Safety `x` points at `nx` digits, `y` points at `ny` digits with `PAD` zeros on both sides,
+/// and `8 block < nx + ny`.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
 #[inline]
 unsafe fn columns(
@@ -188,8 +182,8 @@ unsafe fn columns(
     let first = (8 * block + 1).saturating_sub(ny);
     let last = nx.min(8 * block + 16);
     let mut i = first;
-    // SAFETY: 8 block - i >= 8 block - last + 1 >= -15 and
-    // 8 block + 16 - i <= 8 block + 16 - first <= ny + 15: inside the padding.
+    // SAFETY: 8 block - i >= 8 block - last + 1 >= -15 and 8 block + 16 - i <= 8 block + 16 - first
+    // <= ny + 15, so the loads are inside the padding.
     unsafe {
         let step =
             |i: usize, chain: usize, low: &mut [[__m512i; 2]; 2], high: &mut [[__m512i; 2]; 2]| {
@@ -223,10 +217,9 @@ unsafe fn columns(
     ]
 }
 
-/// [`columns`] of a square: `x_i x_j` for `i < j` twice, `x_i^2` once.
+/// The [`columns`] of a square: `x_i x_j` for `i < j` twice, and `x_i^2` once.
 ///
-/// # Safety
-/// As [`columns`] with `x` in both places.
+/// # Safety As for [`columns`], with `x` in both places.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
 #[inline]
 unsafe fn square_columns(x: *const u64, n: usize, block: usize) -> [[__m512i; 2]; 2] {
@@ -236,9 +229,9 @@ unsafe fn square_columns(x: *const u64, n: usize, block: usize) -> [[__m512i; 2]
     let first = (8 * block + 1).saturating_sub(n);
     let middle = n.min(4 * block);
     let last = n.min(4 * block + 8);
-    // SAFETY: loads as in `columns`, for fewer `i`; the digits squared are
-    // `x[4 block .. 4 block + 8]`, of which 8 block < 2 n makes the first one
-    // exist, and the padding follows the last.
+    // SAFETY: the loads are those of `columns`, for fewer `i`. The digits that are squared are
+    // `x[4 block .. 4 block + 8]`. The first of them exists, as 8 block < 2 n, and the padding
+    // follows the last.
     unsafe {
         let step = |i: usize,
                     masks: [u8; 2],
@@ -291,7 +284,7 @@ unsafe fn square_columns(x: *const u64, n: usize, block: usize) -> [[__m512i; 2]
     }
 }
 
-/// Carries finished columns upwards and packs them into limbs.
+/// The output, which carries finished columns upwards and packs them into limbs.
 struct Output<'a> {
     bytes: &'a mut [u64],
     offset: usize,
@@ -335,8 +328,8 @@ impl<'a> Output<'a> {
         self.carries = carries;
         self.carry = sum >> 8;
 
-        // Limb m of the seven that 8 x 52 bits touch starts at bit 64 m - 52 j
-        // of digit j, and reaches into digits j + 1 and at times j + 2.
+        // Limb m of the seven that 8 x 52 bits touch starts at bit 64 m - 52 j of digit j, and
+        // reaches into digit j + 1 and sometimes into j + 2.
         let part = |j: [i64; 7], d| {
             let index = _mm512_setr_epi64(j[0], j[1], j[2], j[3], j[4], j[5], j[6], 0);
             _mm512_permutexvar_epi64(index, d)
@@ -355,9 +348,8 @@ impl<'a> Output<'a> {
         );
         let limbs = _mm512_or_si512(_mm512_or_si512(a, b), c);
         let left = self.bytes.len() * 8 - self.offset.min(self.bytes.len() * 8);
-        // SAFETY: the mask keeps the store within the `left` bytes of the
-        // slice from `offset` on. The half limb after these 52 bytes is
-        // written as zero and overwritten by the next block.
+        // SAFETY: the mask keeps the store within the `left` bytes of the slice from `offset` on.
+        // The half limb after these 52 bytes is written as zero, and the next block overwrites it.
         unsafe {
             let at = self.bytes.as_mut_ptr().cast::<u8>().add(self.offset);
             if left >= 56 {

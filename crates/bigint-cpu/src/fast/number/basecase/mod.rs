@@ -1,15 +1,14 @@
-//! Schoolbook products: every limb of one operand times every limb of the
-//! other.
+//! Schoolbook products: every limb of one operand is multiplied by every limb of the other.
 //!
-//! One algorithm, three machines:
+//! There is one algorithm for three machines:
 //!
-//! - [`portable`]: `u64 x u64 -> u128`, safe Rust;
-//! - `adx`: rows of `mulx` with two independent carry chains (`adcx`, `adox`);
-//! - `ifma`: 52-bit digits, eight multiply-adds at a time.
+//! * [`portable`]: `u64 x u64 -> u128`, in safe Rust.
+//! * `adx`: rows of `mulx` with two independent chains of carries (`adcx`, `adox`).
+//! * `ifma`: digits of 52 bits, with eight multiply-adds at a time.
 //!
-//! **Preconditions**: `r.len() == a.len() + b.len()`, both operands at least
-//! one limb. **Cost**: `a.len() * b.len()` limb products. **Scratch**: none
-//! from the caller; `ifma` keeps its digits on the stack.
+//! **Preconditions**: `r.len() == a.len() + b.len()`, and both operands have at least one limb.
+//! **Cost**: `a.len() * b.len()` products of limbs. **Scratch**: none from the caller. `ifma` keeps
+//! its digits on the stack.
 
 #[cfg(target_arch = "x86_64")]
 mod adx;
@@ -19,7 +18,7 @@ mod portable;
 
 use super::isa::Isa;
 
-/// `r = a b` by schoolbook; a square where both are the same slice.
+/// Computes `r = a b` by schoolbook, as a square if both are the same slice.
 #[inline]
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     debug_assert!(r.len() == a.len() + b.len() && !a.is_empty() && !b.is_empty());
@@ -39,11 +38,11 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     }
 }
 
-/// Limbs of the longest of the shortest products.
+/// The limbs of the longest of the shortest products.
 const MAX_SHORT: usize = portable::WIDEST;
 
-/// `r` = the low limbs of `a b`, or all of them, where this is one of the shortest products,
-/// which take less time than finding out what else they might be; returns whether it was.
+/// Sets `r` to the low limbs of `a b`, or to all of them, if this is one of the shortest products.
+/// These take less time than a look at the other cases. Returns whether it did.
 #[inline]
 pub(super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
     let n = a.len();
@@ -58,8 +57,8 @@ pub(super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
     true
 }
 
-/// `r` = the low limbs of one of the shortest products: leaving out the others would
-/// take as long as computing them.
+/// Sets `r` to the low limbs of one of the shortest products. It would take as long to leave out
+/// the other limbs as to compute them.
 #[inline(never)]
 fn short_low(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     let mut product = [0; 2 * MAX_SHORT];
@@ -67,7 +66,7 @@ fn short_low(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     r.copy_from_slice(&product[..r.len()]);
 }
 
-/// `r = a b` for two operands of the same length, from 1 to [`MAX_SHORT`] limbs.
+/// Computes `r = a b` for two operands of the same length, from 1 to [`MAX_SHORT`] limbs.
 #[inline]
 fn short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     let is_square = std::ptr::eq(a, b);
@@ -81,12 +80,12 @@ fn short(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) {
     }
 }
 
-/// `r` = the low limbs of `a b`, where schoolbook can leave out the others: up to
-/// 128 limbs of any lengths under IFMA; up to [`adx::MAX_LOW`] limbs by rows of `mulx`,
-/// where operands are as long as the result. Whether it was.
+/// Sets `r` to the low limbs of `a b`, if schoolbook can leave out the others. With IFMA it can for
+/// operands of up to 128 limbs of any lengths. With rows of `mulx` it can for up to
+/// [`adx::MAX_LOW`] limbs, if the operands are as long as the result. Returns whether it did.
 ///
-/// **Preconditions**: both operands at least one limb, neither longer than `r`, and
-/// together longer.
+/// **Preconditions**: both operands have at least one limb, neither is longer than `r`, and
+/// together they are longer.
 pub(super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa) -> bool {
     debug_assert!(a.len().max(b.len()) <= r.len() && r.len() < a.len() + b.len());
     if mul_short(r, a, b, isa) {

@@ -1,40 +1,38 @@
 //! Schoolbook in safe Rust, for any machine that multiplies 64-bit words.
 //!
-//! **Window.** Up to [`WIDEST`] limbs of one operand are multiplied by the limbs
-//! of the other in turn. The running sum of the products is a window as wide as
-//! the first operand, which moves up by a limb each time: its lowest limb is
-//! finished and leaves. The window stays in registers, the loop body is
-//! straight-line code, and while one pass through the window waits for its
-//! carries the machine has the next under way.
+//! **Window.** Up to [`WIDEST`] limbs of one operand are multiplied by the limbs of the other in
+//! turn. The running sum of the products is a window as wide as the first operand. It moves up by a
+//! limb each time, and its lowest limb, which is finished, leaves it. The window stays in
+//! registers, and the body of the loop is straight-line code. While one pass through the window
+//! waits for its carries, the machine has already begun the next.
 //!
 //! **Step.** `x y + z + c` with all four below `2^64` is at most
-//! `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`: it never overflows a `u128`. With
-//! `B = 2^64`, a window of `N` limbs, `N` products and a limb of `r` are at most
-//! `(B^N - 1) + (B^N - 1)(B - 1) + (B - 1) = B^(N + 1) - 1`: the limb that leaves and
-//! the next window.
+//! `(2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1`, so it never overflows a `u128`. With `B = 2^64`, a
+//! window of `N` limbs, `N` products and a limb of `r` are together at most
+//! `(B^N - 1) + (B^N - 1)(B - 1) + (B - 1) = B^(N + 1) - 1`. That fits the limb that leaves and the
+//! next window.
 //!
-//! **Squares** of up to [`WIDEST`] limbs are the products of different limbs,
-//! doubled, and the squares of the limbs. Longer ones are split in two,
-//! `a^2 = a0^2 + 2 a0 a1 B + a1^2 B^2`: this takes as many products of limbs
-//! as rows of a triangle would.
+//! **Squares** of up to [`WIDEST`] limbs are the products of different limbs, doubled, and the
+//! squares of the limbs. Longer ones are split in two, `a^2 = a0^2 + 2 a0 a1 B + a1^2 B^2`, which
+//! takes as many products of limbs as rows of a triangle would.
 
 use super::super::limbs::{add_assign, double};
 
-/// Limbs of the widest window: with the pointers they fill the registers that a
-/// 64-bit machine has at least.
+/// The limbs of the widest window. Together with the pointers they fill the registers that every
+/// 64-bit machine has.
 pub(super) const WIDEST: usize = 8;
 
-/// The longest square that is taken as one.
+/// The limbs of the longest square that is not split.
 const LONGEST_SQUARE: usize = 64;
 
-/// The low and high limb of `x y + z + c`.
+/// Returns the low and the high limb of `x y + z + c`.
 #[inline(always)]
 fn step(x: u64, y: u64, z: u64, c: u64) -> (u64, u64) {
     let t = u128::from(x) * u128::from(y) + u128::from(z) + u128::from(c);
     (t as u64, (t >> 64) as u64)
 }
 
-/// Calls `$f::<N>` for the `N` that `$n` is, `1 <= N <= WIDEST`.
+/// Calls `$f::<N>` with the value of `$n` as `N`, for `1 <= N <= WIDEST`.
 macro_rules! with_width {
     ($n:expr, $f:ident($($arguments:tt)*)) => {
         match $n {
@@ -50,7 +48,7 @@ macro_rules! with_width {
     };
 }
 
-/// `r = a b`; lengths as [`super::mul`] states, `a` not shorter than `b`.
+/// Computes `r = a b`, for lengths as [`super::mul`] states them and `a` not shorter than `b`.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
     if a.len() == b.len() && b.len() <= WIDEST {
         return with_width!(b.len(), fixed(r, a, b));
@@ -58,7 +56,7 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
     r[..a.len()].fill(0);
     let mut done = 0;
     while done < b.len() {
-        // No narrow window: it would wait for its carries.
+        // The window is not narrow, because a narrow one would wait for its carries.
         let width = match b.len() - done {
             left @ ..=WIDEST => left,
             left if left < 2 * WIDEST => left / 2,
@@ -70,8 +68,8 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// `r += a b` for the first `N` limbs of `b`; the `N` limbs of `r` above
-/// `a.len()` are new.
+/// Computes `r += a b` for the first `N` limbs of `b`. The `N` limbs of `r` above `a.len()` are
+/// overwritten.
 fn window<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     let (low, high) = r.split_at_mut(a.len());
     let (Some(b), Some(high)) = (b.first_chunk::<N>(), high.first_chunk_mut::<N>()) else {
@@ -89,7 +87,7 @@ fn window<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     *high = window;
 }
 
-/// `r = a b` for `N` limbs each, without a loop.
+/// Computes `r = a b` for `N` limbs each, without a loop.
 #[inline(always)]
 fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     let (Ok(a), Ok(b)) = (<&[u64; N]>::try_from(a), <&[u64; N]>::try_from(b)) else {
@@ -108,7 +106,7 @@ fn fixed<const N: usize>(r: &mut [u64], a: &[u64], b: &[u64]) {
     high.copy_from_slice(&window);
 }
 
-/// `r = a^2`.
+/// Computes `r = a^2`.
 pub(super) fn square(r: &mut [u64], a: &[u64]) {
     let n = a.len();
     if n <= WIDEST {
@@ -123,14 +121,14 @@ pub(super) fn square(r: &mut [u64], a: &[u64]) {
     square(high, a1);
     let cross = &mut [0; LONGEST_SQUARE][..n];
     mul(cross, a1, a0);
-    // r += 2 a0 a1 B
+    // This is r += 2 a0 a1 B.
     let (middle, top) = r[a0.len()..].split_at_mut(n);
     let above = double(cross) + u64::from(add_assign(middle, cross));
     let overflow = add_assign(top, &[above]);
     debug_assert!(!overflow);
 }
 
-/// `r = a^2` for `N` limbs, without a loop.
+/// Computes `r = a^2` for `N` limbs, without a loop.
 #[inline(always)]
 fn fixed_square<const N: usize>(r: &mut [u64], a: &[u64]) {
     let (Ok(a), Ok(r)) = (

@@ -1,27 +1,27 @@
-//! The ring with AVX2 and FMA: residues as doubles around zero, four to a
-//! vector, two vectors to a row.
+//! The ring for AVX2 and FMA. Its residues are doubles on both sides of zero, four in a vector, and
+//! a row is two vectors.
 //!
-//! A constant `w` is kept as `(w, w / p)` with `|w| <= p/2`. For an integer
-//! `|a| <= 6.4 p`:
+//! A constant `w` is stored as the pair `(w, w / p)` with `|w| <= p/2`. For an integer
+//! `|a| <= 6.4 p` the ring computes
 //!
 //! ```text
 //! h = rn(a w)        l = fma(a, w, -h) = a w - h exactly
 //! n = round(rn(a rn(w/p)))             T = fma(-n, p, h) + l
 //! ```
 //!
-//! **Exactness.** `|a w / p| <= 3.2 p < 2^50.4`, and two roundings move it by at
-//! most `2^50.4 2^-52 < 0.33`: so `|a w - n p| < 0.83 p`. `|h| < 2^99.1`, so
-//! `|l| <= 2^46` and `|h - n p| < 2^49`: an integer that a double holds, which is
-//! what the fused operation returns; the last sum, `a w - n p`, is another. With
-//! `|a| <= 3.7 p`, as everywhere but where noted, `|T| < 0.7 p` likewise.
+//! **Exactness.** `|a w / p| <= 3.2 p < 2^50.4`, and the two roundings change it by at most
+//! `2^50.4 2^-52 < 0.33`, so `|a w - n p| < 0.83 p`. As `|h| < 2^99.1`, `|l| <= 2^46` and
+//! `|h - n p| < 2^49`. So `h - n p` is an integer that a double holds, and the fused operation
+//! returns it exactly. The last sum, `a w - n p`, is such an integer too. With `|a| <= 3.7 p`,
+//! which holds everywhere but where noted, `|T| < 0.7 p` by the same argument.
 //!
-//! **Bounds** that replace those of `passes` and `top`, in units of `p`. `lift`
-//! and `fold8` reduce to `[-0.51, 0.51]`; `fold4` and `raise` do nothing.
-//! Forward: coefficients are below 0.75, the first three levels leave 3, the
-//! others `0.51 + 2 * 0.7`; factors stay below `3 + 0.7`. Inverse: passes take
-//! and leave 1.4; the factors of the second level are below `4 * 1.4 = 5.6`, with
-//! `|T| < 0.8`; in the first three levels they are below `2 * 1.4 + 0.7 + 2 * 1.4
-//! = 6.3`, with `|T| < 0.83`, and nothing that is reduced exceeds 7.
+//! **Bounds.** These replace the bounds of `passes` and `top`, in units of `p`. `lift` and `fold8`
+//! reduce to `[-0.51, 0.51]`. `fold4` and `raise` do nothing. On the way forward coefficients are
+//! below 0.75, the first three levels leave values up to 3, and the other levels leave values up to
+//! `0.51 + 2 * 0.7`. Factors stay below `3 + 0.7`. On the way back passes take and leave values up
+//! to 1.4. The factors of the second level are below `4 * 1.4 = 5.6`, with `|T| < 0.8`. In the
+//! first three levels factors are below `2 * 1.4 + 0.7 + 2 * 1.4 = 6.3`, with `|T| < 0.83`, and no
+//! value that is reduced exceeds 7.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -31,14 +31,14 @@ use super::field::{PRIMES, Ring, Row, Stored};
 use super::portable::coefficient;
 use super::stages::Stages;
 
-/// Residues modulo one prime, in two vectors of doubles.
+/// Arithmetic on residues modulo one prime, half a row at a time, in vectors of four doubles.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2Ring {
     p: __m256d,
     p_inverse: __m256d,
 }
 
-/// `(w, w / p)` for the balanced `w`, as the bits of doubles.
+/// The pair `(w, w / p)` for the balanced `w`, as the bits of two doubles.
 pub(super) fn stored(w: u64, prime: usize) -> Stored {
     let p = PRIMES[prime];
     let w = if w > p / 2 {
@@ -49,11 +49,11 @@ pub(super) fn stored(w: u64, prime: usize) -> Stored {
     [w.to_bits(), (w / p as f64).to_bits()]
 }
 
-/// Instructions of the token the ring was made from.
+/// Expands to instructions that the ring's token proves to be there.
 macro_rules! vector {
     ($e:expr) => {
-        // SAFETY: an `Avx2Ring` is only made from an `Avx2` token, which
-        // proves AVX2 and FMA; no memory is touched.
+        // SAFETY: an `Avx2Ring` is only made from an `Avx2` token, which proves that the machine
+        // has AVX2 and FMA. No memory is touched.
         unsafe { $e }
     };
 }
@@ -97,7 +97,7 @@ impl Avx2Ring {
         })
     }
 
-    /// The integers in `[0, p]` that residues stand for.
+    /// The integers in `[0, p]` that four residues stand for.
     #[inline(always)]
     fn canonical_four(self, x: __m256d) -> __m256i {
         let x = self.reduce_four(x);
@@ -110,7 +110,8 @@ impl Avx2Ring {
         })
     }
 
-    /// An integer below `2^52` is the mantissa of a double in `[2^52, 2^53)`.
+    /// The residues of four integers. An integer below `2^52` is the mantissa of a double in
+    /// `[2^52, 2^53)`.
     #[inline(always)]
     fn residues_four(x: __m256i) -> __m256d {
         vector!({
@@ -131,7 +132,7 @@ impl Ring for Avx2Ring {
 
     #[inline(always)]
     fn load(self, _part: usize, row: &Row) -> Pair {
-        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        // SAFETY: a row is 64 bytes, aligned to 64, and the token proves the instructions.
         unsafe {
             let at = row.0.as_ptr().cast::<f64>();
             [_mm256_load_pd(at), _mm256_load_pd(at.add(4))]
@@ -139,7 +140,7 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn store(self, _part: usize, row: &mut Row, x: Pair) {
-        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        // SAFETY: a row is 64 bytes, aligned to 64, and the token proves the instructions.
         unsafe {
             let at = row.0.as_mut_ptr().cast::<f64>();
             _mm256_store_pd(at, x[0]);
@@ -209,7 +210,7 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn integers(self, _part: usize, row: &Row) -> [__m256i; 2] {
-        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        // SAFETY: a row is 64 bytes, aligned to 64, and the token proves the instructions.
         unsafe {
             let at = row.0.as_ptr().cast::<__m256i>();
             [_mm256_load_si256(at), _mm256_load_si256(at.add(1))]
@@ -217,7 +218,7 @@ impl Ring for Avx2Ring {
     }
     #[inline(always)]
     fn store_integers(self, _part: usize, row: &mut Row, x: [__m256i; 2]) {
-        // SAFETY: a row is 64 bytes, aligned to 64; and the token.
+        // SAFETY: a row is 64 bytes, aligned to 64, and the token proves the instructions.
         unsafe {
             let at = row.0.as_mut_ptr().cast::<__m256i>();
             _mm256_store_si256(at, x[0]);

@@ -1,8 +1,7 @@
-//! The ring with AVX-512 IFMA: a row is one vector.
+//! The ring for AVX-512 IFMA, in which a row is one vector.
 //!
-//! A multiplication is the three half-products of `field`, the last two
-//! accumulated onto what they are to be added to: a butterfly is six
-//! instructions.
+//! A multiplication consists of the three half-products that `field` describes. The last two are
+//! accumulated onto the value that their sum is added to, so a butterfly takes six instructions.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -10,7 +9,7 @@ use std::arch::x86_64::*;
 use super::super::isa::Avx512;
 use super::field::{MIN_H, PRIMES, Ring, Row, Stored, inverse_mod_radix};
 
-/// Residues modulo one prime, in a vector.
+/// Arithmetic on residues modulo one prime, a row in one vector.
 #[derive(Clone, Copy)]
 pub(super) struct Avx512Ring {
     p: __m512i,
@@ -20,14 +19,14 @@ pub(super) struct Avx512Ring {
     p_inverse: __m512i,
 }
 
-// SAFETY, for every block in this file: an `Avx512Ring` is only made from an
-// `Avx512` token, which proves that the machine has the instructions. Loads and
-// stores go through references to whole rows, which are 64-byte aligned.
+// SAFETY, for every block in this file: an `Avx512Ring` is only made from an `Avx512` token, which
+// proves that the machine has the instructions. Loads and stores go through references to whole
+// rows, which are aligned to 64 bytes.
 
-/// One instruction; see the note above.
+/// Expands to one instruction, which is safe by the note above.
 macro_rules! vector {
     ($e:expr) => {
-        // SAFETY: the ring's token proves the instruction; see the file's note.
+        // SAFETY: the ring's token proves the instruction, as the note of this file says.
         unsafe { $e }
     };
 }
@@ -45,7 +44,7 @@ impl Avx512Ring {
         })
     }
 
-    /// From `[0, 2 bound)` to `[0, bound)`.
+    /// Brings a value from `[0, 2 bound)` to `[0, bound)`.
     #[inline(always)]
     fn fold(x: __m512i, bound: __m512i) -> __m512i {
         vector!(_mm512_min_epu64(x, _mm512_sub_epi64(x, bound)))
@@ -133,27 +132,27 @@ impl Ring for Avx512Ring {
     }
     #[inline(always)]
     fn pieces(self, _part: usize, limbs: &[u64], row: usize, h: u32) -> [__m512i; 2] {
-        // Four coefficients are h bytes; each piece lies in four 16-bit words
-        // from the one it starts in, as 15 + h <= 64.
+        // Four coefficients take h bytes. Each piece lies within four 16-bit words from the word in
+        // which it starts, as 15 + h <= 64.
         let h = h as usize;
         let mut tail = [0u64; 32];
         let bytes = limbs.len() * 8;
         let start = 2 * h * row;
         let from = if start + h + 64 <= bytes {
-            // SAFETY: inside `limbs`, as just seen.
+            // SAFETY: the bytes that are read are inside `limbs`, by the condition above.
             unsafe { limbs.as_ptr().cast::<u8>().add(start) }
         } else {
-            // The end of the number, continued by zeros.
+            // This is the end of the number, continued by zeros.
             let first = (start / 8).min(limbs.len());
             let rest = &limbs[first..];
             let rest = &rest[..rest.len().min(24)];
             tail[..rest.len()].copy_from_slice(rest);
-            // SAFETY: start % 8 + h + 64 <= 7 + 44 + 64 bytes are in `tail`.
+            // SAFETY: the start % 8 + h + 64 <= 7 + 44 + 64 bytes that are read are in `tail`.
             unsafe { tail.as_ptr().cast::<u8>().add(start % 8) }
         };
         let constants = &PIECES[h - MIN_H as usize];
-        // SAFETY: both loads are inside the 64 + h bytes shown above; the
-        // constants are rows; and the token.
+        // SAFETY: both loads are inside the 64 + h bytes shown above, the constants are rows, and
+        // the token proves the instructions.
         unsafe {
             let low = _mm512_loadu_si512(from.cast());
             let high = _mm512_loadu_si512(from.add(h).cast());
@@ -184,16 +183,15 @@ impl Ring for Avx512Ring {
 }
 
 impl Avx512Ring {
-    /// Products modulo `x^8 - w` and `x^8 + w`, node by node, of `a` with `b`
-    /// times `scale`, into `a`: rows `2 u` and `2 u + 1` with `w = roots[u]`.
+    /// Multiplies `a` by `b` and `scale`, node by node, and stores the products in `a`. Rows `2 u`
+    /// and `2 u + 1` are the nodes modulo `x^8 - w` and `x^8 + w` with `w = roots[u]`.
     ///
-    /// With `b' = b scale` and `b'' = b' w`, coefficient `k` of a product is
-    /// `sum a_i b'_(k - i)`, where indices below 0 wrap to `b''`: for each `i`
-    /// one broadcast of `a_i` and one unaligned load from `b'' b'`.
+    /// With `b' = b scale` and `b'' = b' w`, coefficient `k` of a product is `sum a_i b'_(k - i)`,
+    /// where `b''` takes the place of `b'` for indices below 0. So each `i` takes one broadcast of
+    /// `a_i` and one unaligned load from `b''` and `b'`, which lie one after the other.
     ///
-    /// Bounds: `a < 8p`, `b', b'' < p`, so a column's high halves add up to
-    /// less than `8 * 8p * p / 2^52 < 6.4 p`, and the reduction leaves
-    /// `(0, 7.5 p)`.
+    /// **Bounds**: `a < 8p` and `b', b'' < p`, so the high halves of a column add up to less than
+    /// `8 * 8p * p / 2^52 < 6.4 p`, and the reduction leaves values in `(0, 7.5 p)`.
     #[inline(always)]
     pub(super) fn products_of_nodes(
         self,
@@ -202,8 +200,8 @@ impl Avx512Ring {
         roots: &[Stored],
         scale: &Stored,
     ) {
-        /// Nodes prepared together, so that stores are in the cache before
-        /// unaligned loads ask for parts of two of them.
+        /// The nodes that are prepared together. There are several, so that their stores have
+        /// reached the cache before unaligned loads read parts of two of them.
         const GROUP: usize = 8;
         let mut wrapped = [[Row::ZERO; 2]; GROUP];
         let mut factors = [Row::ZERO; GROUP];
@@ -228,8 +226,8 @@ impl Avx512Ring {
                 let zero = vector!(_mm512_setzero_si512());
                 let (mut low, mut high) = ([zero; 2], [zero; 2]);
                 for i in 0..8 {
-                    // SAFETY: eight words from word 8 - i >= 1 of the sixteen
-                    // that the two rows hold one after the other; and the token.
+                    // SAFETY: eight words are read from word 8 - i >= 1 of the sixteen words of two
+                    // rows that lie one after the other, and the token proves the instructions.
                     unsafe {
                         let x = _mm512_set1_epi64(factor.0[i] as i64);
                         let y = wrapped.as_ptr().cast::<u64>().add(8 - i);
@@ -241,7 +239,7 @@ impl Avx512Ring {
                 let reduced = vector!({
                     let low = _mm512_add_epi64(low[0], low[1]);
                     let high = _mm512_add_epi64(high[0], high[1]);
-                    // (high 2^52 + low - u p) / 2^52, the low halves cancelling.
+                    // The column is (high 2^52 + low - u p) / 2^52, where the low halves cancel.
                     let u = _mm512_madd52lo_epu64(zero, low, self.p_inverse);
                     let s = _mm512_madd52hi_epu64(self.minus_p, u, self.p);
                     let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
@@ -253,7 +251,7 @@ impl Avx512Ring {
     }
 }
 
-/// Where the pieces of `h` bits of four coefficients start.
+/// The places at which the pieces of `h` bits of four coefficients start.
 struct Pieces {
     words: [Row; 2],
     shifts: [Row; 2],

@@ -1,26 +1,27 @@
-//! Residues to limbs with AVX-512: eight coefficients together.
+//! The step from residues to limbs with AVX-512, eight coefficients together.
 //!
-//! The steps are those of `recombine`; what differs:
+//! The steps are those of `recombine`, with these differences:
 //!
-//! **Columns.** With the constants scaled by `2^(52 - h)`, the high half of a
-//! 52-bit product is its part from `2^h` on, and the low half is the part below,
-//! scaled: exact after one shift of the sum.
+//! **Columns.** The constants are scaled by `2^(52 - h)`. The high half of a 52-bit product is then
+//! its part from `2^h` on. The low half is the scaled part below, which one shift of the sum makes
+//! exact.
 //!
-//! **Carries.** Lane `i` holds pieces `E_i` and `O_i`. One pass moves what is
-//! above `h` bits to the next piece, and leaves `O_i < 2^h` and
-//! `E_i < 2^h + 2^12`. What ripples on is a carry of one out of lanes with
-//! `O_i = 2^h - 1`: generated if `E_i >= 2^h`, handed on if `E_i = 2^h - 1`.
-//! One addition on the two masks finds all lanes that receive one.
+//! **Carries.** Lane `i` holds the pieces `E_i` and `O_i`. One pass moves the bits from `h` on to
+//! the next piece, and leaves `O_i < 2^h` and `E_i < 2^h + 2^12`. Afterwards only carries of one
+//! ripple on, out of lanes with `O_i = 2^h - 1`. Such a lane generates a carry if `E_i >= 2^h`, and
+//! hands one on if `E_i = 2^h - 1`. One addition of the two masks finds all lanes that receive a
+//! carry.
 //!
-//! **Packing.** Lane `i` is now `2 h` bits at bit `2 h i` of `2 h` bytes. Word
-//! `w` starts at bit `s` of lane `k`, `64 w = 2 h k + s`; with the lane's bits
-//! as two words (`low`, `high`) it is
+//! **Packing.** Lane `i` now holds `2 h` bits, which start at bit `2 h i` of the `2 h` bytes of the
+//! result. Word `w` starts at bit `s` of lane `k`, `64 w = 2 h k + s`. If `low` and `high` are the
+//! two words of a lane's bits, word `w` is
 //!
 //! ```text
 //! low[k] >> s | high[k] << (64 - s) | high[k] >> (s - 64) | low[k + 1] << (2 h - s)
 //! ```
 //!
-//! where shifts by a negative amount or by 64 and more give zero, as the
+//! where a shift by a negative amount, or by 64 or more, gives zero, as the instructions for
+//! variable shifts do.
 //! variable shifts do.
 #![allow(unsafe_code)]
 
@@ -31,14 +32,14 @@ use super::field::{MIN_H, Ring, Row, Stored};
 use super::recombine::{self, Inverses, Overflow, mixed_radix, scaled_products};
 use super::stages::Stages;
 
-/// Pieces of eight coefficients.
+/// The five pieces of eight coefficients.
 type Columns = [__m512i; 5];
 
-/// Instructions of the token that the rings were made from.
+/// Expands to instructions that the token of the rings proves to be there.
 macro_rules! vector {
     ($e:expr) => {
-        // SAFETY: an `Avx512Ring` in hand proves the instructions; no memory
-        // but whole, aligned rows is touched.
+        // SAFETY: an `Avx512Ring` in hand proves the instructions. No memory is touched but whole,
+        // aligned rows.
         unsafe { $e }
     };
 }
@@ -68,7 +69,7 @@ impl Stages for Avx512Ring {
     }
 }
 
-/// [`Stages::recombine`], eight coefficients at a time.
+/// Computes [`Stages::recombine`] for eight coefficients at a time.
 #[inline(always)]
 fn together(
     rings: [Avx512Ring; 4],
@@ -127,8 +128,9 @@ fn together(
         let (first, last) = (pack(low, high, first), pack(low, high, last));
         let offset = 2 * h as usize * i;
         if offset + 88 <= bytes {
-            // SAFETY: 64 + 24 bytes from `offset` on are inside `out`. Those
-            // after the row's own 2 h are zero, and the next row's or zero.
+            // SAFETY: 64 + 24 bytes from `offset` on are inside `out`. The bytes after the row's
+            // own 2 h are written as zero. They belong to the next rows, which overwrite them, or
+            // stay zero.
             unsafe {
                 let at = out.as_mut_ptr().cast::<u8>().add(offset);
                 _mm512_storeu_si512(at.cast(), first);
@@ -156,7 +158,7 @@ fn together(
     recombine::overflow(h, e0, d3.0[7], d4.0[7])
 }
 
-/// The five pieces of eight coefficients from their mixed-radix digits, each
+/// The five pieces of eight coefficients, computed from their mixed-radix digits. Each piece is
 /// below `2^53`.
 #[inline(always)]
 fn columns(x: [__m512i; 4], h: u32, products: &[[u64; 4]; 3]) -> Columns {
@@ -181,11 +183,11 @@ fn columns(x: [__m512i; 4], h: u32, products: &[[u64; 4]; 3]) -> Columns {
     high
 }
 
-/// Where the words of a row of lanes of `2 h` bits come from.
+/// The lanes and shifts from which the words of a row of lanes of `2 h` bits are made.
 struct Words {
     lane: Row,
     next: Row,
-    /// `s`, `64 - s`, `s - 64` and `2 h - s`.
+    /// The shifts by `s`, `64 - s`, `s - 64` and `2 h - s`.
     shifts: [Row; 4],
 }
 
@@ -208,7 +210,7 @@ fn pack(low: __m512i, high: __m512i, words: &Words) -> __m512i {
 
 struct Constants {
     products: [[u64; 4]; 3],
-    /// Words 0 to 7 of a row's bytes, and the rest.
+    /// Words 0 to 7 of a row's bytes, and the words after them.
     words: [Words; 2],
 }
 
@@ -238,7 +240,7 @@ const fn words(h: u32, first: i64) -> Words {
     while i < 8 {
         let bit = 64 * (first + i as i64);
         let (lane, s) = (bit / bits, bit % bits);
-        // Words and lanes that the row does not have come out as zero.
+        // Words and lanes that the row does not have become zero.
         let none = 64;
         words.lane.0[i] = (lane % 8) as u64;
         words.next.0[i] = ((lane + 1) % 8) as u64;

@@ -1,5 +1,5 @@
-//! A ring together with the machine it runs on: entering vector code, and the
-//! tables in the form that the ring multiplies by.
+//! An engine is a ring together with the machine that it runs on. It enters vector code, and has
+//! the tables in the form that the ring multiplies by.
 
 use std::sync::OnceLock;
 
@@ -13,48 +13,48 @@ use super::top::TopRoots;
 
 /// A piece of work that is generic over the ring.
 ///
-/// `run` and all it calls must be `#[inline(always)]`: [`Engine::enter`] is the
-/// function that enables the vector instructions, and only code inlined into it
-/// is compiled with them.
+/// `run` and all that it calls must be `#[inline(always)]`: [`Engine::enter`] is the function that
+/// enables the vector instructions, and only code that is inlined into it is compiled with them.
 pub(super) trait Job {
     type Output;
     fn run<E: Engine>(self, engine: E) -> Self::Output;
 }
 
-/// A machine to run transforms on.
+/// A machine that runs transforms.
 pub(super) trait Engine: Copy + Send + Sync {
     type Ring: Stages;
-    /// Arithmetic modulo `PRIMES[prime]`.
+    /// The arithmetic modulo `PRIMES[prime]`.
     fn ring(self, prime: usize) -> Self::Ring;
-    /// Runs a job with the machine's vector instructions.
+    /// Runs a job with the vector instructions of the machine.
     fn enter<J: Job>(self, job: J) -> J::Output;
-    /// Constants and roots for [`Engine::Ring`].
+    /// The constants and roots for [`Engine::Ring`].
     fn tables(self) -> &'static Tables;
 
-    /// All four rings.
+    /// The rings of all four primes.
     #[inline(always)]
     fn rings(self) -> [Self::Ring; 4] {
         [self.ring(0), self.ring(1), self.ring(2), self.ring(3)]
     }
 }
 
-/// Constants modulo the four primes, and as many of their roots as were needed so far.
+/// The constants modulo the four primes, and as many of their roots as have been needed so far.
 pub(super) struct Tables {
     stored: fn(u64, usize) -> Stored,
-    /// [`Ring::LOG_RADIX`].
+    /// The [`Ring::LOG_RADIX`] of the ring.
     log_radix: u32,
     constants: OnceLock<Constants>,
-    /// Entry `c` holds `2^(3 c + 6)` roots per prime.
+    /// The roots. Entry `c` holds `2^(3 c + 6)` roots of each prime.
     roots: [OnceLock<[Vec<Stored>; 4]>; 9],
 }
 
-/// Everything but the roots; the index in front is the prime's.
+/// All tables but the roots. The first index is that of the prime.
 pub(super) struct Constants {
     pub(super) top: [TopRoots; 4],
     pub(super) minus_one: [Stored; 4],
-    /// `2^h`, by `h - 40`.
+    /// The powers of `2^h`, at index `h - 40`.
     pub(super) radix: [[Stored; 5]; 4],
-    /// `R / 2^(3 + s)`, by `s`: what makes a product of transforms exact.
+    /// The factors `R / 2^(3 + s)`, at index `s`, by which a product of transforms is multiplied so
+    /// that it comes out exact.
     pub(super) scale: [[Stored; 30]; 4],
     pub(super) inverses: Inverses,
 }
@@ -105,7 +105,7 @@ impl Tables {
         })
     }
 
-    /// At least `len` roots for each prime.
+    /// The roots of each prime, at least `len` of them.
     pub(super) fn roots(&self, len: usize) -> &[Vec<Stored>; 4] {
         let class = len
             .next_power_of_two()
@@ -147,7 +147,7 @@ mod x86 {
     use super::super::avx512::Avx512Ring;
     use super::{Avx2, Avx512, Engine, Job, Tables, field};
 
-    /// The engine by AVX2 and FMA.
+    /// The engine that uses AVX2 and FMA.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx2Engine(pub(in super::super) Avx2);
 
@@ -162,7 +162,7 @@ mod x86 {
             fn run<J: Job>(engine: Avx2Engine, job: J) -> J::Output {
                 job.run(engine)
             }
-            // SAFETY: the token proves the features.
+            // SAFETY: the token proves that the machine has the features.
             unsafe { run(self, job) }
         }
         fn tables(self) -> &'static Tables {
@@ -171,7 +171,7 @@ mod x86 {
         }
     }
 
-    /// The engine by AVX-512 with IFMA.
+    /// The engine that uses AVX-512 with IFMA.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx512Engine(pub(in super::super) Avx512);
 
@@ -188,7 +188,7 @@ mod x86 {
             fn run<J: Job>(engine: Avx512Engine, job: J) -> J::Output {
                 job.run(engine)
             }
-            // SAFETY: the token proves the features.
+            // SAFETY: the token proves that the machine has the features.
             unsafe { run(self, job) }
         }
         fn tables(self) -> &'static Tables {

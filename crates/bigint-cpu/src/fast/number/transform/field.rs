@@ -1,34 +1,30 @@
-//! The four prime fields, arithmetic on eight residues at a time, and roots of
-//! unity.
+//! The four prime fields, arithmetic on eight residues at a time, and roots of unity.
 //!
-//! **Primes.** `p = k 2^32 + 1`, below `2^52 / 10`, so that a residue that has
-//! grown to `10 p` is still a 52-bit factor. Their product is above
-//! `2^194.7`.
+//! **Primes.** They are `p = k 2^32 + 1`, below `2^52 / 10`, so that a residue that has grown to
+//! `10 p` is still a factor of 52 bits. Their product is above `2^194.7`.
 //!
-//! **Factors.** With AVX-512 a constant `w` is kept as `(m, q)`, `m = w R mod p`,
-//! `q = m p^-1 mod R`, `R = 2^52`. For any `0 <= a < R`, with
-//! `u = a q mod R`:
+//! **Factors.** With AVX-512 a constant `w` is stored as the pair `(m, q)` with `m = w R mod p`,
+//! `q = m p^-1 mod R` and `R = 2^52`. For any `0 <= a < R`, with `u = a q mod R`,
 //!
 //! ```text
 //! u p = a m (mod R)   so   T = hi(a m) - hi(u p) = (a m - u p) / R = a w (mod p)
 //! 0 <= hi(a m) < p  and  0 <= hi(u p) < p   give   -p < T < p
 //! ```
 //!
-//! Two high halves and one low half, no comparison: this is Montgomery's
-//! reduction with the quotient's multiplication moved into the table. The other
-//! rings' forms stand in their files.
+//! A product takes two high halves, one low half and no comparison. This is Montgomery's reduction
+//! with the quotient's multiplication moved into the table. The files of the other rings describe
+//! their forms.
 //!
-//! **Roots.** `roots[j]`, for `j` with bits `b_0 b_1 ...` from the lowest, is
+//! **Roots.** If `j` has the bits `b_0 b_1 ...` from the lowest on, `roots[j]` is
 //! `exp(2 pi i (b_0 / 4 + b_1 / 8 + ...))`. So `roots[2 j]^2 = roots[j]` and
-//! `roots[2 j + 1] = i roots[2 j]`, which is what splitting
-//! `x^2m - roots[j]^2` into `x^m - roots[j]` and `x^m + roots[j]` requires of
-//! the two halves in turn. Inverses come from the same table: with `d` the highest
-//! bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
+//! `roots[2 j + 1] = i roots[2 j]`. This is what the halves `x^m - roots[j]` and `x^m + roots[j]`
+//! of `x^2m - roots[j]^2` need when they are split in turn. Inverses come from the same table: if
+//! `d` is the highest bit of `j > 0`, `roots[j]^-1 = -roots[j ^ (2^d - 1)]`.
 
 use super::super::limbs::inverse;
 use crate::memory::empty;
 
-/// The primes, largest first.
+/// The primes, the largest first.
 pub(super) const PRIMES: [u64; 4] = [
     450353090789377,
     450262896476161,
@@ -46,10 +42,10 @@ const GENERATORS: [u64; 4] = [
 
 const LOG_ORDER: u32 = 32;
 
-/// Bits of the shortest piece of a number that coefficients are made of.
+/// The bits of the shortest pieces of numbers from which coefficients are made.
 pub(super) const MIN_H: u32 = 40;
 
-/// Eight residues, or eight integers: the unit of memory in every pass.
+/// Eight residues, or eight integers. Every pass reads and writes memory in this unit.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);
@@ -58,7 +54,7 @@ impl Row {
     pub(super) const ZERO: Row = Row([0; 8]);
 }
 
-/// The words of some rows, one after the other.
+/// The words of some rows, one row after the other.
 #[inline(always)]
 pub(super) fn words<const ROWS: usize, const WORDS: usize>(rows: &[Row; ROWS]) -> [u64; WORDS] {
     let mut words = [0; WORDS];
@@ -68,19 +64,19 @@ pub(super) fn words<const ROWS: usize, const WORDS: usize>(rows: &[Row; ROWS]) -
     words
 }
 
-/// A constant as two words, in whatever form the ring multiplies by.
+/// A constant as two words, in the form that the ring multiplies by.
 pub(super) type Stored = [u64; 2];
 
-/// Arithmetic modulo one prime `p` on a part of a row at a time: as many residues
-/// as the machine's registers take.
+/// Arithmetic modulo one prime `p` on one part of a row at a time, which has as many residues as
+/// the machine's registers take.
 ///
-/// Residues are kept loosely reduced. The bounds below are those of the
-/// integer rings and every caller keeps to them; the floating-point ring
-/// represents residues around zero and stays further inside.
+/// Residues are reduced loosely. The bounds below are those of the rings in integers, and every
+/// caller keeps them. The ring in doubles has its residues on both sides of zero and keeps tighter
+/// bounds.
 pub(super) trait Ring: Copy {
-    /// Parts of a row.
+    /// The number of parts of a row.
     const PARTS: usize;
-    /// `log2 R`, `R` being what the pointwise product divides by.
+    /// The logarithm `log2 R` of the `R` by which the pointwise product divides.
     const LOG_RADIX: u32 = 64;
     /// Loosely reduced residues, one part of a row.
     type Residues: Copy;
@@ -91,39 +87,39 @@ pub(super) trait Ring: Copy {
 
     fn load(self, part: usize, row: &Row) -> Self::Residues;
     fn store(self, part: usize, row: &mut Row, x: Self::Residues);
-    /// The same constant in all places.
+    /// Returns the same constant in all places.
     fn factor(self, stored: &Stored) -> Self::Factor;
 
-    /// `(x + T, x - T)`, `T = a w`, `-p < T < p`, for `0 <= a < 10 p`.
+    /// Returns `(x + T, x - T)`, where `T = a w` and `-p < T < p`, for `0 <= a < 10 p`.
     fn butterfly(
         self,
         x: Self::Residues,
         a: Self::Residues,
         w: Self::Factor,
     ) -> [Self::Residues; 2];
-    /// `a w` in `(0, 2p)`, for `0 <= a < 10 p`.
+    /// Returns `a w` in `(0, 2p)`, for `0 <= a < 10 p`.
     fn mul(self, a: Self::Residues, w: Self::Factor) -> Self::Residues;
-    /// `a + b`.
+    /// Returns `a + b`.
     fn add(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
-    /// `a - b + 2p`.
+    /// Returns `a - b + 2p`.
     fn sub2(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
-    /// `a - b + 4p`.
+    /// Returns `a - b + 4p`.
     fn sub4(self, a: Self::Residues, b: Self::Residues) -> Self::Residues;
-    /// `x + p`: room for one butterfly below.
+    /// Returns `x + p`, which leaves room for one butterfly below it.
     fn raise(self, x: Self::Residues) -> Self::Residues;
-    /// From `[0, 8p)` to `[2p, 6p)`: room for two butterflies.
+    /// Brings residues from `[0, 8p)` to `[2p, 6p)`, which leaves room for two butterflies.
     fn lift(self, x: Self::Residues) -> Self::Residues;
-    /// From `[0, 8p)` to `[0, 4p)`.
+    /// Brings residues from `[0, 8p)` to `[0, 4p)`.
     fn fold8(self, x: Self::Residues) -> Self::Residues;
-    /// From `[0, 4p)` to `[0, 2p)`.
+    /// Brings residues from `[0, 4p)` to `[0, 2p)`.
     fn fold4(self, x: Self::Residues) -> Self::Residues;
 
-    /// Integers below `2^52` as residues.
+    /// Returns integers below `2^52` as residues.
     fn residues(self, x: Self::Integers) -> Self::Residues;
-    /// The integers in `[0, p)` that residues in `[0, 2p)` stand for.
+    /// Returns the integers in `[0, p)` that residues in `[0, 2p)` stand for.
     fn canonical(self, x: Self::Residues) -> Self::Integers;
-    /// Pieces `2 i` and `2 i + 1` of `h` bits of the number `limbs`, `i` being the
-    /// coefficients of this part of row `row`; zeros from its end on.
+    /// Returns pieces `2 i` and `2 i + 1`, of `h` bits each, of the number `limbs`, for the
+    /// coefficients `i` in this part of row `row`. The number is continued by zeros.
     fn pieces(self, part: usize, limbs: &[u64], row: usize, h: u32) -> [Self::Integers; 2];
     /// Loads integers below `2^52`.
     fn integers(self, part: usize, row: &Row) -> Self::Integers;
@@ -131,7 +127,7 @@ pub(super) trait Ring: Copy {
     fn store_integers(self, part: usize, row: &mut Row, x: Self::Integers);
 }
 
-/// Multiplication modulo `p` where speed does not matter: constants and tables.
+/// Multiplies modulo `p` for constants and tables, where speed does not matter.
 pub(super) const fn mul_mod(a: u64, b: u64, p: u64) -> u64 {
     (a as u128 * b as u128 % p as u128) as u64
 }
@@ -148,31 +144,32 @@ pub(super) const fn pow_mod(mut base: u64, mut exponent: u64, p: u64) -> u64 {
     power
 }
 
-/// `a^-1 mod p`.
+/// The inverse `a^-1 mod p`.
 pub(super) const fn inverse_mod(a: u64, p: u64) -> u64 {
     pow_mod(a % p, p - 2, p)
 }
 
-/// `p^-1 mod 2^52`.
+/// The inverse `p^-1 mod 2^52`.
 pub(super) const fn inverse_mod_radix(p: u64) -> u64 {
     inverse(p) & ((1 << 52) - 1)
 }
 
-/// The form that 52-bit multipliers take: `(w R mod p, w R p^-1 mod R)`.
+/// The form of a constant for multipliers of 52 bits, `(w R mod p, w R p^-1 mod R)`.
 pub(super) const fn montgomery(w: u64, prime: usize) -> Stored {
     let p = PRIMES[prime];
     let m = mul_mod(w, mul_mod(1 << 26, 1 << 26, p), p);
     [m, m.wrapping_mul(inverse_mod_radix(p)) & ((1 << 52) - 1)]
 }
 
-/// Roots of unity of every order up to `4 len`, in the order of the header.
+/// The roots of unity of every order up to `4 len`, in the order that the head of this file
+/// describes.
 pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) -> Vec<Stored> {
     assert!(len.is_power_of_two() && len.ilog2() + 2 <= LOG_ORDER);
     let p = PRIMES[prime];
     let mut values = empty(len);
     values.push(1);
     for d in 0..len.ilog2() {
-        // Bit d turns by 1/2^(d + 2).
+        // Bit d of an index stands for a turn by 1/2^(d + 2).
         let turn = pow_mod(GENERATORS[prime], 1 << (LOG_ORDER - d - 2), p);
         let [m, q] = montgomery(turn, prime);
         for j in 0..values.len() {
@@ -184,8 +181,8 @@ pub(super) fn roots(prime: usize, len: usize, stored: fn(u64, usize) -> Stored) 
     roots
 }
 
-/// `a w mod p` for `w` in Montgomery's form: tables are long enough for a
-/// division each to show.
+/// Returns `a w mod p` for `w` in Montgomery's form. Tables are so long that the time of a division
+/// for each entry would show.
 fn multiply(a: u64, m: u64, q: u64, p: u64) -> u64 {
     const MASK: u64 = (1 << 52) - 1;
     let u = a.wrapping_mul(q) & MASK;

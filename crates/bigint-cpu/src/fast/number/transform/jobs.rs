@@ -7,15 +7,15 @@ use super::recombine::Overflow;
 use super::stages::Stages;
 use super::{passes, top};
 
-/// Columns split and transformed together: eight blocks of four primes are
+/// The columns that are split and transformed together. With eight blocks and four primes they take
 /// 32 KiB.
 pub(super) const TILE: usize = 16;
 
-/// Splits the operand and runs the first three levels on a range of columns.
+/// The job that splits the operand and runs the first three levels on a range of columns.
 pub(super) struct SplitTop<'a, 'b> {
     pub(super) limbs: &'a [u64],
     pub(super) plan: Plan,
-    /// The range's first column.
+    /// The first column of the range.
     pub(super) first: usize,
     /// The range's part of each block, prime by prime.
     pub(super) blocks: Vec<&'b mut [Row]>,
@@ -35,7 +35,7 @@ impl Job for SplitTop<'_, '_> {
             for block in 0..self.plan.blocks {
                 for column in from..to {
                     let row = block * self.plan.block() + self.first + column;
-                    // Half of a balanced operand's rows lie beyond its end.
+                    // Half of the rows of a balanced operand lie beyond its end.
                     if 16 * row * h as usize >= 64 * self.limbs.len() {
                         for prime in 0..PRIMES.len() {
                             let to = prime * self.plan.blocks + block;
@@ -82,10 +82,10 @@ fn tile<'a, const K: usize>(
     })
 }
 
-/// One block of an operand modulo one prime: down.
+/// The job that takes one block of an operand modulo one prime through its levels.
 pub(super) struct Values<'a> {
     pub(super) prime: usize,
-    /// The block's number, which is its node's.
+    /// The number of the block, which is the number of its node.
     pub(super) index: usize,
     pub(super) x: &'a mut [Row],
     pub(super) roots: &'a [Stored],
@@ -100,21 +100,22 @@ impl Job for Values<'_> {
     }
 }
 
-/// What a block is multiplied by.
+/// The factor that a block is multiplied by.
 pub(super) enum Times<'a> {
-    /// The block's own values: the product is a square.
+    /// The block's own values, which make the product a square.
     Itself,
-    /// The block of another operand, that has still to go down.
+    /// The block of another operand, whose levels have still to be computed.
     Coefficients(&'a mut [Row]),
-    /// The block of another operand that is down.
+    /// The block of another operand, whose levels have been computed.
     Values(&'a [Row]),
 }
 
-/// One block modulo one prime: down, times the other operand, and back up.
+/// The job that takes one block modulo one prime through its levels, multiplies it by the other
+/// operand, and goes back through the levels.
 pub(super) struct Blocks<'a> {
     pub(super) plan: Plan,
     pub(super) prime: usize,
-    /// The block's number, which is its node's.
+    /// The number of the block, which is the number of its node.
     pub(super) index: usize,
     pub(super) x: &'a mut [Row],
     pub(super) y: Times<'a>,
@@ -152,7 +153,7 @@ impl Job for Blocks<'_> {
     }
 }
 
-/// The first three levels back on a range of columns.
+/// The job that goes back through the first three levels on a range of columns.
 pub(super) struct InverseTop<'a> {
     pub(super) plan: Plan,
     /// The range's part of each block, prime by prime.
@@ -178,7 +179,7 @@ impl Job for InverseTop<'_> {
     }
 }
 
-/// Residues to limbs on a range of coefficients.
+/// The job that makes limbs of residues, on a range of coefficients.
 pub(super) struct Recombine<'a, 'b> {
     pub(super) plan: Plan,
     pub(super) residues: [&'a [Row]; 4],

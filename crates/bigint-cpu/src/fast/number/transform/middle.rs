@@ -1,16 +1,16 @@
-//! Products with one factor, of which only the middle is needed.
+//! Products with a factor that is used again and again, of which only the middle is needed.
 //!
-//! Of `a b`, with `a` of `n` limbs and `b` of `m < n`, limbs `m` to `n` come from a
-//! product modulo `B^N - 1`, `N >= n`, as from a whole one: what lies above `B^N` is
-//! below `B^m`, and adds to the limbs below `m`, from where a carry of 1 goes on at
-//! most. So the transform may have `n` limbs instead of `n + m`. With eight blocks it
-//! is cyclic; with fewer it is not, and must have all (see [`super::top`]).
+//! Let `a` have `n` limbs and `b` have `m < n`. Limbs `m` to `n` of `a b` can be read from the
+//! product modulo `B^N - 1`, `N >= n`, as well as from the whole product: the part above `B^N` is
+//! below `B^m` and is added to the limbs below `m`, so nothing but a carry of 1 can leave these. So
+//! the transform may have `n` limbs instead of `n + m`. A transform of eight blocks is cyclic. One
+//! of fewer blocks is not, and must have room for the whole product (see [`super::top`]).
 //!
-//! With decimals, `n = 4`, `m = 2` modulo `10^4 - 1`: `1234 * 56 = 69104` becomes
+//! An example in decimal, with `n = 4` and `m = 2`, modulo `10^4 - 1`: `1234 * 56 = 69104` becomes
 //! `9104 + 6 = 9110`, and `91` stands in the middle.
 //!
-//! **Cost**: two transforms of `n` limbs, as the factor keeps its own: 64 bytes for
-//! each 4 h bits of it.
+//! **Cost**: two transforms of `n` limbs, as the factor keeps its own transform. That takes 64
+//! bytes for each 4 h bits of it.
 
 use super::buffer::with_rows;
 use super::engine::{Engine, PortableEngine};
@@ -30,8 +30,8 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// The factor of the limbs `b`, for operands of `n` limbs, if they are long enough for
-    /// that to be worth it.
+    /// The factor with the limbs `b`, for operands of `n` limbs, or `None` if the operands are too
+    /// short for a kept transform to be worth it.
     pub(crate) fn new(b: &[u64], n: usize, path: Path, parallel: bool) -> Option<Self> {
         let isa = Isa::of(path);
         // Two transforms of n limbs take half as long as three of n + m.
@@ -60,9 +60,8 @@ impl Factor {
         product.in_pool(|| product.values(&mut self.values, b));
     }
 
-    /// Limbs of `a b`, at least `count`, up to the last below `B^n` for `a` of `n` limbs:
-    /// the upper `count` are right to a unit, modulo `B^count`, if there are no more
-    /// than `n - m`.
+    /// At least `count` limbs of `a b`, up to the last below `B^n`, for `a` of `n` limbs. If
+    /// `count` is at most `n - m`, the upper `count` limbs are right to a unit, modulo `B^count`.
     pub(crate) fn middle(&self, a: &[u64], count: usize, parallel: bool) -> Vec<u64> {
         match self.isa {
             #[cfg(target_arch = "x86_64")]
@@ -83,10 +82,10 @@ impl Factor {
 }
 
 impl<E: Engine> Product<E> {
-    /// [`Factor::middle`] of `a` and the factor of these values.
+    /// Computes [`Factor::middle`] of `a` and the factor with these values.
     pub(super) fn middle(&self, values: &[Row], a: &[u64], count: usize) -> Vec<u64> {
-        // Coefficients reach two limbs into what follows. One group is left before
-        // the limbs that are wanted, so that those before it count for nothing.
+        // Coefficients reach two limbs into the limbs that follow them. One group is computed below
+        // the limbs that are wanted, so that the groups below that one change nothing.
         let group = self.plan.h as usize;
         let first = ((a.len() - count) / group).saturating_sub(1);
         let mut r = scratch(a.len() - first * group);
@@ -102,7 +101,7 @@ impl<E: Engine> Product<E> {
 }
 
 impl Plan {
-    /// The smallest shape for the middle of products of `a` limbs by `b`, `a > b`.
+    /// The smallest shape of a transform for the middle of products of `a` limbs by `b`, `a > b`.
     pub(super) fn middle(a: usize, b: usize) -> Self {
         let whole = Self::new(a, b);
         let rows = coefficients(a, whole.h).div_ceil(8).next_power_of_two();

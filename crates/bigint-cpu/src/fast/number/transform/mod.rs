@@ -1,32 +1,30 @@
-//! Products by a number-theoretic transform modulo four primes.
+//! Products by number-theoretic transforms modulo four primes.
 //!
-//! Operands are cut into coefficients of `2 h` bits, polynomials are multiplied
-//! modulo `x^n - 1` (or its truncation, see [`top`]) in four prime fields, and
-//! the coefficients of the product are put together from their residues.
+//! Operands are cut into coefficients of `2 h` bits. The polynomials are multiplied modulo
+//! `x^n - 1`, or modulo the truncation that [`top`] describes, in four prime fields. The
+//! coefficients of the product are put together from their residues.
 //!
-//! **Exactness.** A coefficient of the product is a sum of at most `m` terms
-//! below `2^(4 h)`, `m` the coefficients of the shorter operand. It is below
-//! `M = p0 p1 p2 p3 > 2^194.7` and so determined by its residues if
-//! `m 2^(4 h) <= 2^194.7`: `h = 44` for `m <= 2^18.7`, `h = 43` for
-//! `m <= 2^22.7`, `h = 42` for `m <= 2^26.7`, `h = 40` beyond. All arithmetic
-//! is exact in integers (or in doubles that hold integers, see `avx2`); nothing
-//! is rounded, so there is no error term, and operands of nothing but ones are
-//! as exact as any.
+//! **Exactness.** A coefficient of the product is a sum of at most `m` terms below `2^(4 h)`, where
+//! `m` is the number of coefficients of the shorter operand. Its residues determine it if it is
+//! below `M = p0 p1 p2 p3 > 2^194.7`, so if `m 2^(4 h) <= 2^194.7`. That gives `h = 44` for
+//! `m <= 2^18.7`, `h = 43` for `m <= 2^22.7`, `h = 42` for `m <= 2^26.7`, and `h = 40` beyond. All
+//! arithmetic is exact in integers, or in doubles that hold integers (see `avx2`). Nothing is
+//! rounded, so there is no error term, and operands whose bits are all ones are as exact as any
+//! others.
 //!
-//! **Order of work.** Five stages, each on several threads if the caller wants them:
-//! 1. split the operands, and the first three levels, by tiles of columns;
-//! 2. per prime and block: the other levels of both operands, the pointwise
-//!    product, the same levels back, while the block is in the second-level
-//!    cache;
-//! 3. the first three levels back, by columns;
-//! 4. residues to limbs, by ranges of coefficients;
-//! 5. what each range carries into the next, in sequence (a few limbs each).
+//! **Order of work.** There are five stages, each on several threads if the caller wants them:
+//! 1. The operands are split, and the first three levels computed, by tiles of columns.
+//! 2. For each prime and block, the other levels of both operands, the pointwise product and the
+//!    same levels back are computed while the block is in the second-level cache.
+//! 3. The first three levels back are computed by columns.
+//! 4. Residues become limbs, by ranges of coefficients.
+//! 5. The carry of each range, which is a few limbs, is added to the next range, one after the
+//!    other.
 //!
-//! **Cost**: three transforms of `n >= (bits of the product) / 2 h` points per
-//! prime (two for a square), `O(n log n)`. **Scratch**: 64 bytes for each 16 h
-//! bits of the product, four times per operand: about 5.9 times the product's
-//! own size for a product, 2.9 times for a square. See [`buffer`] for how long
-//! it is kept.
+//! **Cost**: three transforms of `n >= (bits of the product) / 2 h` points for each prime (two for
+//! a square), which is `O(n log n)`. **Scratch**: 64 bytes for each 16 h bits of the product, four
+//! times for each operand: about 5.9 times the size of the product, and 2.9 times for a square.
+//! [`buffer`] says how long it is kept.
 //!
 
 #[cfg(target_arch = "x86_64")]
@@ -60,8 +58,8 @@ use crate::memory::scratch;
 use crate::share;
 use crate::threads::{inside, threads};
 
-/// `r = a b`, the square of `a` if both are the same slice; any lengths from
-/// one limb, `r.len() == a.len() + b.len()`.
+/// Computes `r = a b`, as a square if both are the same slice. The operands have any lengths from
+/// one limb on, and `r.len() == a.len() + b.len()`.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, parallel: bool) {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -72,8 +70,8 @@ pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], isa: Isa, parallel: bool)
     }
 }
 
-/// The shape of a transform: `blocks` blocks of `2^log_block` rows of eight
-/// coefficients of `2 h` bits.
+/// The shape of a transform: `blocks` blocks of `2^log_block` rows of eight coefficients of `2 h`
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     h: u32,
@@ -84,7 +82,7 @@ struct Plan {
 impl Plan {
     /// The smallest shape for operands of these lengths in limbs.
     fn new(a: usize, b: usize) -> Self {
-        // 2^0.7 > 1.6.
+        // The bounds use that 2^0.7 > 1.6.
         let h = [(44, 18), (43, 22), (42, 26)]
             .into_iter()
             .find(|&(h, log)| 10 * coefficients(a.min(b), h) <= 16 << log)
@@ -95,7 +93,7 @@ impl Plan {
     /// The smallest shape for pieces of `h` bits.
     fn with_pieces(h: u32, a: usize, b: usize) -> Self {
         let rows = (coefficients(a, h) + coefficients(b, h)).div_ceil(8);
-        // Groups of four rows and pairs of nodes ask for blocks of four.
+        // A block has at least four rows, as there are groups of four rows and pairs of nodes.
         let log_block = rows.div_ceil(8).next_power_of_two().ilog2().max(2);
         let blocks = rows.div_ceil(1 << log_block).max(5);
         Plan {
@@ -113,21 +111,20 @@ impl Plan {
         self.blocks << self.log_block
     }
 
-    /// Rows from one prime's first to the next one's. Blocks are a power of two
-    /// apart and so share the sets of the first-level cache; without the gap all
-    /// four primes' would, and a tile of columns would not fit.
+    /// The rows from the first row of one prime to the first row of the next. Blocks lie a power of
+    /// two apart, and so share the sets of the first-level cache. Without a gap between the primes
+    /// the blocks of all four would share them, and a tile of columns would not fit.
     const fn stride(&self) -> usize {
         self.rows() + jobs::TILE
     }
 }
 
-/// Coefficients of `2 h` bits in so many limbs.
+/// The number of coefficients of `2 h` bits in so many limbs.
 fn coefficients(limbs: usize, h: u32) -> usize {
     (64 * limbs).div_ceil(2 * h as usize)
 }
 
-/// Limbs of a product below which waking other threads takes longer than they
-/// save.
+/// The limbs of a product below which it takes longer to wake other threads than they save.
 const PARALLEL_LIMBS: usize = 1 << 12;
 
 fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: bool) {
@@ -136,15 +133,15 @@ fn mul_on<E: Engine>(engine: E, r: &mut [u64], a: &[u64], b: &[u64], parallel: b
         let plan = Plan::new(a.len(), b.len());
         return Product::new(engine, plan, r.len(), parallel).whole(r, a, b);
     }
-    // Pieces of a of L limbs cost 2 L + b each and there are a / L of them,
-    // beside the transforms of b at that length: least near L^2 = 2 a b.
+    // With pieces of a of L limbs, a piece costs 2 L + b, and there are a / L pieces, beside the
+    // transforms of b at that length. The total is least near L^2 = 2 a b.
     let length = (2 * a.len() * b.len()).isqrt();
     let length = a.len().div_ceil(a.len().div_ceil(length));
     let plan = Plan::new(length, b.len());
     Product::new(engine, plan, r.len(), parallel).by_pieces(r, a, b, length);
 }
 
-/// A product under way.
+/// A product that is being computed.
 #[derive(Clone, Copy)]
 struct Product<E> {
     engine: E,
@@ -153,8 +150,8 @@ struct Product<E> {
 }
 
 impl<E: Engine> Product<E> {
-    /// A product on several threads if `parallel` and if the operands' or the result's
-    /// `limbs` are worth it.
+    /// A product on several threads, if `parallel` and if the `limbs` of the operands or of the
+    /// result are worth it.
     fn new(engine: E, plan: Plan, limbs: usize, parallel: bool) -> Self {
         Product {
             engine,
@@ -163,7 +160,7 @@ impl<E: Engine> Product<E> {
         }
     }
 
-    /// `r = a b`, each operand transformed once.
+    /// Computes `r = a b`, with each operand transformed once.
     fn whole(&self, r: &mut [u64], a: &[u64], b: &[u64]) {
         let square = std::ptr::eq(a, b);
         let length = 4 * self.plan.stride();
@@ -182,7 +179,7 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// `r = a b`, the transform of `b` used for every piece of `a` of `length`
+    /// Computes `r = a b`, with one transform of `b` for all pieces of `a`, which have `length`
     /// limbs.
     fn by_pieces(&self, r: &mut [u64], a: &[u64], b: &[u64], length: usize) {
         r.fill(0);
@@ -203,7 +200,7 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// Runs all stages on one of several threads, if there are to be several.
+    /// Runs all stages within a pool of threads, if there are to be several threads.
     fn in_pool(&self, stages: impl FnOnce() + Send) {
         if self.parallel {
             inside(stages);
@@ -212,7 +209,7 @@ impl<E: Engine> Product<E> {
         }
     }
 
-    /// How many tasks to make of a stage.
+    /// The number of tasks into which a stage is cut.
     fn tasks(&self) -> usize {
         if self.parallel { 8 * threads() } else { 1 }
     }
@@ -232,15 +229,15 @@ impl<E: Engine> Product<E> {
             .flat_map(move |rows| rows[..plan.rows()].chunks_exact_mut(plan.block()))
     }
 
-    /// [`Product::blocks`], to read.
+    /// The same as [`Product::blocks`], for reading.
     fn shared_blocks<'a>(&self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
         let plan = self.plan;
         rows.chunks_exact(plan.stride())
             .flat_map(move |rows| rows[..plan.rows()].chunks_exact(plan.block()))
     }
 
-    /// The columns of all blocks of all primes in ranges, one per task: the
-    /// first column, and the range's part of each block.
+    /// The columns of all blocks of all primes in ranges, one for each task. A range is its first
+    /// column, and its part of each block.
     fn column_ranges<'a>(&self, rows: &'a mut [Row]) -> Vec<(usize, Vec<&'a mut [Row]>)> {
         let width = self
             .plan
@@ -259,7 +256,8 @@ impl<E: Engine> Product<E> {
         tasks
     }
 
-    /// Coefficients of operands modulo the four primes, three levels down.
+    /// Splits operands into coefficients modulo the four primes, and computes the first three
+    /// levels.
     fn split<const N: usize>(&self, operands: [(&mut [Row], &[u64]); N]) {
         let Product { engine, plan, .. } = *self;
         let tasks = operands.into_iter().flat_map(|(rows, limbs)| {
@@ -276,7 +274,7 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// An operand all the way down.
+    /// Computes the whole transform of an operand.
     fn values(&self, rows: &mut [Row], limbs: &[u64]) {
         self.split([(&mut *rows, limbs)]);
         let Product { engine, plan, .. } = *self;
@@ -297,8 +295,8 @@ impl<E: Engine> Product<E> {
         self.engine.tables().roots(length)
     }
 
-    /// Everything after the splitting: `r` from the columns of `x`, and what each block
-    /// is multiplied by. `r` begins with the coefficients of row `first`.
+    /// Computes everything after the splitting: `r` from the columns of `x` and the factor of each
+    /// block. `r` begins with the coefficients of row `first`.
     fn finish<'a>(
         &self,
         r: &mut [u64],
@@ -326,11 +324,11 @@ impl<E: Engine> Product<E> {
         self.recombine(r, x, first);
     }
 
-    /// Residues to limbs, from row `first` on.
+    /// Makes limbs of residues, from row `first` on.
     fn recombine(&self, r: &mut [u64], x: &[Row], first: usize) {
         let Product { engine, plan, .. } = *self;
         let h = plan.h as usize;
-        // Four rows are h limbs; ranges of whole groups.
+        // Four rows are h limbs, so ranges are whole groups of four.
         let groups = r.len().div_ceil(h);
         let width = groups.div_ceil(self.tasks());
         let mut overflows = vec![[0; 3]; groups.div_ceil(width)];
@@ -349,7 +347,7 @@ impl<E: Engine> Product<E> {
             let start = ((i + 1) * width * h).min(r.len());
             let rest = &mut r[start..];
             let reached = rest.len().min(overflow.len());
-            // A carry goes beyond the end only where the product is wanted modulo that.
+            // A carry leaves the end only if the product is wanted modulo the power there.
             add_assign(rest, &overflow[..reached]);
         }
     }

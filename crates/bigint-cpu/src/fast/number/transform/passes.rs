@@ -1,31 +1,29 @@
-//! The transform's passes: evaluation modulo `x^n - w^2` by splitting it into
-//! `x^(n/2) - w` and `x^(n/2) + w`, and the way back.
+//! The passes of the transform. Forward passes evaluate a polynomial modulo `x^n - w^2` by
+//! splitting it into those modulo `x^(n/2) - w` and `x^(n/2) + w`. Inverse passes go the same way
+//! back.
 //!
-//! **Forward.** A node holds a polynomial modulo `x^(2m) - w^2`, low
-//! coefficients first, `w = roots[j]` for node `j` of its level. With
-//! `f = f0 + f1 x^m` its halves are `f0 + w f1` (node `2 j`) and `f0 - w f1`
-//! (node `2 j + 1`). Nodes stay where their coefficients were, so nothing is
-//! ever permuted, and one node has one root: it is broadcast, never streamed.
-//! A level is a coefficient of rows: splitting ends at nodes of one row,
-//! `x^8 -+ roots[..]`.
+//! **Forward.** A node holds a polynomial modulo `x^(2m) - w^2`, low coefficients first, with
+//! `w = roots[j]` for node `j` of its level. The halves of `f = f0 + f1 x^m` are `f0 + w f1` (node
+//! `2 j`) and `f0 - w f1` (node `2 j + 1`). Nodes stay where their coefficients were, so nothing is
+//! ever permuted. A node has one root, which is broadcast and never streamed. The coefficients of a
+//! level are rows: splitting ends at nodes of one row, modulo `x^8 -+ roots[..]`.
 //!
-//! **Inverse.** `2 f0 = g0 + g1`, `2 f1 = (g0 - g1) w^-1`; the powers of two
-//! are divided out once, in the pointwise product.
+//! **Inverse.** `2 f0 = g0 + g1` and `2 f1 = (g0 - g1) w^-1`. The powers of two are divided out
+//! once, in the pointwise product.
 //!
-//! **Bounds**, in units of `p` (integer rings): forward passes take and leave
-//! `[0, 8)`, inverse passes take and leave `[0, 2)`. The comments follow each
-//! value; no factor exceeds 10.
+//! **Bounds**, in units of `p`, for the rings in integers: forward passes take and leave `[0, 8)`,
+//! and inverse passes take and leave `[0, 2)`. The comments give the range of each value. No factor
+//! exceeds 10.
 //!
-//! **Cost**: `log2(rows)` levels, two or three per pass over memory. Nodes of
-//! at most [`CACHED_ROWS`] rows finish all their levels before the next node
-//! begins.
+//! **Cost**: `log2(rows)` levels, two or three in each pass over memory. Nodes of at most
+//! [`CACHED_ROWS`] rows finish all their levels before the next node begins.
 
 use super::field::{Ring, Row, Stored};
 
-/// Rows whose passes stay in the first-level cache: 32 KiB.
+/// The rows whose passes stay in the first-level cache: 32 KiB.
 const CACHED_ROWS: usize = 512;
 
-/// The factor whose product with `(g1 - g0)` is `(g0 - g1) roots[j]^-1`.
+/// The factor by which `(g1 - g0)` is multiplied to give `(g0 - g1) roots[j]^-1`.
 #[inline(always)]
 fn inverse_root<R: Ring>(ring: R, roots: &[Stored], j: usize, minus_one: &Stored) -> R::Factor {
     if j == 0 {
@@ -42,18 +40,17 @@ fn quarters(rows: &mut [Row]) -> [&mut [Row]; 4] {
     [x0, x1, x2, x3]
 }
 
-/// Splits node `j` all the way down.
+/// Splits node `j` down to nodes of one row.
 #[inline(always)]
 pub(super) fn forward<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let size = rows.len();
     debug_assert!(size.is_power_of_two());
-    // Depth first, so that each quarter is finished while it is near. A walk,
-    // as a recursive function cannot be inlined into the one that enables the
+    // The walk goes depth first, so that each quarter is finished while it is in a near cache. It
+    // is a loop, because a recursive function cannot be inlined into the function that enables the
     // vector instructions.
     let cached = cached_size(size);
     for start in (0..size).step_by(cached) {
-        // Every node that begins here, largest first: their sizes are
-        // `cached 4^k`.
+        // These are all nodes that begin here, the largest first. Their sizes are `cached 4^k`.
         let begins = if start == 0 {
             size
         } else {
@@ -70,7 +67,7 @@ pub(super) fn forward<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Sto
     }
 }
 
-/// The size at which depth-first quartering of `size` rows stops.
+/// The size of the nodes at which quartering `size` rows depth first stops.
 #[inline(always)]
 fn cached_size(size: usize) -> usize {
     let mut cached = size;
@@ -80,7 +77,7 @@ fn cached_size(size: usize) -> usize {
     cached
 }
 
-/// All levels of a node that fits the cache, level by level.
+/// Computes all levels of a node that fits the cache, level by level.
 #[inline(always)]
 fn forward_cached<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let mut size = rows.len();
@@ -115,7 +112,7 @@ fn forward2<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     }
 }
 
-/// Two levels of node `j`.
+/// Computes two levels of node `j`.
 #[inline(always)]
 fn forward4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let [x0, x1, x2, x3] = quarters(rows);
@@ -124,7 +121,7 @@ fn forward4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let v1 = ring.factor(&roots[2 * j + 1]);
     for (((x0, x1), x2), x3) in x0.iter_mut().zip(x1).zip(x2).zip(x3) {
         for part in 0..R::PARTS {
-            // x0 in [2, 6) after the lift; x1 in [1, 9).
+            // x0 is in [2, 6) after the lift, and x1 in [1, 9).
             let a0 = ring.lift(ring.load(part, x0));
             let a1 = ring.raise(ring.load(part, x1));
             let [b0, b2] = ring.butterfly(a0, ring.load(part, x2), w); // (1, 7)
@@ -139,7 +136,7 @@ fn forward4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     }
 }
 
-/// Three levels of node `j`.
+/// Computes three levels of node `j`.
 #[inline(always)]
 fn forward8<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     let (low, high) = rows.split_at_mut(rows.len() / 2);
@@ -182,7 +179,7 @@ fn forward8<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored]) {
     }
 }
 
-/// Puts node `j` together again, times its number of rows.
+/// Puts node `j` together again, multiplied by its number of rows.
 #[inline(always)]
 pub(super) fn inverse<R: Ring>(
     ring: R,
@@ -198,7 +195,7 @@ pub(super) fn inverse<R: Ring>(
         let end = start + cached;
         let index = j * (size / cached) + start / cached;
         inverse_cached(ring, &mut rows[start..end], index, roots, minus_one);
-        // Every larger node that ends here, smallest first.
+        // These are all larger nodes that end here, the smallest first.
         let mut node = 4 * cached;
         while node <= size && end.is_multiple_of(node) {
             let index = j * (size / node) + end / node - 1;
@@ -243,7 +240,7 @@ fn inverse2<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored], minu
     }
 }
 
-/// Two levels of node `j`.
+/// Computes two levels of node `j`, backwards.
 #[inline(always)]
 fn inverse4<R: Ring>(ring: R, rows: &mut [Row], j: usize, roots: &[Stored], minus_one: &Stored) {
     let [x0, x1, x2, x3] = quarters(rows);

@@ -1,15 +1,14 @@
-//! Products of nodes, one row times one row modulo `x^8 -+ w`, in 64-bit
-//! integers, for rings without 52-bit multiply-adds.
+//! Products of nodes, one row by one row modulo `x^8 -+ w`, in 64-bit integers, for rings that have
+//! no multiply-adds of 52 bits.
 
 use super::field::{Ring, Row, Stored};
 use super::portable::PortableRing;
 
-/// `a <- a b scale / 2^64`, node by node; the nodes are rows `2 u` and
-/// `2 u + 1`, modulo `x^8 - roots[u]` and `x^8 + roots[u]`. Without `b`, the
-/// square of `a`.
+/// Computes `a <- a b scale / 2^64`, node by node. The nodes are rows `2 u` and `2 u + 1`, modulo
+/// `x^8 - roots[u]` and `x^8 + roots[u]`. Without a `b`, the result is the square of `a`.
 ///
-/// Coefficient `k` is `sum a_i b_(k - i)`, where `b_j` for `j < 0` is
-/// `w b_(j + 8)`: eight products below `p^2`, reduced together (Montgomery) to `(0, 2p)`.
+/// Coefficient `k` is `sum a_i b_(k - i)`, where `b_j` for `j < 0` is `w b_(j + 8)`. Its eight
+/// products, each below `p^2`, are reduced together by Montgomery's method, to `(0, 2p)`.
 #[inline(always)]
 pub(super) fn multiply<R: Ring>(
     ring: R,
@@ -52,7 +51,7 @@ pub(super) fn multiply<R: Ring>(
             let carried = (u128::from(u) * u128::from(p)) >> 64;
             product.0[k] = (sum >> 64) as u64 + p - carried as u64;
         }
-        // Below 2p already; `fold8` is for rings around zero.
+        // The values are below 2p already. `fold8` is for rings whose residues lie around zero.
         for part in 0..R::PARTS {
             let residues = ring.residues(ring.integers(part, &product));
             ring.store(part, a, ring.fold8(residues));

@@ -1,32 +1,32 @@
-//! The ring in safe Rust: 64-bit integers, one at a time.
+//! The ring in safe Rust, which computes with one 64-bit integer at a time.
 //!
-//! A constant `w` is kept as `(w, w')`, `w' = ceil(2^64 w / p)` (a quotient computed in advance, as Shoup has it). For any
-//! `a`, the quotient `q = floor(a w' / 2^64)` is
+//! A constant `w` is stored as the pair `(w, w')` with `w' = ceil(2^64 w / p)`, a quotient computed
+//! in advance, as in Shoup's method. For any `a`, the quotient `q = floor(a w' / 2^64)` satisfies
 //!
 //! ```text
 //! a w / p - 1 < q <= a w / p + a / 2^64   so   -a p / 2^64 <= T = a w - q p < p
 //! ```
 //!
-//! One high half, two low halves and no comparison. For `a < 10 p < 2^52` this is
-//! within `-p < T < p`, as `field` requires.
+//! A product takes one high half, two low halves and no comparison. For `a < 10 p < 2^52` the
+//! result is within `-p < T < p`, as `field` requires.
 
 use super::super::limbs::inverse;
 use super::field::{PRIMES, Ring, Row, Stored};
 
-/// Residues modulo one prime, in `u64`s.
+/// Arithmetic on residues modulo one prime, which are `u64`s.
 #[derive(Clone, Copy)]
 pub(super) struct PortableRing {
     pub(super) p: u64,
     pub(super) p_inverse: u64,
 }
 
-/// `(w, ceil(2^64 w / p))`.
+/// The pair `(w, ceil(2^64 w / p))`.
 pub(super) fn stored(w: u64, prime: usize) -> Stored {
     let quotient = (u128::from(w) << 64).div_ceil(PRIMES[prime].into());
     [w, quotient as u64]
 }
 
-/// Pieces `2 i` and `2 i + 1` of `h` bits of a number; zeros from its end on.
+/// Pieces `2 i` and `2 i + 1`, of `h` bits each, of a number, which is continued by zeros.
 #[inline(always)]
 pub(super) fn coefficient(limbs: &[u64], i: usize, h: u32) -> [u64; 2] {
     [2 * i, 2 * i + 1].map(|piece| {
@@ -47,7 +47,7 @@ impl PortableRing {
         }
     }
 
-    /// `T`, modulo `2^64`.
+    /// The product `T`, modulo `2^64`.
     #[inline(always)]
     fn product(self, a: u64, [w, quotient]: Stored) -> u64 {
         let q = (u128::from(a) * u128::from(quotient)) >> 64;
@@ -56,7 +56,7 @@ impl PortableRing {
     }
 }
 
-/// From `[0, 2 bound)` to `[0, bound)`.
+/// Brings a value from `[0, 2 bound)` to `[0, bound)`.
 #[inline(always)]
 pub(super) fn fold(x: u64, bound: u64) -> u64 {
     x.min(x.wrapping_sub(bound))

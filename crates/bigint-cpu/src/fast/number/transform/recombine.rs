@@ -1,28 +1,27 @@
-//! From residues modulo four primes to the limbs of the product.
+//! The step from residues modulo four primes to the limbs of the product.
 //!
-//! **Mixed radix.** A coefficient `c` below `M = p0 p1 p2 p3` is
-//! `x0 + p0 (x1 + p1 (x2 + p2 x3))` with `0 <= x_k < p_k` (Garner):
+//! **Mixed radix.** A coefficient `c` below `M = p0 p1 p2 p3` is `x0 + p0 (x1 + p1 (x2 + p2 x3))`
+//! with `0 <= x_k < p_k` (Garner's method):
 //!
 //! ```text
 //! x1 = (r1 - x0) / p0 mod p1    x2 = ((r2 - x0) / p0 - x1) / p1 mod p2    ...
 //! ```
 //!
-//! **Columns.** With `H = 2^h` each coefficient is five pieces
-//! `d0 + d1 H + .. + d4 H^4`, and coefficient `i` has weight `H^(2 i)`. So the
-//! product's pieces `2 i` and `2 i + 1` are
+//! **Columns.** With `H = 2^h` each coefficient is five pieces, `d0 + d1 H + .. + d4 H^4`, and
+//! coefficient `i` has the weight `H^(2 i)`. So pieces `2 i` and `2 i + 1` of the product are, but
+//! for carries,
 //!
 //! ```text
 //! E_i = d0[i] + d2[i - 1] + d4[i - 2]        O_i = d1[i] + d3[i - 1]
 //! ```
 //!
-//! up to a carry. Pieces may exceed `h` bits (a column of the vector form is
-//! below `2^53`, their sums below `2^55`); the carry chain takes what is above.
-//! [`one_by_one`] serves any ring; `avx512_recombine` does eight coefficients
-//! together.
+//! Pieces may exceed `h` bits: a column of the vector form is below `2^53`, and a sum of columns
+//! below `2^55`. The chain of carries takes the bits from `h` on. [`one_by_one`] works on any ring,
+//! and `avx512_recombine` does eight coefficients together.
 
 use super::field::{PRIMES, Ring, Row, Stored, inverse_mod, words};
 
-/// The inverses that the mixed radix needs, `inverses[j][k] = 1/p_k mod p_j`.
+/// The inverses that the mixed radix needs: `inverses[j][k] = 1/p_k mod p_j`.
 pub(super) type Inverses = [[Stored; 3]; 4];
 
 pub(super) fn inverses(stored: fn(u64, usize) -> Stored) -> Inverses {
@@ -37,7 +36,7 @@ pub(super) fn inverses(stored: fn(u64, usize) -> Stored) -> Inverses {
     })
 }
 
-/// Mixed-radix digits of coefficients from residues in `[0, 2p)`.
+/// The mixed-radix digits of coefficients, computed from residues in `[0, 2p)`.
 #[inline(always)]
 pub(super) fn mixed_radix<R: Ring>(
     rings: [R; 4],
@@ -56,7 +55,7 @@ pub(super) fn mixed_radix<R: Ring>(
     digits
 }
 
-/// `p0 .. p_(k-1)` for `k = 1, 2, 3`, in limbs.
+/// The products `p0 .. p_(k-1)` for `k = 1, 2, 3`, in limbs.
 const PRODUCTS: [[u64; 3]; 3] = products();
 
 const fn products() -> [[u64; 3]; 3] {
@@ -76,9 +75,8 @@ const fn products() -> [[u64; 3]; 3] {
     all
 }
 
-/// The products `p0 .. p_(k-1)` in digits of `h` bits, each `2^(52 - h)` times
-/// what it is: then the high half of a 52-bit product is its part from `2^h`
-/// on.
+/// The products `p0 .. p_(k-1)` in digits of `h` bits, each multiplied by `2^(52 - h)`. With that
+/// factor the high half of a 52-bit product is its part from `2^h` on.
 #[cfg(target_arch = "x86_64")]
 pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
     let mut all = [[0; 4]; 3];
@@ -107,7 +105,7 @@ pub(super) const fn scaled_products(h: u32) -> [[u64; 4]; 3] {
     all
 }
 
-/// The five pieces of eight coefficients, from their mixed-radix digits.
+/// Computes the five pieces of eight coefficients from their mixed-radix digits.
 #[inline(always)]
 fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
     let mut pieces = [[0; 8]; 5];
@@ -118,7 +116,7 @@ fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
             digits[2].0[lane],
             digits[3].0[lane],
         ];
-        // Four limbs: c < 2^195.
+        // Four limbs are enough, as c < 2^195.
         let mut c = [x[0], 0, 0, 0];
         for (k, product) in PRODUCTS.iter().enumerate() {
             let mut carry = 0;
@@ -142,13 +140,13 @@ fn columns(digits: &[Row; 4], h: u32, columns: [&mut Row; 5]) {
     }
 }
 
-/// Limbs that a range of coefficients reaches beyond its own.
+/// The limbs that a range of coefficients reaches beyond its own limbs.
 pub(super) type Overflow = [u64; 3];
 
-/// Rows taken together: 32 coefficients are `h` whole limbs.
+/// The rows that are taken together: their 32 coefficients are `h` whole limbs.
 pub(super) const GROUP: usize = 4;
 
-/// Residues to limbs, coefficient by coefficient.
+/// Makes limbs of residues, coefficient by coefficient.
 #[inline(always)]
 pub(super) fn one_by_one<R: Ring>(
     rings: [R; 4],
@@ -159,7 +157,7 @@ pub(super) fn one_by_one<R: Ring>(
 ) -> Overflow {
     debug_assert!(residues[0].len().is_multiple_of(GROUP));
     let mask = (1 << h) - 1;
-    // Columns of a group, after the last row of the group before.
+    // The columns of a group stand after those of the last row of the group before.
     let mut pieces = [[Row::ZERO; 1 + GROUP]; 5];
     let mut carry = 0u64;
     let mut out = out.iter_mut();
@@ -224,8 +222,8 @@ pub(super) fn one_by_one<R: Ring>(
     )
 }
 
-/// The limbs of `e0 + o0 2^h + e1 2^2h`: the pieces that the last coefficients
-/// leave, each below `2^56`.
+/// The limbs of `e0 + o0 2^h + e1 2^2h`. These are the pieces that remain after the last
+/// coefficients, each below `2^56`.
 #[inline(always)]
 pub(super) fn overflow(h: u32, e0: u64, o0: u64, e1: u64) -> Overflow {
     let low = u128::from(e0) + (u128::from(o0) << h);

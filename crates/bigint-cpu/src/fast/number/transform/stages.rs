@@ -1,17 +1,16 @@
-//! The two stages that a ring may do faster than one coefficient or one residue at a
-//! time: pointwise products, and residues to limbs.
+//! The two stages that a ring may compute faster than one coefficient or one residue at a time:
+//! pointwise products, and the step from residues to limbs.
 
 use super::field::{Ring, Row, Stored};
 use super::portable::PortableRing;
 use super::recombine::{Inverses, Overflow};
 use super::{pointwise, recombine};
 
-/// A ring with these stages; as they stand here they serve any.
+/// A ring with these stages. The functions that are given here work on any ring.
 pub(super) trait Stages: Ring {
-    /// Writes the limbs of the coefficients with these residues, a whole
-    /// number of [`recombine::GROUP`]s of rows in `[0, 2p)`, as if there were
-    /// none before them; returns what is carried into the limbs after. Limbs
-    /// beyond `out` are left out.
+    /// Writes the limbs of the coefficients with these residues in `[0, 2p)`, as if no coefficients
+    /// preceded them. The rows are a whole number of [`recombine::GROUP`]s. Limbs beyond `out` are
+    /// left out. Returns the carry into the limbs after the last.
     #[inline(always)]
     fn recombine(
         rings: [Self; 4],
@@ -23,9 +22,9 @@ pub(super) trait Stages: Ring {
         recombine::one_by_one(rings, residues, inverses, h, out)
     }
 
-    /// `a <- a b scale / R` modulo the nodes `x^8 - roots[u]` (row `2 u`)
-    /// and `x^8 + roots[u]` (row `2 u + 1`); `a` in `[0, 8p)`, the result in
-    /// `[0, 2p)`. Without `b`, the square of `a`.
+    /// Computes `a <- a b scale / R` modulo the nodes `x^8 - roots[u]` (row `2 u`) and
+    /// `x^8 + roots[u]` (row `2 u + 1`). `a` is in `[0, 8p)`, and the result in `[0, 2p)`. Without
+    /// a `b`, the result is the square of `a`.
     #[inline(always)]
     fn pointwise(
         self,

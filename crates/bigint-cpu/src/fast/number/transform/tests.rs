@@ -1,5 +1,5 @@
-//! Every shape of transform on every ring, and the rings' arithmetic at the
-//! ends of their ranges.
+//! Tests of every shape of transform on every ring, and of the rings' arithmetic at the ends of
+//! their ranges.
 
 use num_bigint::BigUint;
 
@@ -41,7 +41,7 @@ fn product_of_all_ones(n: usize, m: usize) -> Vec<u64> {
     r
 }
 
-/// Two primes; a wrong product passes both with a chance of `2^-122`.
+/// Two primes. A wrong product is right modulo both with a chance of `2^-122`.
 const MODULI: [u64; 2] = [(1 << 61) - 1, (1 << 61) - 31];
 
 fn residues(x: &[u64]) -> [u64; 2] {
@@ -112,7 +112,7 @@ fn every_piece_length_and_every_shape_is_exact() {
         let mut limbs = Vec::new();
         for log_block in 2..=6 {
             for blocks in 5..=8 {
-                // Both operands as long as the shape allows, and one limb beyond.
+                // Both operands are as long as the shape allows, and one limb longer.
                 let full = 8 * (blocks << log_block) * 2 * h as usize / 128;
                 limbs.extend([
                     (full - 1, full - 1),
@@ -134,8 +134,8 @@ fn every_piece_length_and_every_shape_is_exact() {
 
 #[test]
 fn blocks_larger_than_the_cache_are_exact() {
-    // Blocks of 2^9 .. 2^12 rows of 704 bits: quartered once and twice above
-    // the cache, and both parities below it.
+    // The blocks have 2^9 .. 2^12 rows of 704 bits. Above the cache they are quartered once and
+    // twice, and below it both parities occur.
     let rows = [5 << 9, 7 << 10, 6 << 11, 5 << 12];
     let limbs = rows.map(|rows: usize| (rows * 704 / 128, rows * 704 / 128));
     Lengths {
@@ -172,7 +172,7 @@ fn long_operands_use_the_transform_of_the_shorter_again() {
 
 #[test]
 fn pieces_are_as_long_as_four_primes_allow() {
-    // m 2^(4 h) < 2^194.7 with the m of the shorter operand.
+    // This is m 2^(4 h) < 2^194.7 with the m of the shorter operand.
     for limbs in [1, 1000, 1 << 19, 600_000, 1 << 23, 1 << 25, 1 << 28] {
         let plan = Plan::new(4 * limbs, limbs);
         let m = super::coefficients(limbs, plan.h) as f64;
@@ -207,7 +207,7 @@ fn roots_square_to_the_roots_before_them() {
     }
 }
 
-/// Multiplication and reduction of integers at the ends of the ranges.
+/// Checks products and reductions of integers at the ends of their ranges.
 struct Arithmetic;
 
 impl Check for Arithmetic {
@@ -216,10 +216,10 @@ impl Check for Arithmetic {
         for (prime, &p) in PRIMES.iter().enumerate() {
             let ring = engine.ring(prime);
             let constants = engine.tables().constants();
-            // Roots as factors: 1, i, and whatever else there is.
+            // The factors are roots: 1, i, and others.
             let values = field::roots(prime, 512, |w, _| [w, 0]);
             let stored = &engine.tables().roots(512)[prime];
-            // Residues that every ring represents: 5.6 p is the least limit.
+            // Every ring represents these residues: 5.6 p is the least of the limits.
             let limit = 56 * p / 10;
             let ends = [0, 1, p - 1, p, p + 1, 2 * p - 1, 4 * p, limit];
             for round in 0..64 {
@@ -255,7 +255,7 @@ fn multiplication_is_exact_at_the_ends_of_the_range() {
     Arithmetic.everywhere();
 }
 
-/// Middles of products of `n` limbs by `m`.
+/// Checks the middles of products of `n` limbs by `m`.
 struct Middles(Vec<(usize, usize)>);
 
 impl Check for Middles {
@@ -288,7 +288,8 @@ impl Check for Middles {
 
 #[test]
 fn middles_are_right_to_a_unit_where_the_rest_wraps() {
-    // 352 limbs are 256 coefficients of 88 bits: cyclic up to there, and whole beyond.
+    // 352 limbs are 256 coefficients of 88 bits. Transforms up to that length are cyclic, and
+    // longer ones whole.
     let cyclic = Plan::middle(352, 140);
     assert_eq!((cyclic.rows(), Plan::middle(353, 140).blocks), (32, 6));
     Middles(vec![

@@ -1,14 +1,13 @@
-//! The first three levels, truncated: five to eight of eight blocks.
+//! The first three levels of a transform, truncated: they compute five to eight of eight blocks.
 //!
-//! A length between two powers of two is rounded up to `k/8` of the larger
-//! one, `5 <= k <= 8`. The polynomial has `k` blocks of coefficients; the
-//! forward pass computes the first `k` of the eight blocks of values. `k`
-//! values and `8 - k` zero coefficients determine the `k` coefficients [van der Hoeven 2004], and
-//! for one step of eight the way back can be written down:
+//! A length between two powers of two is rounded up to `k/8` of the larger one, `5 <= k <= 8`. The
+//! polynomial has `k` blocks of coefficients, and the forward pass computes the first `k` of the
+//! eight blocks of values. `k` values and `8 - k` coefficients that are zero determine the `k`
+//! coefficients [van der Hoeven 2004]. For one step of eight blocks the way back can be written
+//! down.
 //!
-//! with `A_j = f_j + f_(j+4)` (from the first four values, always complete)
-//! and `B_j = f_j - f_(j+4)`, every `f_(j+4) = 0` gives `B_j = A_j`; the
-//! remaining `B_j` follow from the values of the upper half,
+//! Let `A_j = f_j + f_(j+4)`, which follow from the first four values, and `B_j = f_j - f_(j+4)`.
+//! If `f_(j+4) = 0`, then `B_j = A_j`. The other `B_j` follow from the values of the upper half,
 //!
 //! ```text
 //! U_j = B_j + i B_(j+2),   V_j = B_j - i B_(j+2)            (j = 0, 1)
@@ -17,21 +16,21 @@
 //!
 //! with `r = roots[2]`, `i = roots[1]`.
 //!
-//! **Bounds** in units of `p` as in `passes`: forward takes `[0, 2)` and
-//! leaves `[0, 8)`; inverse takes and leaves `[0, 2)`, and multiplies by 8.
+//! **Bounds**, in units of `p` as in `passes`: the forward pass takes `[0, 2)` and leaves `[0, 8)`.
+//! The inverse pass takes and leaves `[0, 2)`, and multiplies by 8.
 
 use super::field::{Ring, Row, Stored};
 
 /// The constants of the first three levels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TopRoots {
-    /// `i`, `r`, `i r`.
+    /// The roots `i`, `r` and `i r`.
     pub(super) roots: [Stored; 3],
-    /// `i r / 2`.
+    /// The constant `i r / 2`.
     pub(super) half: Stored,
 }
 
-/// Three levels forward on `K` blocks.
+/// Computes three levels forward on `K` blocks.
 #[inline(always)]
 pub(super) fn forward<R: Ring, const K: usize>(
     ring: R,
@@ -47,7 +46,7 @@ pub(super) fn forward<R: Ring, const K: usize>(
     }
     for at in 0..columns * R::PARTS {
         let (column, part) = (at / R::PARTS, at % R::PARTS);
-        // (A_j, B_j) in [0, 4), from [0, 2)
+        // (A_j, B_j) are in [0, 4), for values from [0, 2).
         macro_rules! split {
             ($j:expr) => {{
                 let low = ring.load(part, &blocks[$j][column]);
@@ -75,7 +74,7 @@ pub(super) fn forward<R: Ring, const K: usize>(
     }
 }
 
-/// Three levels back: eight times the coefficients.
+/// Computes three levels backwards, which gives eight times the coefficients.
 #[inline(always)]
 pub(super) fn inverse<R: Ring, const K: usize>(
     ring: R,
@@ -90,7 +89,7 @@ pub(super) fn inverse<R: Ring, const K: usize>(
         let whole = std::mem::take(block);
         *block = &mut whole[..columns];
     }
-    // From [0, 8) to [0, 2).
+    // This brings a value from [0, 8) to [0, 2).
     macro_rules! fold {
         ($x:expr) => {
             ring.fold4(ring.fold8($x))
@@ -98,13 +97,13 @@ pub(super) fn inverse<R: Ring, const K: usize>(
     }
     for at in 0..columns * R::PARTS {
         let (column, part) = (at / R::PARTS, at % R::PARTS);
-        // A value, in [0, 2). (a - b) / w is (b - a) w' with 1/w = -w'.
+        // This loads a value, in [0, 2). (a - b) / w is (b - a) w' with 1/w = -w'.
         macro_rules! o {
             ($j:expr) => {
                 ring.load(part, &blocks[$j][column])
             };
         }
-        // 4 A_j, in [0, 2).
+        // 4 A_j are in [0, 2).
         let (s0, d0) = (ring.add(o!(0), o!(1)), ring.sub2(o!(0), o!(1))); // [0, 4)
         let (s1, d1) = (ring.add(o!(2), o!(3)), ring.mul(ring.sub2(o!(3), o!(2)), i)); // 4, 2
         let a0 = fold!(ring.add(s0, s1));
@@ -112,7 +111,7 @@ pub(super) fn inverse<R: Ring, const K: usize>(
         let a1 = fold!(ring.add(d0, d1)); // from [0, 6)
         let a3 = fold!(ring.sub2(d0, d1)); // from [0, 6)
 
-        // 4 B_j, in [0, 2). 1/r = -i r, 1/(i r) = -r.
+        // 4 B_j are in [0, 2). 1/r = -i r, and 1/(i r) = -r.
         let (b0, b1, b2, b3);
         if K == 5 {
             let p3 = ring.mul(a3, i);

@@ -1,27 +1,27 @@
 //! The pass over columns: transforms along the slow index, and carries.
 //!
-//! A block is two columns for each lane, `slow` points long. It comes as frequencies of
-//! the slow index, goes back to points, is rounded, carried through, weighted and
-//! transformed again, all while it is in the cache.
+//! A block has two columns for each lane, `slow` points long. It begins as frequencies of the slow
+//! index. It is transformed back to points, rounded, carried through, weighted and transformed
+//! again, all while it is in the cache.
 //!
-//! Words follow one another along a row: lane `l` of block `b` holds the points `l fast /
-//! LANES + 2 b` and the next, two words each. So going through the blocks in order, with
-//! one carry for each row and lane, carries every word into the next one exactly. Where
-//! a range of blocks begins (a lane's first block, or a thread's), the carry is not
-//! known yet: that block waits with its digits until the others are done
-//! ([`finish`]). A carry that comes in there dies out within the block's four words; if
-//! it does not, the last of them takes it, and is a little larger than a digit.
+//! Words follow one another along a row: lane `l` of block `b` holds the points
+//! `l fast / LANES + 2 b` and the next, of two words each. So a pass through the blocks in order,
+//! with one carry for each row and lane, carries every word into the next one exactly. Where a
+//! range of blocks begins, with the first block of a lane or of a thread, the carry is not known
+//! yet. That block waits with its digits until the others are done ([`finish`]). A carry into it
+//! normally dies out within its four words. If it does not, the last of them takes it, and is a
+//! little larger than a digit.
 
 use super::fft::{Pair, Plan};
 use super::machine::{Job, Machine};
 
-/// Adding and subtracting it rounds doubles below `2^51` to integers.
+/// The number that rounds doubles below `2^51` to integers if it is added and subtracted.
 const ROUND: f64 = 6755399441055744.0;
 
-/// A word's weight, as two factors: one of its row and one of its column.
+/// The weight of a word, as two factors: one of its row and one of its column.
 ///
-/// Word `j` has the weight `2^(g / n)` with `g = -p j mod n`. Of `g(a) + g(b)` for `j = a
-/// + b`, `n` is taken off where it is reached, and the weight is halved.
+/// Word `j` has the weight `2^(g / n)` with `g = -p j mod n`. If `j = a + b` and `g(a) + g(b)`
+/// reaches `n`, `n` is subtracted from it, and the weight is halved.
 #[derive(Clone, Copy)]
 pub(super) struct Weight<T> {
     pub(super) weight: T,
@@ -29,22 +29,22 @@ pub(super) struct Weight<T> {
     pub(super) g: T,
 }
 
-/// What a block's columns are multiplied by, for both columns, and the real and the
-/// imaginary part of each.
+/// The weights of the columns of a block: of both columns, and of the real and the imaginary part
+/// of each.
 pub(super) type ColumnWeights<V> = [[Weight<V>; 2]; 2];
 
-/// The digits' lengths.
+/// The lengths of the digits.
 #[derive(Clone, Copy)]
 pub(super) struct Digits {
-    /// Words.
+    /// The number of words.
     pub(super) n: f64,
-    /// `p mod n`: words with `g` below it are one bit longer.
+    /// The remainder `p mod n`. Words whose `g` is below it are one bit longer.
     pub(super) long: f64,
     /// Two to the length of the shorter words.
     pub(super) base: f64,
 }
 
-/// What all blocks have in common.
+/// The constants that all blocks have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a, M: Machine> {
     pub(super) m: M,
@@ -53,7 +53,7 @@ pub(super) struct Columns<'a, M: Machine> {
     pub(super) digits: Digits,
 }
 
-/// A word's constants, put together from those of its row and column.
+/// The constants of a word, put together from those of its row and column.
 #[derive(Clone, Copy)]
 struct Word<V> {
     weight: V,
@@ -87,7 +87,7 @@ impl<M: Machine> Columns<'_, M> {
         self.m.sub(self.m.add(x, round), round)
     }
 
-    /// The digit of `x`, and what it carries.
+    /// The digit of `x`, and its carry.
     #[inline(always)]
     fn split(&self, x: M::V, word: &Word<M::V>) -> (M::V, M::V) {
         let m = self.m;
@@ -96,24 +96,24 @@ impl<M: Machine> Columns<'_, M> {
     }
 }
 
-/// `below` in the lanes where `x < y`, `above` in the others.
+/// Selects `below` in the lanes where `x < y`, and `above` in the others.
 #[inline(always)]
 fn pick<M: Machine>(m: M, x: M::V, y: M::V, below: f64, above: f64) -> M::V {
     m.select_below(x, y, m.splat(below), m.splat(above))
 }
 
-/// A block from squared frequencies to the frequencies of the next iteration.
+/// The job that takes a block from squared frequencies to the frequencies of the next iteration.
 pub(super) struct Carry<'a, M: Machine> {
     pub(super) columns: Columns<'a, M>,
     pub(super) weights: &'a ColumnWeights<M::V>,
     pub(super) x: &'a mut [Pair<M::V>],
-    /// Into each row, and out of it.
+    /// The carries into each row, and then out of it.
     pub(super) carry: &'a mut [M::V],
     /// The greatest distance from an integer so far.
     pub(super) error: M::V,
-    /// What multiplies the square.
+    /// The factor of the square.
     pub(super) by: M::V,
-    /// Whether the block stays as digits, without weights: see [`finish`].
+    /// Whether the block stays as digits, without weights, as [`finish`] expects it.
     pub(super) waits: bool,
 }
 
@@ -161,8 +161,8 @@ impl<M: Machine> Job<M> for Carry<'_, M> {
     }
 }
 
-/// A block that waited: digits, with what is carried in, to frequencies. Also how words
-/// that were set begin.
+/// The job that takes a block that waited from digits and the carries into it to frequencies. Words
+/// that were set begin in the same way.
 pub(super) struct Finish<'a, M: Machine> {
     pub(super) columns: Columns<'a, M>,
     pub(super) weights: &'a ColumnWeights<M::V>,
@@ -207,13 +207,13 @@ impl<M: Machine> Job<M> for Finish<'_, M> {
     }
 }
 
-/// A block from frequencies that are not squared to digits; the greatest distance from
-/// an integer.
+/// The job that takes a block from frequencies that are not squared to digits. It returns the
+/// greatest distance from an integer.
 pub(super) struct Read<'a, M: Machine> {
     pub(super) columns: Columns<'a, M>,
     pub(super) weights: &'a ColumnWeights<M::V>,
     pub(super) x: &'a mut [Pair<M::V>],
-    /// What the weights' inverses lack.
+    /// The scale that the inverses of the weights lack.
     pub(super) scale: f64,
 }
 

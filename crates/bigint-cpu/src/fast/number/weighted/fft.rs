@@ -1,23 +1,24 @@
-//! Complex Fourier transforms of any length `2^a 3^b 5^c 7^d`, as many at a time as two
-//! vectors have lanes.
+//! Complex Fourier transforms of any length `2^a 3^b 5^c 7^d`. As many transforms are computed at a
+//! time as two vectors have lanes.
 //!
-//! **Maths.** Decimation in frequency: with `n = r m`, `j = j1 + m j2`, `k = q + r k1`,
+//! **Maths.** The transform decimates in frequency. With `n = r m`, `j = j1 + m j2` and
+//! `k = q + r k1`,
 //!
 //! ```text
 //! X[q + r k1] = sum over j1 of w_m^(j1 k1) w_n^(j1 q) (sum over j2 of w_r^(j2 q) x[j1 + m j2])
 //! ```
 //!
-//! with `w_n = exp(-2 pi i / n)`: butterflies of `r` points, twiddles, and `r`
-//! transforms of `m` points where the columns lay. Nothing is permuted: position `q m +
-//! i` holds frequency `q + r f(i)` ([`Plan::order`]). The inverse goes backwards through
-//! the same steps. It multiplies by conjugates, which is what exchanging real and
-//! imaginary parts before and after makes of the same code: `swap(z) = i conj(z)`, so
-//! `swap(z conj(w)) = swap(z) w`. It leaves a factor `n`.
+//! with `w_n = exp(-2 pi i / n)`. So a step is butterflies of `r` points, twiddles, and `r`
+//! transforms of `m` points at the places of the columns. Nothing is permuted: position `q m + i`
+//! holds frequency `q + r f(i)` ([`Plan::order`]). The inverse goes backwards through the same
+//! steps and multiplies by the conjugates. The same code does so if real and imaginary parts are
+//! exchanged before and after, because `swap(z) = i conj(z)`, so `swap(z conj(w)) = swap(z) w`. The
+//! inverse leaves a factor `n`.
 //!
-//! Example, `n = 4 = 2 2`: positions 0, 1, 2, 3 hold frequencies 0, 2, 1, 3.
+//! An example is `n = 4 = 2 2`: positions 0, 1, 2, 3 hold frequencies 0, 2, 1, 3.
 //!
-//! **Cost**: `O(n log n)`, 4 operations a point for each doubling by radices 4 and 8.
-//! In place; a table of `n` twiddles for each step.
+//! **Cost**: `O(n log n)`, 4 operations a point for each doubling with the radices 4 and 8. The
+//! transform is in place, with a table of `n` twiddles for each step.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -25,7 +26,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::machine::{Job, Machine};
 
-/// Two vectors of complex numbers: the same point of as many transforms.
+/// Two vectors of complex numbers: the same point of as many transforms as these have lanes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Pair<V> {
@@ -33,27 +34,27 @@ pub(super) struct Pair<V> {
     pub(super) im: [V; 2],
 }
 
-// SAFETY: four values of one type without padding: any bytes are a value where any are of
-// `V`, and zeros are where they are of `V`.
+// SAFETY: the fields are four values of one type without padding. So any bytes are a value if any
+// are one of `V`, and zeros are a value if they are one of `V`.
 #[allow(unsafe_code)]
 unsafe impl<V: Zeroable> Zeroable for Pair<V> {}
-// SAFETY: as above; `repr(C)` with fields of one type has no padding.
+// SAFETY: as above. The struct is `repr(C)` with fields of one type, so it has no padding.
 #[allow(unsafe_code)]
 unsafe impl<V: Pod> Pod for Pair<V> {}
 
 impl<V: Pod> Pair<V> {
-    /// The same, double by double: both real parts, then both imaginary ones.
+    /// The points as doubles. Both real parts of a pair precede both imaginary parts.
     pub(super) fn doubles(points: &mut [Self]) -> &mut [f64] {
         bytemuck::cast_slice_mut(points)
     }
 }
 
-/// Points whose transform is finished at one go: they stay in the first-level cache.
+/// The points whose transform is finished in one go, as they stay in the first-level cache.
 const NEAR: usize = 128;
 
-/// `exp(-2 pi i k / n)`, real and imaginary part.
+/// The number `exp(-2 pi i k / n)` as its real and its imaginary part.
 pub fn root(k: u64, n: u64) -> [f64; 2] {
-    // Angles up to an eighth of a turn only, so that the errors are those of sine and
+    // Only angles up to an eighth of a turn are computed, so that the errors are those of sine and
     // cosine near zero.
     let octants = 8 * (k % n);
     let octant = octants / n;
@@ -72,11 +73,11 @@ pub fn root(k: u64, n: u64) -> [f64; 2] {
     [cos, -sin]
 }
 
-/// One pass: butterflies of `radix` points on stretches of `length`.
+/// One pass: butterflies of `radix` points on stretches of `length` points.
 struct Pass {
     radix: usize,
     length: usize,
-    /// `radix` for each of `length / radix` columns, the first of them 1.
+    /// The twiddles, `radix` for each of `length / radix` columns. The first of each column is 1.
     twiddles: Vec<[f64; 2]>,
     /// The powers of `exp(-2 pi i / radix)`.
     roots: Vec<[f64; 2]>,
@@ -90,7 +91,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The passes for `n` points, whose prime factors are 2, 3, 5 and 7.
+    /// The passes for `n` points. The prime factors of `n` are 2, 3, 5 and 7.
     pub(super) fn new(n: usize) -> Self {
         let mut steps = Vec::new();
         let mut length = n;
@@ -127,12 +128,12 @@ impl Plan {
         positions
     }
 
-    /// Points to frequencies.
+    /// Transforms points into frequencies.
     pub(super) fn forward<M: Machine>(&self, m: M, x: &mut [Pair<M::V>]) {
         m.enter(Forward { plan: self, x });
     }
 
-    /// Frequencies to points, times their number.
+    /// Transforms frequencies into points, multiplied by the number of points.
     pub(super) fn inverse<M: Machine>(&self, m: M, x: &mut [Pair<M::V>]) {
         m.enter(Inverse { plan: self, x });
     }
@@ -143,7 +144,7 @@ impl Plan {
     }
 }
 
-/// A transform as one job: compiled once for each machine, whoever calls it.
+/// A transform as one job, so that it is compiled once for each machine and not for each caller.
 struct Forward<'a, V> {
     plan: &'a Plan,
     x: &'a mut [Pair<V>],
@@ -190,7 +191,8 @@ impl<M: Machine> Job<M> for Inverse<'_, M::V> {
     }
 }
 
-/// The radices of the passes, odd ones first, so that what is near is done by eights.
+/// The radices of the passes. The odd ones come first, so that points within the near cache are
+/// done by eights.
 fn radices(mut n: usize) -> Vec<usize> {
     let mut radices = Vec::new();
     for prime in [7, 5, 3] {
@@ -258,8 +260,8 @@ impl Pass {
         }
     }
 
-    // Arithmetic is in loops that fill arrays, where `array::from_fn` would be shorter: its
-    // closures are not compiled for the machine's instructions.
+    // Arithmetic is written in loops that fill arrays, although `array::from_fn` would be shorter,
+    // because closures are not compiled for the machine's instructions.
 
     #[inline(always)]
     fn roots<M: Machine, const R: usize>(&self, m: M) -> [Complex<M::V>; R] {
@@ -302,7 +304,7 @@ impl Pass {
         }
     }
 
-    /// A step whose twiddles are all 1.
+    /// Computes a step whose twiddles are all 1.
     #[inline(always)]
     fn last<M: Machine, const R: usize, const INVERSE: bool>(&self, m: M, x: &mut [Pair<M::V>]) {
         let zero = [m.splat(0.0); 2];
@@ -338,7 +340,7 @@ impl<V: Copy> Pair<V> {
     }
 }
 
-/// The transform of `R` points; `roots` are cosines and sines of `2 pi k / R`.
+/// Computes the transform of `R` points. `roots` are the cosines and sines of `2 pi k / R`.
 #[inline(always)]
 fn butterfly<M: Machine, const R: usize>(
     m: M,
@@ -359,7 +361,7 @@ fn butterfly<M: Machine, const R: usize>(
                 m.mul(m.add(o[1][0], o[1][1]), half),
                 m.mul(m.sub(o[1][1], o[1][0]), half),
             ];
-            // The conjugates of what is added for k = 2 and 3.
+            // These are the conjugates of the values that are added for k = 2 and 3.
             let second = [o[2][1], o[2][0]];
             let third = [
                 m.mul(m.sub(o[3][1], o[3][0]), half),
@@ -375,8 +377,8 @@ fn butterfly<M: Machine, const R: usize>(
             }
         }
         _ => {
-            // X[k] and X[R - k] are a -+ i b, with a the sum of the points with cosines
-            // and b that with sines.
+            // X[k] and X[R - k] are a -+ i b, where a is the sum of the points times cosines, and b
+            // the sum of the points times sines.
             let x = *z;
             for j in 1..=R / 2 {
                 z[0] = sum(m, z[0], sum(m, x[j], x[R - j]));

@@ -1,29 +1,29 @@
-//! Which lengths there are, and how long an exponent needs them.
+//! The lengths of transforms, and the length that an exponent needs.
 
-/// A transform's length: `2 slow fast` words.
+/// The length of a transform: `2 slow fast` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Length {
-    /// Rows. Prime factors 2, 3, 5 and 7.
+    /// The number of rows. Its prime factors are 2, 3, 5 and 7.
     pub(super) slow: usize,
-    /// Points of a row; a multiple of 16.
+    /// The points of a row, a multiple of 16.
     pub(super) fast: usize,
 }
 
-/// Bits that a word may have, less a quarter of the logarithms of the words' number and
-/// of that: rounding errors grow with the root of the words' number, that of the steps,
-/// and the square of a word. Chosen so that errors over a whole test stay near 0.3 (see
-/// docs/mersenne.md).
+/// The bits of the longest words, before a quarter of the logarithm of the number of words and a
+/// quarter of the logarithm of that are subtracted. Rounding errors grow with the root of the
+/// number of words, with the root of the number of steps, and with the square of a word. The
+/// constant is chosen so that the errors in a whole test stay near 0.3 (see docs/mersenne.md).
 const BITS: f64 = 25.0;
 
-/// Products of odd primes that lengths have.
+/// The products of odd primes that divide lengths.
 const ODD: [usize; 12] = [1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45, 49];
 
 impl Length {
-    /// The shortest: 64 words.
+    /// The shortest length: 64 words.
     pub const SHORTEST: Length = Length { slow: 2, fast: 16 };
 
-    /// The length of so many words exactly, where that is `2^a` times a product of 3, 5 and
-    /// 7 with `a` large enough.
+    /// The length of exactly so many words, or `None` if their number is not `2^a` times a product
+    /// of 3, 5 and 7 with `a` large enough.
     ///
     /// ```
     /// use bigint_cpu::fast::number::weighted::Length;
@@ -36,7 +36,8 @@ impl Length {
         if odd == 0 || !ODD.contains(&odd) || !words.is_multiple_of(64) {
             return None;
         }
-        // As square as it gets: both passes have pieces of their side's length.
+        // The matrix is as square as possible, so that the pieces of both passes are about as long
+        // as a side.
         let all = (4..=points.trailing_zeros()).flat_map(|log| {
             let factors = (1..=odd).filter(move |factor| odd.is_multiple_of(*factor));
             factors.map(move |factor| factor << log)
@@ -50,9 +51,8 @@ impl Length {
         })
     }
 
-    /// The shortest length that is expected to be safe for `2^p - 1`. `None` below
-    /// exponents that have so many bits, and above those that 62-bit arithmetic of offsets
-    /// takes.
+    /// The shortest length that is expected to be safe for `2^p - 1`. `None` for exponents that
+    /// have fewer than 8 bits for each of its words, and for those that no length is safe for.
     pub fn for_exponent(p: u32) -> Option<Length> {
         let mut length = Length::SHORTEST;
         while !length.suits(p) {
@@ -66,8 +66,8 @@ impl Length {
         f64::from(p) / self.words() as f64 <= Self::most_bits(self.words())
     }
 
-    /// Bits that words may have on average, for rounding errors that are expected to stay
-    /// small in a transform of so many.
+    /// The bits that words may have on average in a transform of so many words if rounding errors
+    /// are to stay small.
     pub fn most_bits(words: usize) -> f64 {
         let log = (words as f64).log2();
         BITS - 0.25 * (log + log.log2())
@@ -78,7 +78,7 @@ impl Length {
         Self::all().find(|length| length.words() > self.words())
     }
 
-    /// Every length up to `2^26` words, shortest first.
+    /// Every length up to `2^26` words, the shortest first.
     pub fn all() -> impl Iterator<Item = Length> {
         let of = |odd: &'static usize| (6..=26).map(move |log| odd << log);
         let mut words: Vec<usize> = ODD.iter().flat_map(of).collect();
@@ -87,12 +87,12 @@ impl Length {
         words.into_iter().filter_map(Length::of_words)
     }
 
-    /// Words: doubles that are transformed.
+    /// The number of words, which are the doubles that are transformed.
     pub fn words(self) -> usize {
         2 * self.points()
     }
 
-    /// Complex points.
+    /// The number of complex points.
     pub(super) fn points(self) -> usize {
         self.slow * self.fast
     }

@@ -1,8 +1,8 @@
 //! Vectors of doubles on each machine.
 //!
-//! A value of an implementing type proves that the machine has the instructions: it is
-//! only made where they were detected. The methods are therefore safe, and always
-//! inlined; they become single instructions inside [`Machine::enter`].
+//! A value of an implementing type proves that the machine has the instructions, because it is only
+//! made where they were detected. So the methods are safe. They are always inlined, and become
+//! single instructions inside [`Machine::enter`].
 #![expect(
     clippy::needless_range_loop,
     reason = "indices count lanes and halves of several arrays at once"
@@ -12,8 +12,8 @@ use bytemuck::Pod;
 
 /// A piece of work that is compiled for a machine's instructions.
 ///
-/// `run` and all it calls must be `#[inline(always)]`, and no closures: only code inlined
-/// into [`Machine::enter`] is compiled with them.
+/// `run` and all that it calls must be `#[inline(always)]` and contain no closures: only code that
+/// is inlined into [`Machine::enter`] is compiled with the instructions.
 pub(super) trait Job<M: Machine> {
     type Output;
     fn run(self, m: M) -> Self::Output;
@@ -21,7 +21,7 @@ pub(super) trait Job<M: Machine> {
 
 /// Arithmetic on `LANES` doubles at a time.
 pub(super) trait Machine: Copy + Send + Sync + 'static {
-    /// `LANES` doubles, lane 0 first in memory.
+    /// A vector of `LANES` doubles, with lane 0 first in memory.
     type V: Pod + Send + Sync;
     const LANES: usize;
 
@@ -30,21 +30,22 @@ pub(super) trait Machine: Copy + Send + Sync + 'static {
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `a b + c`, rounded once or twice.
+    /// Returns `a b + c`, rounded once or twice.
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `a b - c`.
+    /// Returns `a b - c`.
     fn mul_sub(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `c - a b`.
+    /// Returns `c - a b`.
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     fn abs(self, a: Self::V) -> Self::V;
-    /// `a` in the lanes where `x < y`, `b` in the others.
+    /// Selects `a` in the lanes where `x < y`, and `b` in the others.
     fn select_below(self, x: Self::V, y: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// Lane `j` of vector `i` becomes lane `i` of vector `j`, for `LANES` vectors.
+    /// Transposes `LANES` vectors: lane `j` of vector `i` becomes lane `i` of vector `j`.
     fn transpose(self, v: &mut [Self::V]);
 }
 
-/// Methods on four lanes, each lane by the same expression. Not by closures: see [`Job`].
+/// Methods on four lanes, each lane by the same expression. They are not made with closures, for
+/// the reason that [`Job`] gives.
 macro_rules! lanewise {
     ($($name:ident($($x:ident),+), $i:ident => $lane:expr;)+) => {$(
         #[inline(always)]
@@ -60,7 +61,7 @@ macro_rules! lanewise {
     )+};
 }
 
-/// Safe Rust, in which the compiler finds what vectors there are.
+/// The machine in safe Rust. The compiler finds what vectors there are.
 #[derive(Clone, Copy)]
 pub(super) struct Portable;
 
@@ -109,24 +110,24 @@ mod x86 {
     use super::super::super::isa::{Avx2, Avx512};
     use super::{Job, Machine};
 
-    /// Four doubles, by AVX2 and FMA.
+    /// Vectors of four doubles, with AVX2 and FMA.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Fma256(pub(in super::super) Avx2);
 
-    /// Eight doubles, by AVX-512.
+    /// Vectors of eight doubles, with AVX-512.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Fma512(pub(in super::super) Avx512);
 
-    /// One or a few instructions of registers.
+    /// Expands to one or a few instructions on registers.
     macro_rules! vector {
         ($e:expr) => {
-            // SAFETY: the machine's token, which `self` holds, proves the instructions,
-            // and none of them touches memory.
+            // SAFETY: the machine's token, which `self` holds, proves the instructions, and none of
+            // them touches memory.
             unsafe { $e }
         };
     }
 
-    /// Methods on vectors of doubles, each one or a few instructions of registers.
+    /// Methods on vectors of doubles, each one or a few instructions on registers.
     macro_rules! registers {
         ($v:ty: $($name:ident($($x:ident),+) => $e:expr;)+) => {$(
             #[inline(always)]
@@ -145,7 +146,7 @@ mod x86 {
             fn run<J: Job<Fma256>>(m: Fma256, job: J) -> J::Output {
                 job.run(m)
             }
-            // SAFETY: the token proves the features.
+            // SAFETY: the token proves that the machine has the features.
             unsafe { run(self, job) }
         }
         #[inline(always)]
@@ -194,7 +195,7 @@ mod x86 {
             fn run<J: Job<Fma512>>(m: Fma512, job: J) -> J::Output {
                 job.run(m)
             }
-            // SAFETY: the token proves the features.
+            // SAFETY: the token proves that the machine has the features.
             unsafe { run(self, job) }
         }
         #[inline(always)]
@@ -216,14 +217,14 @@ mod x86 {
         fn transpose(self, v: &mut [__m512d]) {
             let v: &mut [__m512d; 8] = v.try_into().expect("eight vectors");
             vector!({
-                // Pairs of rows, then quarters: lanes 2 q and 2 q + 1 are quarter q.
+                // Pairs of rows come first, then quarters: lanes 2 q and 2 q + 1 are quarter q.
                 let mut t = [v[0]; 8];
                 for i in 0..4 {
                     t[2 * i] = _mm512_unpacklo_pd(v[2 * i], v[2 * i + 1]);
                     t[2 * i + 1] = _mm512_unpackhi_pd(v[2 * i], v[2 * i + 1]);
                 }
                 for odd in 0..2 {
-                    // Rows 0 to 3, and 4 to 7, of quarters 0 and 1, and of 2 and 3.
+                    // These are rows 0 to 3 and 4 to 7, of quarters 0 and 1, and of 2 and 3.
                     let (a, b, c, d) = (t[odd], t[2 + odd], t[4 + odd], t[6 + odd]);
                     let low = _mm512_shuffle_f64x2::<0x44>(a, b);
                     let high = _mm512_shuffle_f64x2::<0xee>(a, b);

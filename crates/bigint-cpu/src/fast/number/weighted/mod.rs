@@ -1,29 +1,32 @@
 //! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform.
 //!
-//! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words,
-//! word `j` at bit `ceil(p j / n)`: words of two lengths, `floor(p / n)` bits and one
-//! more, whose digits lie on both sides of zero. Weighted by `2^(ceil(p j / n) - p j /
-//! n)` the words are coefficients in the base `2^(p / n)`, and as `2^p = 1` the square
-//! is their cyclic convolution: a transform without padding, in doubles.
+//! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words, with word
+//! `j` at bit `ceil(p j / n)`. So words have two lengths, `floor(p / n)` bits and one bit more, and
+//! their digits lie on both sides of zero. Weighted by `2^(ceil(p j / n) - p j / n)`, the words are
+//! coefficients in the base `2^(p / n)`. As `2^p = 1`, the square is their cyclic convolution: a
+//! transform in doubles, without padding.
 //!
-//! Example, `p = 7`, `n = 4`: words of 2, 2, 2 and 1 bits at 0, 2, 4 and 6, with weights
-//! `1, 2^(1/4), 2^(1/2), 2^(3/4)`.
+//! An example is `p = 7`, `n = 4`: the words have 2, 2, 2 and 1 bits, at bits 0, 2, 4 and 6, and
+//! the weights are `1, 2^(1/4), 2^(1/2), 2^(3/4)`.
 //!
-//! **Transform.** Two words are a complex point; `M = n / 2 = slow fast` points are a
-//! matrix of `slow` rows. One iteration goes twice over the memory: over rows (twiddles,
-//! transform, squares, and back: `rows`) and over columns (back, weights off, rounding,
-//! carries, weights on, and forward: `columns`), each in pieces that stay in the
-//! second-level cache. Points are two vectors wide, so that nothing is shuffled but at
-//! the ends of the rows.
+//! **Transform.** Two words are a complex point, and the `M = n / 2 = slow fast` points are a
+//! matrix of `slow` rows. One iteration makes two passes over the memory. The pass over rows
+//! (`rows`) computes twiddles, transforms, squares, and transforms back. The pass over columns
+//! (`columns`) transforms back, removes the weights, rounds, carries, applies the weights and
+//! transforms forward. Each pass works on pieces that stay in the second-level cache. Points are
+//! two vectors wide, so that nothing is shuffled but at the ends of the rows.
 //!
-//! **Error.** Doubles round; nothing here is exact by proof. What each word is away from
-//! an integer before it is rounded is measured in every iteration: near 1/2 it could be
-//! the wrong integer. [`Weighted::square`] returns the greatest; beyond 0.4 the
-//! result is not to be trusted, and a longer transform is. Residues that come out are
-//! the same on every machine.
+//! **Error.** Doubles round, so nothing here is exact by proof. In every iteration the distance of
+//! each word from an integer is measured before it is rounded. If it is near 1/2, the integer may
+//! be the wrong one. [`Weighted::square`] returns the greatest distance. Beyond 0.4 the result is
+//! not to be trusted, and a longer transform is needed. The residues that come out are the same on
+//! every machine.
 //!
-//! **Memory**: `8 n` bytes, and an eighth of that for tables. Threads: all that
-//! threads there are where a transform is long enough, two meetings an iteration.
+//! **Products** with other residues, whose transforms are kept, take as long as squares
+//! ([`Weighted::multiply`]).
+//!
+//! **Memory**: `8 n` bytes, and an eighth of that for tables. **Threads**: all that there are if
+//! the transform is long enough. They meet twice in an iteration.
 
 mod columns;
 mod fft;
@@ -34,6 +37,7 @@ mod rows;
 mod tests;
 mod words;
 
+use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
@@ -43,7 +47,7 @@ pub use self::length::Length;
 #[cfg(target_arch = "x86_64")]
 use self::machine::{Fma256, Fma512};
 use self::machine::{Machine, Portable};
-use self::rows::{Group, Leaf, Matrix, Square};
+use self::rows::{Group, Keep, Leaf, Matrix, Multiply, Square};
 pub use self::words::{digits, limbs};
 use super::isa::Isa;
 use crate::fast::Path;
@@ -67,20 +71,25 @@ pub struct Weighted {
     transform: Box<dyn Transform>,
 }
 
-/// [`Weighted`], for a machine.
+/// The transform of a residue, by which others modulo the same number are multiplied. It takes
+/// `8 n` bytes or a little more.
+pub struct Factor(Box<dyn Any + Send + Sync>);
+
+/// A [`Weighted`] for one machine.
 trait Transform: Send {
     fn set(&mut self, limbs: &[u64]);
     fn residue(&self) -> Vec<u64>;
-    fn square(&mut self, by: u32, minus: u32) -> f64;
+    fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64;
+    fn keep(&mut self) -> Factor;
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64;
     fn length(&self) -> Length;
 }
 
 impl Weighted {
-    /// Zero modulo `2^p - 1`, to be squared by transforms of this length, with the
-    /// instructions of `path` or the best below that the machine has.
+    /// Zero modulo `2^p - 1`, to be squared by transforms of this length, with the instructions of
+    /// `path` or of the best path below it that the machine has.
     ///
-    /// # Panics
-    /// Where the length has more words than `p` has bits.
+    /// # Panics If the length has more words than `p` has bits.
     pub fn new(p: u32, length: Length, path: Path) -> Self {
         let transform: Box<dyn Transform> = match Isa::of(path) {
             #[cfg(target_arch = "x86_64")]
@@ -92,40 +101,78 @@ impl Weighted {
         Weighted { transform }
     }
 
-    /// Takes the number with these limbs for the residue.
+    /// Sets the residue to the number with these limbs.
     ///
-    /// # Panics
-    /// Where it has more than `p` bits.
+    /// # Panics If the number has more than `p` bits.
     pub fn set(&mut self, limbs: &[u64]) {
         self.transform.set(limbs);
     }
 
-    /// The residue, below `2^p - 1`, in as many limbs as `p` bits need. Takes as long as
-    /// an iteration or two, on one thread.
+    /// The residue, below `2^p - 1`, in as many limbs as `p` bits need. It is computed on one
+    /// thread, and takes as long as an iteration or two.
     pub fn residue(&self) -> Vec<u64> {
         self.transform.residue()
     }
 
-    /// Replaces the residue `x` by `by x^2 - minus`, `by` up to 3. Returns the greatest distance of a
-    /// word of `x^2` from an integer before it was rounded.
+    /// Replaces the residue `x` by `by x^2 - minus`, where `by` is at most 3. Returns the greatest
+    /// distance of a word of `x^2` from an integer before it was rounded.
     pub fn square(&mut self, by: u32, minus: u32) -> f64 {
-        self.transform.square(by, minus)
+        self.transform.square(by, minus, 0)
     }
 
-    /// The transform's length.
+    /// Replaces the residue `x` by `by x^2 - minus 2^bit`, where `by` is at most 3, `minus` below
+    /// 2^16 and `bit` below `p`. Returns the same as [`square`](Self::square). With it a residue
+    /// that is kept multiplied by a power of two is squared as others are.
+    ///
+    /// # Panics If `bit` is not below `p`.
+    pub fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
+        self.transform.square(by, minus, bit)
+    }
+
+    /// The transform of the present residue, for products with it. It takes about half as long as a
+    /// square.
+    pub fn keep(&mut self) -> Factor {
+        self.transform.keep()
+    }
+
+    /// Replaces the residue `x` by `x (factor - less)`. Returns the greatest distance of a word
+    /// from an integer before it was rounded. With a `less`, that is some 1.4 times the distance of
+    /// a square.
+    ///
+    /// ```
+    /// use bigint_cpu::fast::number::weighted::{Length, Weighted};
+    /// use bigint_cpu::Path;
+    /// let p = 1279;
+    /// let mut x = Weighted::new(p, Length::for_exponent(p).unwrap(), Path::best());
+    /// x.set(&[7]);
+    /// let seven = x.keep();
+    /// x.set(&[9]);
+    /// x.multiply(&seven, None);
+    /// assert_eq!(x.residue()[0], 63);
+    /// let sixty_three = x.keep();
+    /// x.multiply(&sixty_three, Some(&seven));
+    /// assert_eq!(x.residue()[0], 63 * 56);
+    /// ```
+    ///
+    /// # Panics If a factor is of another exponent, length or path.
+    pub fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64 {
+        self.transform.multiply(factor, less)
+    }
+
+    /// The length of the transform.
     pub fn length(&self) -> Length {
         self.transform.length()
     }
 }
 
-/// Points below which one thread does all.
+/// The points below which one thread does all the work.
 const ALONE: usize = 1 << 13;
 
 struct Words<M: Machine> {
     m: M,
     p: u32,
     length: Length,
-    /// Block after block of `slow` points: what the column pass leaves.
+    /// The points, block after block of `slow` points, as the pass over columns leaves them.
     points: Vec<Pair<M::V>>,
     slow: Plan,
     fast: Plan,
@@ -133,15 +180,23 @@ struct Words<M: Machine> {
     groups: Vec<Group<M::V>>,
     row_weights: Vec<Weight<f64>>,
     column_weights: Vec<ColumnWeights<M::V>>,
-    /// A range of blocks for each thread.
+    /// The range of blocks of each thread.
     parts: Vec<Part<M::V>>,
     scratch: Mutex<Vec<Vec<Pair<M::V>>>>,
+}
+
+/// The contents of a [`Factor`].
+struct Kept<V> {
+    p: u32,
+    length: Length,
+    /// The points of each group of rows.
+    groups: Vec<Vec<Pair<V>>>,
 }
 
 /// Blocks that follow one another, with their carries.
 struct Part<V> {
     blocks: usize,
-    /// Out of the last block, for each row.
+    /// The carry out of the last block, for each row.
     carry: Vec<V>,
     error: V,
 }
@@ -231,7 +286,7 @@ impl<M: Machine> Words<M> {
         }
     }
 
-    /// The place of word `j`: of a point, and of a double within it.
+    /// The place of word `j`: the index of its point, and that of the double within the point.
     fn place(&self, j: usize) -> (usize, usize) {
         let Length { slow, fast } = self.length;
         let (row, column) = (j / 2 / fast, j / 2 % fast);
@@ -240,35 +295,58 @@ impl<M: Machine> Words<M> {
         (i / 2 * slow + row, within)
     }
 
-    fn square_rows(&mut self) {
+    /// Does the work of each group of rows, on all threads.
+    fn pass_over_rows(&mut self, work: impl Fn(usize, Square<'_, M>) + Sync) {
         let threads = self.parts.len();
-        // SAFETY: the slice is borrowed for the whole function, which uses it through
-        // this alone, and each group is in one of the ranges below.
+        // SAFETY: the slice is borrowed for the whole function, which uses it through the matrix
+        // alone, and each group is in one of the ranges below.
         #[allow(unsafe_code)]
         let matrix = unsafe { Matrix::new(&mut self.points, self.length.slow) };
-        let (m, plan, leaves) = (self.m, &self.fast, &self.leaves[..]);
+        let (plan, leaves) = (&self.fast, &self.leaves[..]);
         let pool = &self.scratch;
         let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let range = self.groups.len().div_ceil(4 * threads);
-        share(self.groups.chunks(range), threads, |groups| {
+        let ranges = self.groups.chunks(range).enumerate();
+        share(ranges, threads, |(chunk, groups)| {
             let zero = bytemuck::Zeroable::zeroed;
             let scratch = take();
             let mut scratch = scratch.unwrap_or_else(|| vec![zero(); plan.order.len()]);
-            for group in groups {
-                m.enter(Square {
+            for (group, i) in groups.iter().zip(chunk * range..) {
+                let rows = Square {
                     plan,
                     leaves,
                     group,
                     matrix,
                     scratch: &mut scratch,
-                });
+                };
+                work(i, rows);
             }
             let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
             pool.push(scratch);
         });
     }
 
-    fn carry_columns(&mut self, by: u32, minus: u32) -> f64 {
+    /// The points of each group of a factor.
+    fn kept<'a>(&self, factor: &'a Factor) -> &'a [Vec<Pair<M::V>>] {
+        let groups = factor.0.downcast_ref::<Kept<M::V>>();
+        let groups = groups.filter(|kept| (kept.p, kept.length) == (self.p, self.length));
+        &groups.expect("a factor of the same kind").groups
+    }
+
+    /// Rounds words, carries, subtracts `minus 2^bit` and transforms.
+    fn carry_columns(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
+        assert!(bit < self.p, "a word of the number");
+        // The digits of this word are lessened by `minus 2^bit`, and its block waits for that.
+        let n = self.length.words() as u64;
+        let word = u64::from(bit) * n / u64::from(self.p);
+        let offset = u64::from(bit) - (u64::from(self.p) * word).div_ceil(n);
+        let amount = f64::from(minus) * (offset as f64).exp2();
+        let (point, within) = self.place(word as usize);
+        let take_off = |block: &mut [Pair<M::V>]| {
+            let doubles = Pair::<M::V>::doubles(block);
+            doubles[point % self.length.slow * 4 * M::LANES + within] -= amount;
+        };
+        let special = point / self.length.slow;
         let mut parts = std::mem::take(&mut self.parts);
         let mut points = std::mem::take(&mut self.points);
         let columns = self.columns();
@@ -278,12 +356,13 @@ impl<M: Machine> Words<M> {
             part.carry.fill(m.splat(0.0));
             part.error = m.splat(0.0);
         }
-        let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut parts[0].carry);
-        doubles[0] = -f64::from(minus);
-
+        let zeros = vec![m.splat(0.0); slow];
         share(self.ranges(&mut points, &mut parts), threads, |range| {
-            let (blocks, weights, part) = range;
-            for (i, (x, weights)) in blocks.chunks_exact_mut(slow).zip(weights).enumerate() {
+            let (first, blocks, weights, part) = range;
+            let all = blocks.chunks_exact_mut(slow).zip(weights);
+            for ((x, weights), block) in all.zip(first..) {
+                let is_special = block == special;
+                let waits = block == first || is_special;
                 part.error = m.enter(Carry {
                     columns,
                     weights,
@@ -291,12 +370,24 @@ impl<M: Machine> Words<M> {
                     carry: &mut part.carry,
                     error: part.error,
                     by,
-                    waits: i == 0,
+                    waits,
                 });
+                if is_special {
+                    take_off(x);
+                }
+                if waits && block != first {
+                    let carry = &zeros;
+                    m.enter(Finish {
+                        columns,
+                        weights,
+                        x,
+                        carry,
+                    });
+                }
             }
         });
 
-        // Out of the last lane of a row into the first of the next.
+        // The carry out of the last lane of a row goes into the first lane of the next row.
         let last = &parts[threads - 1].carry;
         let mut turned = last.clone();
         let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut turned);
@@ -309,7 +400,7 @@ impl<M: Machine> Words<M> {
             firsts.into_iter().zip(&carries),
             threads,
             |(range, carry)| {
-                let (blocks, weights, _) = range;
+                let (_, blocks, weights, _) = range;
                 m.enter(Finish {
                     columns,
                     weights: &weights[0],
@@ -320,7 +411,7 @@ impl<M: Machine> Words<M> {
         );
         let error = parts.iter().fold(0.0, |greatest: f64, part| {
             let lanes: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&part.error));
-            // What is no number is no small error either.
+            // A value that is not a number must not pass for a small error.
             lanes.iter().fold(greatest, |greatest, &lane| {
                 if lane > greatest || lane.is_nan() {
                     lane
@@ -333,26 +424,33 @@ impl<M: Machine> Words<M> {
         error
     }
 
-    /// The blocks, their weights and the carries of each part.
+    /// The number of the first block, the blocks, their weights and the carries of each part.
     fn ranges<'a>(
         &'a self,
         mut points: &'a mut [Pair<M::V>],
         parts: &'a mut [Part<M::V>],
     ) -> Vec<Range<'a, M::V>> {
-        let mut weights = &self.column_weights[..];
+        let (mut weights, mut next) = (&self.column_weights[..], 0);
         let range = |part: &'a mut Part<M::V>| {
+            let first = next;
+            next += part.blocks;
             let blocks;
             (blocks, points) =
                 std::mem::take(&mut points).split_at_mut(part.blocks * self.length.slow);
             let these;
             (these, weights) = weights.split_at(part.blocks);
-            (blocks, these, part)
+            (first, blocks, these, part)
         };
         parts.iter_mut().map(range).collect()
     }
 }
 
-type Range<'a, V> = (&'a mut [Pair<V>], &'a [ColumnWeights<V>], &'a mut Part<V>);
+type Range<'a, V> = (
+    usize,
+    &'a mut [Pair<V>],
+    &'a [ColumnWeights<V>],
+    &'a mut Part<V>,
+);
 
 impl<M: Machine> Transform for Words<M> {
     fn set(&mut self, limbs: &[u64]) {
@@ -396,9 +494,41 @@ impl<M: Machine> Transform for Words<M> {
         words::limbs(digits, self.p, self.length.words())
     }
 
-    fn square(&mut self, by: u32, minus: u32) -> f64 {
-        self.square_rows();
-        self.carry_columns(by, minus)
+    fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
+        let m = self.m;
+        self.pass_over_rows(|_, rows| m.enter(rows));
+        self.carry_columns(by, minus, bit)
+    }
+
+    fn keep(&mut self) -> Factor {
+        let m = self.m;
+        let groups: Vec<Mutex<Vec<Pair<M::V>>>> =
+            self.groups.iter().map(|_| Mutex::default()).collect();
+        self.pass_over_rows(|i, rows| {
+            let mut points = vec![bytemuck::Zeroable::zeroed(); rows.scratch.len()];
+            let keep = &mut points;
+            m.enter(Keep { rows, points: keep });
+            *groups[i].lock().unwrap_or_else(PoisonError::into_inner) = points;
+        });
+        let points = |group: Mutex<_>| group.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Factor(Box::new(Kept {
+            p: self.p,
+            length: self.length,
+            groups: groups.into_iter().map(points).collect(),
+        }))
+    }
+
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64 {
+        let (factor, less) = (self.kept(factor), less.map(|less| self.kept(less)));
+        let m = self.m;
+        self.pass_over_rows(|i, rows| {
+            m.enter(Multiply {
+                rows,
+                factor: &factor[i],
+                less: less.map(|less| &less[i][..]),
+            });
+        });
+        self.carry_columns(1, 0, 0)
     }
 
     fn length(&self) -> Length {

@@ -1,17 +1,20 @@
-//! The pass over rows: twiddles, transforms along the fast index, squares, and back.
+//! The pass over rows: twiddles, transforms along the fast index, squares or products, and back.
 //!
-//! A group takes `LANES` rows of the slow index's frequencies `s` and as many of `slow -
-//! s`, which hold the mirrored frequencies of a packed real transform, and works on them
-//! in lanes.
+//! A group takes `LANES` rows of the slow index's frequencies `s`, and as many of `slow - s`, which
+//! hold the mirrored frequencies of a packed real transform. It works on them in lanes.
 //!
-//! **Squares.** With `z = x[2 j] + i x[2 j + 1]`, `Z` its transform, `W` the conjugate of
-//! `Z` at the mirrored frequency `M - k`, the even and the odd words have the transforms
+//! **Squares.** Let `z = x[2 j] + i x[2 j + 1]`, let `Z` be its transform, and `W` the conjugate of
+//! `Z` at the mirrored frequency `M - k`. The even and the odd words have the transforms
 //! `(Z + W) / 2` and `(Z - W) / (2 i)`. The square has
 //!
 //! ```text
 //! 4 Z' = S^2 - y D^2 + 2 S D,   4 W' = S^2 - y D^2 - 2 S D
 //! S = Z + W,  D = Z - W,  y = exp(-2 pi i k / M)
 //! ```
+//!
+//! **Products.** Let `T` and `E` be the same sum and difference of the factor. `S T`, `D E` and
+//! `S E + D T` take the places of `S^2`, `D^2` and `2 S D`. A factor is kept as the lanes of each
+//! group after their transforms.
 #![expect(
     clippy::needless_range_loop,
     reason = "indices count lanes and halves of several arrays at once"
@@ -20,32 +23,33 @@
 use super::fft::{Pair, Plan, product, root};
 use super::machine::{Job, Machine};
 
-/// Twiddles of a row are products of two, this many apart.
+/// The distance of the twiddles of which those of a row are products of two.
 const NEAR: usize = 64;
 
-/// Rows and mirrored rows, of each `LANES`.
+/// The rows and the mirrored rows of a group, `LANES` of each.
 pub(super) struct Group<V> {
-    /// Positions of the rows and of their mirrors, lane by lane.
+    /// The positions of the rows and of their mirrors, lane by lane.
     rows: [Vec<usize>; 2],
-    /// Lanes of each that are stored: the others are there to fill up.
+    /// The lanes of each that are stored. The others only fill up the vectors.
     stored: [usize; 2],
-    /// Whether the row is its own mirror by `k -> -k`, not `k -> -1 - k`.
+    /// Whether the row is its own mirror by `k -> -k`, not by `k -> -1 - k`.
     is_zero: bool,
-    /// `w^(c s)`, `w = exp(-2 pi i / M)`, for `c = 0 .. NEAR` and for the multiples of it.
+    /// The powers `w^(c s)`, `w = exp(-2 pi i / M)`, for `c = 0 .. NEAR` and for the multiples of
+    /// `NEAR`.
     near: Vec<Pair<V>>,
     far: Vec<Pair<V>>,
-    /// `w^s` of the rows.
+    /// The powers `w^s` of the rows.
     first: [V; 2],
 }
 
-/// For each position of a row: the power of `w`, and where its mirrors lie.
+/// The power of `w` at a position of a row, and the positions of its mirrors.
 pub(super) struct Leaf {
     root: [f64; 2],
     mirror: u32,
     mirror_of_zero: u32,
 }
 
-/// Leaves of a row of `plan`'s length.
+/// The leaves of a row of `plan`'s length.
 pub(super) fn leaves(plan: &Plan) -> Vec<Leaf> {
     let positions = plan.positions();
     let n = plan.order.len();
@@ -57,16 +61,16 @@ pub(super) fn leaves(plan: &Plan) -> Vec<Leaf> {
     plan.order.iter().map(leaf).collect()
 }
 
-/// All groups of a transform of `slow` rows of `fast` points: every row is stored by
-/// exactly one lane of one group.
+/// All groups of a transform of `slow` rows of `fast` points. Exactly one lane of one group stores
+/// a row.
 pub(super) fn groups<M: Machine>(m: M, slow: &Plan, fast: usize) -> Vec<Group<M::V>> {
     let positions = slow.positions();
     let n = positions.len();
-    // Rows next to each other in memory have frequencies that are this far apart, where
-    // the last step has radix 8.
+    // Rows next to each other in memory have frequencies that are this far apart, if the last step
+    // has radix 8.
     let apart = if n.is_multiple_of(8) { n / 8 } else { n };
-    // Of a row and its mirror, the one that comes first in this order; rows that are
-    // their own mirrors come last.
+    // The row that comes first in this order stands for itself and its mirror. Rows that are their
+    // own mirrors come last.
     let key = |k: usize| (k % apart, k);
     let mut pairs: Vec<usize> = (1..n)
         .filter(|&k| 2 * k != n && key(k) < key(n - k))
@@ -109,7 +113,10 @@ pub(super) fn groups<M: Machine>(m: M, slow: &Plan, fast: usize) -> Vec<Group<M:
     groups
 }
 
-/// A vector of complex numbers, lane by lane.
+/// A vector of complex numbers, as real and imaginary parts.
+type Complex<M> = [<M as Machine>::V; 2];
+
+/// A vector of complex numbers, made lane by lane.
 fn complex<M: Machine>(_: M, lane: impl Fn(usize) -> [f64; 2]) -> [M::V; 2] {
     let mut z = [bytemuck::Zeroable::zeroed(); 2];
     for i in 0..M::LANES {
@@ -124,13 +131,13 @@ fn complex<M: Machine>(_: M, lane: impl Fn(usize) -> [f64; 2]) -> [M::V; 2] {
 #[derive(Clone, Copy)]
 pub(super) struct Matrix<V> {
     points: *mut Pair<V>,
-    /// Points in a block.
+    /// The points of a block.
     slow: usize,
     blocks: usize,
 }
 
-// SAFETY: it points to values that may be sent, and who made it promised that no two
-// threads work on the same row.
+// SAFETY: the pointer leads to values that may be sent, and the caller of `new` promised that no
+// two threads work on the same row.
 #[allow(unsafe_code)]
 unsafe impl<V: Send> Send for Matrix<V> {}
 // SAFETY: as above.
@@ -138,11 +145,10 @@ unsafe impl<V: Send> Send for Matrix<V> {}
 unsafe impl<V: Send> Sync for Matrix<V> {}
 
 impl<V: Copy> Matrix<V> {
-    /// Blocks of `slow` points one after another.
+    /// The matrix of blocks of `slow` points, one after another.
     ///
-    /// # Safety
-    /// While any copy of this is used, the slice lives and is used through nothing else,
-    /// and no two threads work on the same row: at most one on each group.
+    /// # Safety While any copy of the matrix is used, the slice lives and is used through nothing
+    /// else. No two threads work on the same row: there is at most one on each group.
     #[allow(unsafe_code)]
     pub(super) unsafe fn new(points: &mut [Pair<V>], slow: usize) -> Self {
         Matrix {
@@ -160,7 +166,7 @@ impl<V: Copy> Matrix<V> {
 
     #[inline(always)]
     fn read(&self, block: usize, row: usize) -> Pair<V> {
-        // SAFETY: the place is inside the slice; `new`'s caller promised the rest.
+        // SAFETY: the place is inside the slice, and the caller of `new` promised the rest.
         #[allow(unsafe_code)]
         unsafe {
             *self.place(block, row)
@@ -177,13 +183,13 @@ impl<V: Copy> Matrix<V> {
     }
 }
 
-/// One group's work.
+/// The job that squares the points of one group.
 pub(super) struct Square<'a, M: Machine> {
     pub(super) plan: &'a Plan,
     pub(super) leaves: &'a [Leaf],
     pub(super) group: &'a Group<M::V>,
     pub(super) matrix: Matrix<M::V>,
-    /// `fast` points.
+    /// Memory for `fast` points.
     pub(super) scratch: &'a mut [Pair<M::V>],
 }
 
@@ -200,8 +206,62 @@ impl<M: Machine> Job<M> for Square<'_, M> {
     }
 }
 
+/// The job that multiplies the points of one group by a factor, or by the difference of two.
+pub(super) struct Multiply<'a, M: Machine> {
+    pub(super) rows: Square<'a, M>,
+    /// The group's points of the factors, as [`Keep`] makes them.
+    pub(super) factor: &'a [Pair<M::V>],
+    pub(super) less: Option<&'a [Pair<M::V>]>,
+}
+
+impl<M: Machine> Job<M> for Multiply<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, m: M) {
+        let Multiply {
+            mut rows,
+            factor,
+            less,
+        } = self;
+        rows.load(m);
+        rows.plan.forward(m, rows.scratch);
+        match less {
+            None => rows.pointwise(m, |position, side| {
+                let point = &factor[position];
+                [point.re[side], point.im[side]]
+            }),
+            Some(less) => rows.pointwise(m, |position, side| {
+                let (point, less) = (&factor[position], &less[position]);
+                let [re, im] = [point.re[side], point.im[side]];
+                [m.sub(re, less.re[side]), m.sub(im, less.im[side])]
+            }),
+        }
+        rows.plan.inverse(m, rows.scratch);
+        rows.store(m);
+    }
+}
+
+/// The job that makes one group's points of a factor.
+pub(super) struct Keep<'a, M: Machine> {
+    pub(super) rows: Square<'a, M>,
+    pub(super) points: &'a mut [Pair<M::V>],
+}
+
+impl<M: Machine> Job<M> for Keep<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, m: M) {
+        let Keep { mut rows, points } = self;
+        rows.load(m);
+        rows.plan.forward(m, rows.scratch);
+        points.copy_from_slice(rows.scratch);
+    }
+}
+
 impl<M: Machine> Square<'_, M> {
-    /// Rows to lanes, with twiddles.
+    /// Loads rows into lanes, with twiddles.
     #[inline(always)]
     fn load(&mut self, m: M) {
         let width = self.scratch.len() / M::LANES;
@@ -232,7 +292,7 @@ impl<M: Machine> Square<'_, M> {
         }
     }
 
-    /// Lanes to rows, with the twiddles' conjugates.
+    /// Stores lanes in rows, with the conjugates of the twiddles.
     #[inline(always)]
     fn store(&mut self, m: M) {
         let width = self.scratch.len() / M::LANES;
@@ -265,35 +325,68 @@ impl<M: Machine> Square<'_, M> {
         }
     }
 
-    /// Every frequency with its mirror.
+    /// Multiplies every frequency and its mirror by those of the factor, which `factor` returns for a
+    /// position and a side.
+    #[inline(always)]
+    fn pointwise(&mut self, m: M, factor: impl Fn(usize, usize) -> [M::V; 2]) {
+        for (position, leaf) in self.leaves.iter().enumerate() {
+            let (mirror, y, [s, d]) = self.pair(m, position, leaf);
+            let [t, e] = sum_and_difference(m, factor(position, 0), factor(mirror, 1));
+            let (st, yde) = (product(m, s, t), product(m, y, product(m, d, e)));
+            let (se, dt) = (product(m, s, e), product(m, d, t));
+            let p = [m.sub(st[0], yde[0]), m.sub(st[1], yde[1])];
+            let g = [m.add(se[0], dt[0]), m.add(se[1], dt[1])];
+            self.set_pair(m, [position, mirror], p, g);
+        }
+    }
+
+    /// Squares every frequency and its mirror.
     #[inline(always)]
     fn square(&mut self, m: M) {
         for (position, leaf) in self.leaves.iter().enumerate() {
-            let mirror = if self.group.is_zero {
-                leaf.mirror_of_zero
-            } else {
-                leaf.mirror
-            } as usize;
-            let root = [m.splat(leaf.root[0]), m.splat(leaf.root[1])];
-            let y = product(m, self.group.first, root);
-            let (z, w) = (&self.scratch[position], &self.scratch[mirror]);
-            let (z, w) = ([z.re[0], z.im[0]], [w.re[1], w.im[1]]);
-            // The mirror's conjugate is what counts.
-            let s = [m.add(z[0], w[0]), m.sub(z[1], w[1])];
-            let d = [m.sub(z[0], w[0]), m.add(z[1], w[1])];
+            let (mirror, y, [s, d]) = self.pair(m, position, leaf);
             let s2 = [m.add(s[0], s[0]), m.add(s[1], s[1])];
             let (ss, dd) = (squared(m, s), squared(m, d));
             let p = [
                 m.mul_add(y[1], dd[1], m.neg_mul_add(y[0], dd[0], ss[0])),
                 m.neg_mul_add(y[1], dd[0], m.neg_mul_add(y[0], dd[1], ss[1])),
             ];
-            let g = product(m, s2, d);
-            let point = &mut self.scratch[position];
-            (point.re[0], point.im[0]) = (m.add(p[0], g[0]), m.add(p[1], g[1]));
-            let point = &mut self.scratch[mirror];
-            (point.re[1], point.im[1]) = (m.sub(p[0], g[0]), m.sub(g[1], p[1]));
+            self.set_pair(m, [position, mirror], p, product(m, s2, d));
         }
     }
+
+    /// The position of the mirror of a frequency, their `y`, and their sum and difference.
+    #[inline(always)]
+    fn pair(&self, m: M, position: usize, leaf: &Leaf) -> (usize, Complex<M>, [Complex<M>; 2]) {
+        let mirror = if self.group.is_zero {
+            leaf.mirror_of_zero
+        } else {
+            leaf.mirror
+        } as usize;
+        let root = [m.splat(leaf.root[0]), m.splat(leaf.root[1])];
+        let y = product(m, self.group.first, root);
+        let (z, w) = (&self.scratch[position], &self.scratch[mirror]);
+        let halves = sum_and_difference(m, [z.re[0], z.im[0]], [w.re[1], w.im[1]]);
+        (mirror, y, halves)
+    }
+
+    /// Sets a frequency to `p + g` and its mirror to `p - g`, conjugated.
+    #[inline(always)]
+    fn set_pair(&mut self, m: M, [position, mirror]: [usize; 2], p: Complex<M>, g: Complex<M>) {
+        let point = &mut self.scratch[position];
+        (point.re[0], point.im[0]) = (m.add(p[0], g[0]), m.add(p[1], g[1]));
+        let point = &mut self.scratch[mirror];
+        (point.re[1], point.im[1]) = (m.sub(p[0], g[0]), m.sub(g[1], p[1]));
+    }
+}
+
+/// Returns `Z + W` and `Z - W`, where `W` is the conjugate of the mirror `w`.
+#[inline(always)]
+fn sum_and_difference<M: Machine>(m: M, z: [M::V; 2], w: [M::V; 2]) -> [[M::V; 2]; 2] {
+    [
+        [m.add(z[0], w[0]), m.sub(z[1], w[1])],
+        [m.sub(z[0], w[0]), m.add(z[1], w[1])],
+    ]
 }
 
 #[inline(always)]
@@ -306,7 +399,7 @@ fn squared<M: Machine>(m: M, a: [M::V; 2]) -> [M::V; 2] {
 }
 
 impl<V: Copy> Group<V> {
-    /// `w^(c s)` for the rows of one side.
+    /// The power `w^(c s)` for the rows of one side.
     #[inline(always)]
     fn twiddle<M: Machine<V = V>>(&self, m: M, c: usize, side: usize) -> [V; 2] {
         let (near, far) = (&self.near[c % NEAR], &self.far[c / NEAR]);

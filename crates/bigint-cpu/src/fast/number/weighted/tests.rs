@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use super::{Length, Weighted};
 use crate::Path;
 
-/// `by x^2 - minus` modulo `2^p - 1`, by num-bigint.
+/// The value `by x^2 - minus` modulo `2^p - 1`, by num-bigint.
 fn exact(x: &[u64], p: u32, by: u32, minus: u64) -> Vec<u64> {
     let modulus = (BigUint::from(1u32) << p) - 1u32;
     let halves = x
@@ -102,4 +102,72 @@ fn threads_share_a_square() {
         })
     });
     assert_eq!(one, four);
+}
+
+/// The number with these limbs.
+fn value(limbs: &[u64]) -> BigUint {
+    let halves = limbs
+        .iter()
+        .flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
+    BigUint::new(halves.collect())
+}
+
+#[test]
+fn products_are_exact_ones_at_every_length_and_on_every_path() {
+    let mut seed = 0x1234_5678_9abc_def1;
+    for words in [64, 128, 192, 320, 448, 512, 576, 1024, 1920, 4096, 2688 * 2] {
+        let length = Length::of_words(words).unwrap();
+        for bits in [9.3, 14.0, 18.5] {
+            let p = ((words as f64 * bits) as u32) | 1;
+            let modulus = (BigUint::from(1u32) << p) - 1u32;
+            let [x, a, b] = [(); 3].map(|()| random(p, &mut seed));
+            for (a, b) in [(&a, &b), (&b, &a), (&vec![0], &vec![1]), (&a, &a)] {
+                let product = value(&x) * value(a) % &modulus;
+                let difference = (value(a) + &modulus - value(b)) * &product % &modulus;
+                for path in Path::ALL {
+                    let mut weighted = Weighted::new(p, length, path);
+                    let [a, b] = [a, b].map(|factor| {
+                        weighted.set(factor);
+                        let kept = weighted.keep();
+                        // The residue has not changed.
+                        assert!(value(&weighted.residue()) == value(factor));
+                        kept
+                    });
+                    weighted.set(&x);
+                    assert!(weighted.multiply(&a, None) < 0.3);
+                    assert!(value(&weighted.residue()) == product, "p {p}, {length:?}");
+                    assert!(weighted.multiply(&a, Some(&b)) < 0.4);
+                    assert!(
+                        value(&weighted.residue()) == difference,
+                        "p {p}, {length:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_off_may_be_at_any_bit() {
+    let mut seed = 0xfeed_5eed_0000_0001;
+    for words in [64, 192, 640, 1024] {
+        let length = Length::of_words(words).unwrap();
+        let p = ((words as f64 * 17.3) as u32) | 1;
+        let modulus = (BigUint::from(1u32) << p) - 1u32;
+        let x = random(p, &mut seed);
+        let bits = (0..80).chain((p - 80)..p).chain((80..p - 80).step_by(29));
+        for path in Path::ALL {
+            let mut weighted = Weighted::new(p, length, path);
+            for bit in bits.clone() {
+                weighted.set(&x);
+                let mut expected = value(&x);
+                for _ in 0..2 {
+                    assert!(weighted.square_shifted(3, 2, bit) < 0.3);
+                    let less = (BigUint::from(2u32) << bit) % &modulus;
+                    expected = (&expected * &expected * 3u32 + &modulus - less) % &modulus;
+                    assert!(value(&weighted.residue()) == expected, "p {p}, bit {bit}");
+                }
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Limbs to digits of two lengths on both sides of zero, and back.
+//! The step from limbs to digits of two lengths on both sides of zero, and back.
 
 /// The bit at which word `j` of `n` begins.
 fn start(p: u32, n: usize, j: usize) -> u64 {
@@ -7,8 +7,8 @@ fn start(p: u32, n: usize, j: usize) -> u64 {
 
 /// The digits of a number of at most `p` bits in `n` words of at most 62 bits.
 ///
-/// The first is one larger where the last carries: digits on both sides of zero sum to
-/// less than `2^p - 1` only modulo that.
+/// If the last digit carries, the first is one larger: digits on both sides of zero have the right
+/// sum only modulo `2^p - 1`.
 pub fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i64> {
     let bits = move |from: u64, to: u64| {
         let limb = |i: u64| limbs.get(i as usize).copied().unwrap_or(0);
@@ -20,8 +20,8 @@ pub fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i64> {
         top <= p.into() || (u64::from(p)..top).all(|i| limbs[i as usize / 64] >> (i % 64) & 1 == 0),
         "a residue has at most p bits"
     );
-    // Digits from -2^(b - 1) to 2^(b - 1) - 1 carry exactly where their top bit is set
-    // or was by a carry.
+    // Digits from -2^(b - 1) to 2^(b - 1) - 1 carry exactly if their top bit is set, or has been
+    // set by a carry.
     let balance = move |carry: &mut i64, j: usize| {
         let (from, to) = (start(p, n, j), start(p, n, j + 1));
         let digit = bits(from, to) + *carry;
@@ -38,7 +38,7 @@ pub fn digits(limbs: &[u64], p: u32, n: usize) -> impl Iterator<Item = i64> {
     first.into_iter().chain(digits)
 }
 
-/// The residue below `2^p - 1` of digits that fit their words twice over.
+/// The residue below `2^p - 1` with these digits, which may be twice as large as their words hold.
 pub fn limbs(digits: impl Iterator<Item = i64>, p: u32, n: usize) -> Vec<u64> {
     let mut limbs = vec![0u64; (p as usize).div_ceil(64)];
     let mut carry = 0;
@@ -53,7 +53,7 @@ pub fn limbs(digits: impl Iterator<Item = i64>, p: u32, n: usize) -> Vec<u64> {
             limbs[i + 1] |= (bits >> 64) as u64;
         }
     }
-    // 2^p = 1; what goes below zero or above 2^p comes in again at the other end.
+    // As 2^p = 1, what goes below zero or above 2^p is added at the other end.
     while carry != 0 {
         let mut sum = i128::from(carry);
         for limb in &mut limbs {

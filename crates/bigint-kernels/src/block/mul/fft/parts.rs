@@ -1,6 +1,6 @@
-//! Transforms in `P` parts, one after the other in the same shared memory.
+//! Transforms in `P` parts, which are computed one after the other in the same shared memory.
 //!
-//! With `t` the thread of `T`, and `m = 16 T` the values of a part:
+//! There are `T` threads, and a part has `m = 16 T` values. Thread `t` has these in each pass:
 //!
 //! ```text
 //! first      coefficients 2t + k m/8 and 2t+1 + k m/8 of the part, each made of P digits m apart:
@@ -9,11 +9,12 @@
 //! first up   coefficients 2t + k m/8 and 2t+1 + k m/8 of the part, which stay with the thread
 //! ```
 //!
-//! The last part's stay in shared memory, those of the others in the thread's own.
-//! When all parts are done a thread has what makes `P` coefficients, of either half of the product,
-//! of each of its places. `P` rounds make limbs of them, `m` at a time.
+//! The values of the last part stay in shared memory, those of the others in the thread's local
+//! memory. When all parts are done, a thread can compute, for each of its places, `P` coefficients
+//! of either half of the product. They become limbs in `P` rounds, `m` limbs in each.
 //!
-//! Cost: as of one part, and `4 P` FP64 operations a digit; `P` times a pass over both operands.
+//! Cost: that of one part for each part, and `4 P` operations in FP64 for each digit; `P` passes
+//! over both operands.
 
 use super::{Transform, sum_at};
 use crate::gpu::local::Places;
@@ -27,7 +28,7 @@ use crate::transform::exchange::Exchange;
 use bigint_core::Limb;
 
 impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
-    /// A product's limbs, as `release` makes them of a round's sums.
+    /// Computes a product. `release` turns the sums of a round into limbs.
     #[inline(always)]
     pub(super) fn by_parts<S: Stride>(self, a: Number<S>, b: Number<S>, release: impl Fn(u32)) {
         let Transform { team, x, y, .. } = self;
@@ -35,7 +36,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         let mut part = 0;
         while part < PARTS {
             let mut is_first = true;
-            // One text for both operands.
+            // One text serves both operands.
             loop {
                 let (number, to) = if is_first { (a, x) } else { (b, y) };
                 self.spread_part(part as u32, number, to);
@@ -67,7 +68,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             part += 1;
         }
         if PARTS == 2 {
-            // (No loop: loads wait for no sums then.)
+            // (There is no loop, so that loads need not wait for sums.)
             let kept = &mut kept;
             self.add_up(kept, 0);
             self.add_up(kept, 1);
@@ -101,7 +102,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// Sets the thread's sums `k` of a round, that of the lower half first.
+    /// Sets sum `k` of the thread in each half of a round, that of the lower half first.
     #[inline(always)]
     fn set_sums(self, k: u32, [lower, upper]: [u64; 2]) {
         let sums = self.y.memory();
@@ -110,10 +111,11 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         sums.set_word(first + sum_at((8 + k) * THREADS), upper);
     }
 
-    /// Values `k` of all parts to sums for limbs, two for each round: those of the first are set.
+    /// Turns values `k` of all parts into sums for limbs, two for each round. The sums of the first
+    /// round are set; those of the others are kept.
     #[inline(always)]
     fn add_up(self, kept: &mut [Places<16>; PARTS], k: u32) {
-        // 2^-l, of the l levels down to fours.
+        // 2^-l, for the l levels down to `x^4 - z`.
         let scale = const { 4.0 / Self::LENGTH as f64 };
         let joined = |column| {
             let mut values = [Complex::ZERO; PARTS];
@@ -129,7 +131,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             values
         };
         let (lower, upper) = (joined(0), joined(1));
-        // All real parts, then all imaginary ones.
+        // Coefficients are all real parts, then all imaginary parts.
         let sum = |i: usize| {
             let (lower, upper) = (lower[i % PARTS], upper[i % PARTS]);
             let (lower, upper) = match i < PARTS {
@@ -145,21 +147,21 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         self.set_sums(k, [lowest, sum(1)]);
         let mut round = 1;
         while round < PARTS {
-            // In place of values that are no longer needed.
+            // The sums take the place of values that are no longer needed.
             let sums = [sum(2 * round), sum(2 * round + 1)];
             kept[round - 1].set_pair(k, sums.map(f64::from_bits));
             round += 1;
         }
     }
 
-    /// The first pass down: digits, to shared memory.
+    /// The first pass down of a part: cuts limbs into digits, and leaves values in shared memory.
     #[inline(always)]
     fn spread_part(self, part: u32, a: Number<impl Stride>, to: Exchange) {
         let thread = self.team.thread();
         let below = a.limb(thread.wrapping_sub(1));
         let own = a.part(thread, u32::MAX).settled();
         let two = |k| self.two_coefficients(part, own, below, k);
-        // (No loop: one that is not unrolled would keep values in memory.)
+        // (There is no loop, as one that is not unrolled would keep values in memory.)
         let [c0, c1, c2, c3] = [two(0), two(1), two(2), two(3)];
         let [c4, c5, c6, c7] = [two(4), two(5), two(6), two(7)];
         let roots = self.roots_down::<8>(0, part);
@@ -172,8 +174,8 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         column(1);
     }
 
-    /// Coefficients `2t + k m/8` and the next of a part: `own` begins at limb `t`, and `below` is
-    /// the limb below.
+    /// Coefficients `2t + k m/8` and `2t+1 + k m/8` of a part. `own` begins at limb `t` of the
+    /// operand, and `below` is the limb below that.
     #[inline(always)]
     fn two_coefficients(
         self,
@@ -201,7 +203,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
                 let (low, high) = (f(0), f(1));
                 let root = match part >= 4 {
                     false => THIRTY_SECOND,
-                    // 5/32 of a turn.
+                    // This is 5/32 of a turn.
                     true => (THREE_THIRTY_SECONDS.1, THREE_THIRTY_SECONDS.0),
                 };
                 let root = turned(root, part / 2 % 2 == 1, part % 2 == 1);
@@ -210,7 +212,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// The two digits of limb `t + k T`.
+    /// The two digits of the operand's limb `t + k T`.
     #[inline(always)]
     fn digits(self, own: Number<impl Stride>, below: Limb, k: u32) -> [f64; 2] {
         let limb = own.limb(k * THREADS);
@@ -226,7 +228,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     }
 }
 
-/// What the first level of the tree makes of digits for one of the halves.
+/// The values that the first level of the tree computes from digits, for one of the two halves.
 #[inline(always)]
 fn each_half(a: [f64; 2], b: [f64; 2], is_second: bool) -> [Complex; 2] {
     let root = if is_second { -HALF_SQRT_2 } else { HALF_SQRT_2 };
@@ -234,7 +236,7 @@ fn each_half(a: [f64; 2], b: [f64; 2], is_second: bool) -> [Complex; 2] {
     [half(a[0], b[0]), half(a[1], b[1])]
 }
 
-/// A point of the unit circle, a quarter of a turn on, a half on, or both.
+/// A point of the unit circle, turned on by a quarter of a turn, by a half, or by both.
 #[inline(always)]
 fn turned((re, im): (f64, f64), by_a_quarter: bool, by_a_half: bool) -> Complex {
     let root = Complex::new(re, im);

@@ -1,8 +1,9 @@
-//! The shortest transforms: two numbers in a warp, each of 16 threads.
+//! The shortest transforms: a warp has two numbers, each shared by 16 threads.
 //!
-//! Operands have 128 limbs, `L` = 256 digits. A thread has 16 complex values, and they change hands
-//! once on the way down and once on the way up. With `t` the thread, `c = 2 (t mod 8) + t div 8`,
-//! so that threads `t` and `t + 8` have the digits of the same limbs:
+//! Operands have 128 limbs, which are `L` = 256 digits. A thread has 16 complex values. Threads
+//! exchange values once on the way down and once on the way up. For thread `t` let
+//! `c = 2 (t mod 8) + t div 8`, so that threads `t` and `t + 8` have the digits of the same limbs.
+//! The values of a thread in each pass are:
 //!
 //! ```text
 //! first        digits c + 16 k, k < 16: radix 16                  written
@@ -32,10 +33,10 @@ use bigint_core::transform::Plan;
 const PLAN: Plan = Plan::of(LANES);
 const LANES: u32 = 16;
 const LIMBS: u32 = PLAN.limbs();
-/// Shared memory of a number.
+/// The bytes of shared memory for a number.
 const BYTES: u32 = PLAN.shared_bytes(false) / PLAN.numbers();
 
-/// `r = a * b`, cut or zero-extended to the width of `r`, of the two numbers of a warp.
+/// `r = a * b`, cut or zero-extended to the width of `r`, for the two numbers of a warp.
 #[inline(always)]
 pub fn product<S: Stride>(work: Work<32, S>) {
     let (team, roots, is_square) = (work.team, work.roots, work.is_square);
@@ -61,21 +62,22 @@ pub fn product<S: Stride>(work: Work<32, S>) {
     );
 }
 
-/// What a thread needs for the transforms of its number.
+/// The threads, roots and shared memory for the transforms of a thread's number.
 #[derive(Clone, Copy)]
 struct Pair {
     team: Team<32>,
     group: Group<LANES>,
     roots: Roots,
     is_square: bool,
-    /// An operand, the other, the product, and its coefficients.
+    /// Shared memory for one operand, then in its place for the other, for the product, and for its
+    /// coefficients.
     x: Exchange,
     /// The carry from one piece's product to the next.
     kept_carry: Stretch,
 }
 
 impl Pair {
-    /// The product of pieces, as [`by_pieces`] asks for it.
+    /// Adds the product of pieces to the window, as [`by_pieces`] demands.
     #[inline(always)]
     fn piece<S: Stride>(
         self,
@@ -101,7 +103,7 @@ impl Pair {
         );
         let mut first = [Complex::ZERO; 16];
         let mut is_last = is_square;
-        // One text for both operands: the first one's values stay in registers.
+        // One text serves both operands. The first one's values stay in registers.
         let mut product = loop {
             self.spread(if is_last { b } else { a });
             group.sync();
@@ -122,7 +124,7 @@ impl Pair {
         group.sync();
         let coefficients = up_to_the_root(x.get::<16>(self.column(), LANES));
         group.sync();
-        // (Two loops: one that is not unrolled would keep values in memory.)
+        // (There are two loops, as one that is not unrolled would keep values in memory.)
         let own = |k: u32| self.column() + coefficient_at(16 * k);
         for (k, value) in (0..).zip(&coefficients) {
             x.memory().set_word(own(k), value.re.to_bits());
@@ -134,14 +136,14 @@ impl Pair {
         self.release(window, earlier, has_carry);
     }
 
-    /// The first of the thread's digits, which are 16 apart.
+    /// The index of the thread's first digit. Its digits are 16 apart.
     #[inline(always)]
     fn column(self) -> u32 {
         let lane = self.group.lane();
         2 * (lane % 8) + lane / 8
     }
 
-    /// The first pass down: digits, of limbs `t + 16 k`, to shared memory.
+    /// The first pass down: cuts limbs `t + 16 k` into digits, and leaves values in shared memory.
     #[inline(always)]
     fn spread(self, a: Number<impl Stride>) {
         let lane = self.group.lane();
@@ -152,7 +154,8 @@ impl Pair {
         );
         let two = |k: usize| {
             let own = limbs[k];
-            // Of the limb eight below or above; of both the lower digits, or the upper ones.
+            // The partner has the limb eight below or above. The thread takes the lower digits of
+            // both limbs, or the upper ones.
             let other = self.group.shuffle(own, lane ^ 8);
             digits::plain(match lane < 8 {
                 true => own & 0xffff | other << 16,
@@ -170,16 +173,16 @@ impl Pair {
             .set(self.column(), LANES, &down_from_the_root(digits));
     }
 
-    /// Coefficients to limbs of the result.
+    /// Turns coefficients into limbs of the result.
     #[inline(always)]
     fn release(self, window: Number<impl Stride>, earlier: Number<impl Stride>, has_carry: bool) {
         let Pair { team, group, .. } = self;
-        // 2^-l, of the l levels down to fours.
+        // 2^-l, for the l levels down to `x^4 - z`.
         let scale = const { 4.0 / PLAN.length() as f64 };
         let lane = group.lane();
         let at = CHUNK as u32 * lane;
         let own = self.x.memory();
-        // The limb that the product before has carried to.
+        // The thread that has the limb to which the product before carries adds its carry.
         let mut more = match has_carry && at == LIMBS {
             true => u64::from(self.kept_carry.limb(0)),
             false => 0,
@@ -210,8 +213,8 @@ impl Pair {
     }
 }
 
-/// The place of coefficient `at` of the product: behind every 32 two words are left free, so that
-/// threads that go along 32 each meet in no bank.
+/// The place of coefficient `at` of the product. Behind every 32 coefficients two words are left
+/// free, so that threads that go through 32 each meet in no bank.
 #[inline(always)]
 fn coefficient_at(at: u32) -> u32 {
     at + at / 32 * 2

@@ -1,4 +1,5 @@
-//! A few columns: back to points, words and carries, and on to frequencies.
+//! A few columns: they are transformed back to points, become words and carries, and are
+//! transformed to frequencies again.
 
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::float::{multiply_add, signed, upper};
@@ -15,14 +16,15 @@ use bigint_core::weighted::long::{
     node_at, node_of_pair, pair_in_order, place_of_node,
 };
 
-/// Adding and subtracting it rounds doubles below 2^51 to integers; before it is subtracted,
-/// the lower half of the sum is the integer, where that has 32 bits,
+/// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers. Before
+/// it is subtracted, the lower half of the sum is the integer, if that has 32 bits.
 const ROUND: f64 = 6755399441055744.0;
 
-/// and the upper half is this, or one less where the integer is negative.
+/// The upper half of such a sum before [`ROUND`] is subtracted. It is one less if the integer is
+/// negative.
 const ROUND_UPPER: u32 = 0x4338_0000;
 
-/// Calls a method for the factor: the radix of a column's last pass.
+/// Calls a method that is generic in the factor, which is the radix of a column's last pass.
 macro_rules! with_factor {
     ($m:expr, $self:ident.$method:ident($($argument:expr),*)) => {
         match $m {
@@ -39,38 +41,40 @@ macro_rules! with_factor {
 /// A thread's place among its block's columns.
 #[derive(Clone, Copy)]
 struct ThreadPlace {
-    /// `f`.
+    /// The radix of a column's first pass, `f`.
     radix: u32,
-    /// `m`.
+    /// The radix of a column's last pass, `m`.
     factor: u32,
-    /// Points of a row.
+    /// The points of a row.
     row_points: u32,
-    /// The block's columns from the first of all on, in blocks' widths.
+    /// The index of the block's group of columns among all groups.
     group: u32,
     /// The thread's column.
     column: u32,
-    /// The index of that among the block's.
+    /// The index of the thread's column among the block's.
     lane: u32,
-    /// Whether that is the block's last.
+    /// Whether the thread's column is the block's last.
     is_last: bool,
-    /// The first of the thread's rows in the first pass: they are `16 m` apart.
+    /// The first of the thread's rows in the first pass, which are `16 m` apart.
     row: u32,
-    /// The node that the thread has in the middle pass,
+    /// The node that the thread has in the middle pass.
     node: u32,
-    /// whether it has one,
+    /// Whether the thread has a node in the middle pass.
     has_node: bool,
-    /// and the row in it.
+    /// The thread's row in that node.
     row_of_node: u32,
-    /// The thread's first point in the first pass, of which the others are `places.outer` apart.
+    /// The place of the thread's first point in the first pass. Its points are `places.outer`
+    /// apart.
     first: u32,
-    /// The thread's first point in the middle pass, of which the others are `places.inner` apart.
+    /// The place of the thread's first point in the middle pass. Its points are `places.inner`
+    /// apart.
     middle: u32,
     places: ColumnPlaces,
     tables: Tables,
 }
 
 impl Block<'_> {
-    /// The columns of the calling block.
+    /// Computes the columns of the calling block.
     #[inline(always)]
     pub fn columns(self) {
         let arguments = self.arguments;
@@ -89,7 +93,7 @@ impl Block<'_> {
         };
         let t = self.team.thread();
         let (row, lane) = (t >> log, t & (width - 1));
-        // In the first pass, and in the middle pass its place.
+        // The node in the first pass, which is also the place of the node in the middle pass.
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
         let place = ThreadPlace {
@@ -148,8 +152,8 @@ impl Block<'_> {
         with_factor!(factor, self.last(place));
     }
 
-    /// The first pass back, of radix `M`, from device memory: all points at once, as they take
-    /// their time.
+    /// The first pass back, of radix `M`, from device memory. All points are loaded at once, as
+    /// loads take long.
     #[inline(always)]
     fn last_back<const M: usize>(self, place: ThreadPlace) {
         if !self.has_butterfly::<M>(0) {
@@ -157,7 +161,8 @@ impl Block<'_> {
         }
         let points = self.pairs(self.arguments.points);
         let mut z = [[Complex::ZERO; M]; 16];
-        // Where there is no pair of nodes after the first eight, points are others', for no use.
+        // If one of the pairs of nodes after the first eight does not exist, points of others are
+        // loaded and not used.
         let has = |g: usize| g < 16 / M || 16 % M > 0 && self.has_butterfly::<M>(g);
         sixteen!(g => {
             if has(g) {
@@ -183,15 +188,15 @@ impl Block<'_> {
         });
     }
 
-    /// The last pass, of radix `M`, to device memory. Roots are fetched before they are needed:
-    /// while others come to the barrier, and while the butterfly before is written.
+    /// The last pass, of radix `M`, to device memory. Roots are loaded before they are needed:
+    /// while other threads come to the barrier, and while the butterfly before is stored.
     #[inline(always)]
     fn last<const M: usize>(self, place: ThreadPlace) {
         let points = self.pairs(self.arguments.points);
         let mut w = self.roots_of_butterfly::<M>(0);
         self.team.sync_part(part_warps(M as u32));
         let mut g = 0;
-        // The driver's compiler unrolls the loop.
+        // The bound is known to the driver's compiler, which unrolls the loop.
         while g < known_later(16_u32.div_ceil(M as u32)) {
             if !self.has_butterfly::<M>(g as usize) {
                 return;
@@ -233,8 +238,9 @@ impl Block<'_> {
         w
     }
 
-    /// Whether the thread has a butterfly `g` of the last pass: all do up to `16 / M`, and whole
-    /// warps where that leaves some; but where `f` is not 16, those only that have nodes.
+    /// Whether the thread has a butterfly `g` of the last pass. All threads have `16 / M` of
+    /// them, and some whole warps have one more if that leaves a remainder. If `f` is not 16,
+    /// only threads that have nodes have butterflies.
     #[inline(always)]
     fn has_butterfly<const M: usize>(self, g: usize) -> bool {
         let radix = self.radix();
@@ -247,7 +253,7 @@ impl Block<'_> {
         g < 16 / M || g == 16 / M && self.team.thread() % threads < rest
     }
 
-    /// The index of the butterfly among the block's.
+    /// The index of butterfly `g` of the thread among those of the block.
     #[inline(always)]
     fn butterfly_at<const M: usize>(self, g: u32) -> u32 {
         let threads = 32 * part_warps(M as u32);
@@ -255,8 +261,9 @@ impl Block<'_> {
         part * of_part::<M>() + t + threads * g
     }
 
-    /// On which side of its pair's the butterfly's node is, and where its first point is: in
-    /// shared memory, and in that of the device, or the last one there on the second side.
+    /// The side of its pair on which the butterfly's node is, the place of its first point in
+    /// shared memory, and the place of its first point in device memory; on the second side this
+    /// is the last point.
     #[inline(always)]
     fn places_of_butterfly<const M: usize>(self, place: ThreadPlace, g: u32) -> [u32; 3] {
         let at = self.butterfly_at::<M>(g);
@@ -272,7 +279,7 @@ impl Block<'_> {
         ]
     }
 
-    /// The other two passes back.
+    /// The second and the third pass back.
     #[inline(always)]
     fn back(self, place: ThreadPlace, v: &mut [Complex; 16]) {
         let ThreadPlace {
@@ -319,7 +326,7 @@ impl Block<'_> {
         }
     }
 
-    /// The first two passes.
+    /// The first and the second pass forth.
     #[inline(always)]
     fn forth(self, place: ThreadPlace, v: &[Complex; 16]) {
         let radix = place.radix;
@@ -364,8 +371,8 @@ impl Block<'_> {
         w
     }
 
-    /// Points to words, rounded, carried, and weighted again unless this `ends` with them.
-    /// False where the block has only handed its carries on.
+    /// Turns points into words, rounds, carries, and applies the weights again unless the launch
+    /// `ends` with the words. Returns false if the block has only handed its carries on.
     #[inline(always)]
     fn carry(
         self,
@@ -418,7 +425,7 @@ impl Block<'_> {
             let x = v[k].re + signed(carries[k] as i32);
             let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
             v[k].re = multiply_add(carry, -even.base(), x);
-            // The odd word takes what is left, a unit or nothing.
+            // The odd word takes the carry that is left, which is at most 1 in size.
             v[k].im += carry;
             if !ends {
                 v[k].re *= words.weight[0] * even.weight;
@@ -429,8 +436,8 @@ impl Block<'_> {
         true
     }
 
-    /// Hands the carries of the last column on to the next block, and those of the others to
-    /// the next lane; and takes those of the block before. Whether they came.
+    /// Hands the carries of the last column on to the next block, and those of other columns to
+    /// the next lane, and takes those of the block before. Returns whether these arrived in time.
     #[inline(always)]
     fn hand_on(self, place: ThreadPlace, block: u32, carries: &mut [u32; 16]) -> bool {
         let handed = self.handed(self.arguments.carries);
@@ -450,7 +457,7 @@ impl Block<'_> {
         }
         warp.sync();
         if block == 0 {
-            // There was a barrier since all threads had their points.
+            // There has been a barrier since all threads loaded their points.
             if self.team.thread() == 0 {
                 were_read.raise(0, launch);
             }
@@ -460,7 +467,8 @@ impl Block<'_> {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         if place.lane == 0 {
-            // The last row of the first `16 m` is carried into the next, and so on.
+            // In block 1 a carry goes to the next row: that of the last of the first `16 m` rows
+            // goes to the first of the next `16 m`, and so on.
             let around = block == 1 && place.row == 0;
             let row = match (block, place.row) {
                 (1, 0) => rows - 1,
@@ -484,7 +492,7 @@ impl Block<'_> {
                 carries[k] = if around { before } else { c[k] };
             });
         }
-        // The last columns are written where block 0 read them.
+        // The last block writes the columns that block 0 has read.
         if block == place.row_points >> log_width(place.factor) && warp.lane() == 0 {
             arrived &= were_read.wait(0, launch);
         }
@@ -492,7 +500,7 @@ impl Block<'_> {
         arrived
     }
 
-    /// Notes the greatest error of the warp.
+    /// Records the greatest error of the warp.
     #[inline(always)]
     fn note(self, block: u32, error: u32) {
         let warp = self.team.warp();
@@ -515,7 +523,7 @@ impl Block<'_> {
         unsafe { Handed::new(address) }
     }
 
-    /// What the words of the thread's first row are multiplied by.
+    /// The weights of the words of the thread's first row.
     #[inline(always)]
     fn words(self, place: ThreadPlace) -> Words {
         let (rows, columns) = (
@@ -545,20 +553,21 @@ impl Block<'_> {
     }
 }
 
-/// Warps that exchange values between the last two passes among themselves: as many as have
-/// whole nodes of the middle pass.
+/// The number of warps in a part of the block, which exchange values between the last two passes
+/// only among themselves. A part has whole nodes of the middle pass.
 #[inline(always)]
 const fn part_warps(m: u32) -> u32 {
     m >> m.trailing_zeros()
 }
 
-/// Butterflies of the last pass, of radix `M`, that a part has: 32 threads' points for each warp.
+/// The butterflies of the last pass, of radix `M`, that a part has: as many as take 16 points for
+/// each of its threads.
 #[inline(always)]
 const fn of_part<const M: usize>() -> u32 {
     512 >> M.trailing_zeros()
 }
 
-/// The last butterfly of a column, with its [`last_roots`]: frequencies in their order.
+/// A butterfly of a column's last pass, with its [`last_roots`]. Frequencies come out in order.
 #[inline(always)]
 fn forth_in_order<const M: usize>(z: &mut [Complex; M], mut w: [Complex; 16]) {
     if M.is_power_of_two() {
@@ -590,7 +599,7 @@ fn forth_in_order<const M: usize>(z: &mut [Complex; M], mut w: [Complex; 16]) {
     }
 }
 
-/// Turns the order round.
+/// Reverses the order of the points if `is_so`.
 #[inline(always)]
 fn reversed_where<const M: usize>(is_so: bool, z: &mut [Complex; M]) {
     sixteen!(j => {
@@ -601,16 +610,16 @@ fn reversed_where<const M: usize>(is_so: bool, z: &mut [Complex; M]) {
     });
 }
 
-/// The two words of a point of a thread's first row.
+/// The weights of the two words of a point in a thread's first row.
 #[derive(Clone, Copy)]
 struct Words {
     weight: [f64; 2],
     inverse: [f64; 2],
-    /// Weights are `2^(g / n)`.
+    /// The exponents `g` of the weights `2^(g / n)`.
     g: [u32; 2],
 }
 
-/// One word of a point: what it is multiplied by besides, and how long it is.
+/// The further weight of one word of a point, and the word's bits.
 #[derive(Clone, Copy)]
 struct Step {
     weight: f64,
@@ -619,7 +628,7 @@ struct Step {
 }
 
 impl Words {
-    /// One word of the point `k` sixteenths of all rows below the first.
+    /// The step of word `part` of the thread's point `k`.
     #[inline(always)]
     fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
         let arguments = block.arguments;
@@ -653,13 +662,13 @@ fn power_of_two(exponent: u32) -> f64 {
     f64::from_bits(u64::from(exponent << 20) << 32)
 }
 
-/// `x`, or half of it, by its exponent.
+/// `x`, or half of it if it `wraps`, computed on the exponent.
 #[inline(always)]
 fn halved(x: f64, wraps: u32) -> f64 {
     with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
 }
 
-/// `x`, or twice that.
+/// `x`, or twice `x` if it `wraps`, computed on the exponent.
 #[inline(always)]
 fn doubled(x: f64, wraps: u32) -> f64 {
     with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
@@ -675,7 +684,7 @@ fn with_upper(x: f64, upper: u32) -> f64 {
     f64::from_bits(u64::from(upper) << 32 | x.to_bits() & 0xffff_ffff)
 }
 
-/// The integer nearest to `x scale`, and how far that was from it: the upper half.
+/// The integer nearest to `x scale`, and the upper half of their distance.
 #[inline(always)]
 fn rounded(x: f64, scale: f64) -> (f64, u32) {
     let whole = multiply_add(x, scale, ROUND) - ROUND;

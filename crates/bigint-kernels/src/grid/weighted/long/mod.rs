@@ -1,13 +1,12 @@
 //! Squares modulo `2^p - 1` by long transforms, in the two launches of
 //! [`bigint_core::weighted::long`].
 //!
-//! **Who holds what.** A thread has 16 points, and with its block goes through a row in three passes
-//! of radix 16, 16 and 8 or 16, and through a column in three of `f`, 16 and `m`: of the tree of [`bigint_core::transform`]
-//! down, whose roots are in the butterflies, and of sums with constant roots back.
+//! **Who holds what.** A thread has 16 points. With its block it goes through a row in three passes, of radix 16, 16,
+//! and 8 or 16, and through a column in three passes, of radix `f`, 16 and `m`. The way down is the tree of
+//! [`bigint_core::transform`], whose butterflies contain the roots. The way back is sums with constant roots.
 //!
-//! **Preconditions**: those of [`bigint_core::weighted::long`]; digits of at most 20 bits.
-//! **Cost**: twice over the memory. **Scratch**: shared memory,
-//! [`long_rows_bytes`](bigint_core::weighted::long::long_rows_bytes) and
+//! **Preconditions**: those of [`bigint_core::weighted::long`]; digits have at most 20 bits. **Cost**: two passes
+//! over memory. **Scratch**: shared memory, [`long_rows_bytes`](bigint_core::weighted::long::long_rows_bytes) and
 //! [`long_columns_bytes`](bigint_core::weighted::long::long_columns_bytes).
 
 mod columns;
@@ -29,8 +28,8 @@ pub struct Block<'a> {
     x: Stretch,
 }
 
-/// The same for `k` from 0 to 15, written out: as a loop it would not always be unrolled,
-/// and what is indexed by `k` would be in memory.
+/// Repeats a block for `k` from 0 to 15, written out. A loop would not always be unrolled, and arrays indexed by `k`
+/// would be in memory.
 macro_rules! sixteen {
     ($k:ident => $body:block) => {
         $crate::grid::weighted::copies!(
@@ -43,9 +42,8 @@ impl<'a> Block<'a> {
     /// The calling thread's block.
     ///
     /// # Safety
-    /// `arguments` are those of a launch that [`bigint_core::weighted::long`] describes, with
-    /// all the memory that it says, and the blocks and shared memory of the kernel that
-    /// calls this once.
+    /// `arguments` are those of a launch that [`bigint_core::weighted::long`] describes, with the memory that it
+    /// states, and the blocks and shared memory of the kernel that calls this once.
     #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
     #[inline(always)]
     pub unsafe fn new(arguments: &'a LongArguments) -> Self {
@@ -58,7 +56,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A row's points, in [`POINTS`](bigint_core::weighted::long::POINTS).
+    /// The points of a row, in units of [`POINTS`](bigint_core::weighted::long::POINTS).
     #[inline(always)]
     fn row(self) -> u32 {
         LongTransform::ROW.or(self.arguments.row).clamp(1, 2)
@@ -90,13 +88,13 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn pairs(self, address: u64) -> Pairs {
-        // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it
-        // but where they wait for each other.
+        // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it except where they wait for
+        // each other.
         unsafe { Pairs::new(address) }
     }
 }
 
-/// The place in the order of the tree of what is `k`-th in the order of angles, among `R`.
+/// The place in the order of the tree of value `k` in the order of angles, among `R` values.
 #[inline(always)]
 const fn turned<const R: usize>(k: usize) -> usize {
     match R {
@@ -105,7 +103,7 @@ const fn turned<const R: usize>(k: usize) -> usize {
     }
 }
 
-/// `e(t / 8 + 1 / 8)` of `e(t / 8)`.
+/// `e(t / 8 + 1 / 8)`, from `e(t / 8)`.
 #[inline(always)]
 fn eighth_on(w: Complex) -> Complex {
     use crate::transform::butterflies::HALF_SQRT_2;

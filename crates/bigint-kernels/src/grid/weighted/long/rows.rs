@@ -1,12 +1,12 @@
-//! Rows of frequencies `k` and `-k`: transformed, squared, transformed back.
+//! Rows of frequencies `k` and `-k`, which are transformed, squared, and transformed back.
 //!
-//! Row `-k` is conjugated: then it has the same roots as row `k`, and the two points of
-//! which each needs the other are in one thread, in the same place of either row.
+//! Row `-k` is conjugated. Then it has the same roots as row `k`, and two points that are squared
+//! together are in one thread, at the same place of both rows.
 //!
-//! In the first pass both rows share each warp, as they share each piece of memory, and in the
-//! second as well. In the last each thread has the
-//! same node of both, of 8 points each; or neighbours have the same node, of 16 points, one of
-//! row `k` and the other of row `-k`, and give each other half of the points to square.
+//! In the first and the second pass, a warp has points of both rows, as a piece of memory has. In the
+//! last pass, a thread has the same node of both rows, of 8 points each; or, if nodes have 16 points,
+//! neighbouring threads have the same node, one of row `k` and the other of row `-k`, and give each other
+//! half of the points to square.
 
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::thread;
@@ -16,28 +16,28 @@ use bigint_core::weighted::long::{
     ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
 };
 
-/// `e(1 / 16)`.
+/// The root `e(1 / 16)`.
 const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984);
 
-/// The order of the points of the second half of a node by those of an angle greater by one. Each
-/// level down has the halves the other way round.
+/// The order of the points of a node's second half, if they are computed from the angle that is greater
+/// by one. It exchanges the halves of every level below.
 const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
 
-/// Where in shared memory a block's rows and roots are.
+/// The places in shared memory of a block's rows and roots.
 #[derive(Clone, Copy)]
 struct Places {
-    /// From one row to the other.
+    /// The distance from one row to the other.
     row: u32,
-    /// The middle pass's roots: down,
+    /// The place of the middle pass's roots for the way down,
     middle: u32,
-    /// back,
+    /// the place of those for the way back,
     middle_back: u32,
-    /// and the rows' own roots.
+    /// and the place of the rows' own roots.
     own: u32,
 }
 
 impl Places {
-    /// The places for rows whose last pass has radix `2^log`: 8 or 16.
+    /// The places for rows whose last pass has radix `2^log`, which is 8 or 16.
     #[inline(always)]
     fn of(log: u32) -> Places {
         let row = row_places(1 << log);
@@ -53,16 +53,16 @@ impl Places {
 }
 
 impl Block<'_> {
-    /// The rows of the calling block.
+    /// Computes the rows of the calling block.
     #[inline(always)]
     pub fn rows(self) {
         let (radix, factor) = (self.radix(), self.arguments.factor);
         let (k, t) = (thread::block_index(), self.team.thread());
         let log = 2 + self.row();
         let places = Places::of(log);
-        // From one point of a thread to the next, and as places.
+        // The distance from one point of a thread to the next, in points and in places.
         let (apart, places_apart) = (16 << log, (16 << log) + 16);
-        // In turns as many points of either row as a block has columns.
+        // The points of both rows alternate, in groups of as many as a block has columns.
         let width = log_width(factor);
         let side = t >> width & 1;
         let s = (t >> (width + 1) << width) + (t & ((1 << width) - 1));
@@ -71,7 +71,7 @@ impl Block<'_> {
         let points = self.pairs(self.arguments.points);
         let (pair, place) = long_place(row, radix, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
-        // Before the points, behind which they would wait.
+        // Roots are loaded before the points, as they would wait behind them.
         self.fetch_roots(k, places);
         let mut v = [Complex::ZERO; 16];
         sixteen!(i => {
@@ -91,7 +91,7 @@ impl Block<'_> {
         });
         self.team.sync();
 
-        // A warp has one node of either row, or two.
+        // A warp has one node of each row, or two.
         let h = (t >> 5 << (4 - log)) + ((t & 15) >> log);
         let places_apart_in_node = (1 << log) + 1;
         let of_node = t & ((1 << log) - 1);
@@ -133,7 +133,7 @@ impl Block<'_> {
             v[turned::<16>(i)] = self.get(first + places_apart * i as u32);
         });
         up(&mut v);
-        // A row that is its own mirror is written once.
+        // A row that is its own mirror is stored once.
         if side == 0 || mirror != k {
             sixteen!(i => {
                 if i > 0 {
@@ -145,7 +145,7 @@ impl Block<'_> {
         }
     }
 
-    /// The roots of the middle pass and the rows' own, to shared memory.
+    /// Moves the roots of the middle pass, and the rows' own roots, to shared memory.
     #[inline(always)]
     fn fetch_roots(self, k: u32, places: Places) {
         let t = self.team.thread();
@@ -154,8 +154,8 @@ impl Block<'_> {
             self.roots(self.arguments.roots),
         );
         let own = |j: u32| complex(own.at(k * ROW_ROOTS + j));
-        // Loads that no branch leads to come before those of the points. Node roots 0, 1, 2 and 3, 4 to 7
-        // are of t / 2, 4, 8 and 16.
+        // As no branch leads to these loads, they are issued before those of the points. Node root 0 is
+        // of t / 2, node root 1 of t / 4, 2 and 3 of t / 8, and 4 to 7 of t / 16.
         let level = u32::BITS - (t >> 4 & 7).leading_zeros();
         let table = Tables::of(16, 1).row_middle_back;
         let back = if t < 15 * 16 { t } else { 0 };
@@ -176,7 +176,7 @@ impl Block<'_> {
         }
     }
 
-    /// The last pass down, squares, and the first back, of node `t` of both rows.
+    /// Goes the last pass down, squares, and goes the first pass back, for node `t` of both rows.
     #[inline(always)]
     fn square(self, t: u32, places: Places) {
         let shared = self.roots(self.arguments.roots);
@@ -223,9 +223,10 @@ impl Block<'_> {
         });
     }
 
-    /// The same of nodes of 16 points, one for two neighbours. The second takes the angle that
-    /// is one greater, which is the same but for the order: its first half are the points of the
-    /// second half, so that each keeps its own first half to square, and gives the other away.
+    /// The same as [`square`](Self::square), for nodes of 16 points that two neighbouring threads share.
+    /// The second thread computes with the angle that is greater by one, which gives the same points in
+    /// another order: its first half has the points of the second half. So each thread keeps its own
+    /// first half to square, and gives the other half away.
     #[inline(always)]
     fn square_by_halves(self, t: u32, places: Places) {
         let (node, side) = (t >> 1, t & 1);
@@ -304,7 +305,7 @@ impl Block<'_> {
     }
 }
 
-/// Conjugated on the second side.
+/// `z`, conjugated if `side` is 1.
 #[inline(always)]
 fn mirrored(z: Complex, side: u32) -> Complex {
     let sign = u64::from(side) << 63;

@@ -1,39 +1,37 @@
-//! Products and squares of any length: rows in assembly, the running sum in the
-//! result.
+//! Products and squares of any length, by rows in assembly, with the running sum in the result.
 //!
-//! **One row** is straight-line code for [`STEPS`] limbs, entered in its middle
-//! where fewer are left and gone through again where there are more. A loop over
-//! fewer limbs would spend ports on branches that the additions need: two of
-//! them for each product is what bounds the rate (about 1.1 cycles for a limb
-//! product on a Golden Cove core, where both chains share two ports).
+//! **One row** is straight-line code for [`STEPS`] limbs. If fewer limbs are left, it is entered in
+//! its middle, and if there are more, it is run again. A loop over fewer limbs would spend ports on
+//! branches that the additions need. The two additions of each product bound the rate: about 1.1
+//! cycles for a product of limbs on a Golden Cove core, where both chains share two ports.
 //!
-//! Rows are aligned at their last limb: whatever a row's length, its last limb
-//! is met by the last step. Every step is the same number of bytes, so that the
-//! entry for a length is found by multiplication; bases in `rbp` and `r13` make
-//! it so, as their displacements always take one byte in `[-128, 120]`.
+//! Rows are aligned at their last limb: whatever a row's length, the last step takes its last limb.
+//! Every step has the same number of bytes, so that the entry for a length is found by a
+//! multiplication. That is so because the bases are in `rbp` and `r13`: displacements from these
+//! always take one byte in `[-128, 120]`.
 #![allow(unsafe_code)]
 
 use std::arch::naked_asm;
 
 use super::super::super::isa::Avx2;
 
-/// Limbs that a pass through a row's code adds at most.
+/// The most limbs that one pass through a row's code adds.
 pub(in super::super) const STEPS: usize = 32;
 
-/// `r = a b`; lengths as [`super::super::mul`] states.
+/// Computes `r = a b`, for lengths as [`super::super::mul`] states them.
 pub(super) fn mul(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
     assert!(r.len() == a.len() + b.len() && !a.is_empty() && !b.is_empty());
-    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted.
+    // SAFETY: the token proves BMI2 and ADX, and the lengths are as asserted.
     unsafe {
         mul_rows(r.as_mut_ptr(), a.as_ptr(), a.len(), b.as_ptr(), b.len());
     }
 }
 
-/// `r = a^2` for at least two limbs.
+/// Computes `r = a^2` for at least two limbs.
 pub(super) fn square(r: &mut [u64], a: &[u64], _token: Avx2) {
     assert!(r.len() == 2 * a.len() && a.len() >= 2);
-    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted. The
-    // triangle writes limbs 1 to 2 n - 2, the other two are written here.
+    // SAFETY: the token proves BMI2 and ADX, and the lengths are as asserted. The triangle writes
+    // limbs 1 to 2 n - 2, and the other two are written here.
     unsafe {
         let (r, n) = (r.as_mut_ptr(), a.len());
         if n <= STEPS + 1 {
@@ -47,15 +45,15 @@ pub(super) fn square(r: &mut [u64], a: &[u64], _token: Avx2) {
     }
 }
 
-/// `r = a b` modulo the length of all three, from 1 to [`STEPS`] limbs.
+/// Computes `r = a b` modulo the length of all three, from 1 to [`STEPS`] limbs.
 pub(in super::super) fn mul_low(r: &mut [u64], a: &[u64], b: &[u64], _token: Avx2) {
     let n = r.len();
     assert!(a.len() == n && b.len() == n && (1..=STEPS).contains(&n));
-    // SAFETY: the token proves BMI2 and ADX; the lengths are as asserted.
+    // SAFETY: the token proves BMI2 and ADX, and the lengths are as asserted.
     unsafe { low_rows(r.as_mut_ptr(), a.as_ptr(), n, b.as_ptr()) }
 }
 
-/// The steps of a first row `r = a y`: 13 bytes each.
+/// The steps of a first row `r = a y`, of 13 bytes each.
 ///
 /// ```text
 /// mulx h', l, [a]            adc l, h              mov [r], l
@@ -75,7 +73,7 @@ macro_rules! first_steps {
     };
 }
 
-/// The steps of a row `r += a y`: 23 bytes each.
+/// The steps of a row `r += a y`, of 23 bytes each.
 ///
 /// ```text
 /// mulx h', l, [a]            adcx l, h             adox l, [r]     mov [r], l
@@ -97,8 +95,8 @@ macro_rules! steps {
     };
 }
 
-/// A row's end: both carries into the last high half, which is its top limb. `mov`
-/// keeps the carries, which `xor` would clear.
+/// Ends a row: both carries are added to the last high half, which is the top limb of the row.
+/// `mov` keeps the carries, which `xor` would clear.
 macro_rules! top_limb {
     () => {
         "mov eax, 0\n\
@@ -108,8 +106,8 @@ macro_rules! top_limb {
     };
 }
 
-/// Goes through the steps again while `rcx`, the bytes of whole passes left, is
-/// not zero; no instruction here changes a carry.
+/// Runs the steps again while `rcx`, the bytes of whole passes that are left, is not zero. No
+/// instruction here changes a carry.
 macro_rules! next_pass {
     ($steps:literal, $end:literal) => {
         concat!(
@@ -126,9 +124,10 @@ macro_rules! next_pass {
     };
 }
 
-/// Enters the next row, if there is one: at both places where a row ends, so that there is one
-/// branch to a row. A triangle's rows end a limb further up in `r` each (`add rbp, 8`); those of
-/// a low product end at one limb, and the other operand's last limb moves down (`sub r13, 8`).
+/// Enters the next row, if there is one. The code stands at both places where a row ends, so that
+/// there is one branch for each row. Each row of a triangle ends a limb further up in `r`
+/// (`add rbp, 8`). The rows of a low product all end at one limb, and the last limb of the other
+/// operand moves down (`sub r13, 8`).
 macro_rules! next_row {
     ($moves:literal) => {
         concat!(
@@ -145,8 +144,8 @@ macro_rules! next_row {
     };
 }
 
-/// The bases and the bytes of whole passes at the start of a row of any length, and no carry
-/// in CF and OF.
+/// Sets the bases and the bytes of whole passes at the start of a row of any length, and clears CF
+/// and OF.
 macro_rules! begin_row {
     () => {
         "mov r13, rsi\n\
@@ -159,8 +158,8 @@ macro_rules! begin_row {
     };
 }
 
-/// The first of the rows of any length, of `rdx + 1` limbs, and the factor of the next one at
-/// label 5. Of a first pass as many steps are left out as are in `edx`.
+/// Computes the first of the rows of any length, which has `rdx + 1` limbs, and loads the factor of
+/// the next row at label 5. `edx` becomes the number of steps that the first pass leaves out.
 macro_rules! first_long_row {
     () => {
         concat!(
@@ -195,7 +194,7 @@ macro_rules! first_long_row {
     };
 }
 
-/// The end of a row of any length, and of all of them.
+/// Ends a row of any length, and then all rows.
 macro_rules! end_long_row {
     () => {
         concat!(
@@ -214,14 +213,14 @@ macro_rules! end_long_row {
     };
 }
 
-/// [`triangle`] for `2 <= n <= STEPS + 1`.
+/// Computes [`triangle`] for `2 <= n <= STEPS + 1`.
 ///
-/// `rbp`, `r13`: the last steps' bases in `r` and `a`; `r11`, `r8`: the last limb of
-/// `a` and the limbs to it, negative; `rbx`: the entry; `rcx`: zero.
+/// `rbp` and `r13` are the bases of the last steps in `r` and `a`. `r11` points at the last limb of
+/// `a`, and `r8` is minus the number of limbs up to it. `rbx` is the entry, and `rcx` is zero.
 ///
 /// # Safety
 ///
-/// As [`triangle`].
+/// As for [`triangle`].
 #[unsafe(naked)]
 unsafe extern "sysv64" fn short_triangle(r: *mut u64, a: *const u64, n: usize) {
     naked_asm!(
@@ -266,15 +265,15 @@ unsafe extern "sysv64" fn short_triangle(r: *mut u64, a: *const u64, n: usize) {
     )
 }
 
-/// `r[..n + m] = a b` for `n, m >= 1` limbs.
+/// Computes `r[..n + m] = a b` for `n, m >= 1` limbs.
 ///
-/// `rdi`, `rsi`: the last steps' bases of the row; `r11`, `r8`: limbs of `b` and
-/// their number; `rbx`: the entry; `r12`: bytes of whole passes after the first.
+/// `rdi` and `rsi` are the bases of the row's last steps. `r11` points at the limbs of `b`, and
+/// `r8` is their number. `rbx` is the entry, and `r12` the bytes of whole passes after the first.
 ///
 /// # Safety
 ///
-/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` and `m` limbs,
-/// `r` written for `n + m`, and overlaps neither.
+/// The machine has BMI2 and ADX. `a` and `b` can be read for `n` and `m` limbs. `r` can be written
+/// for `n + m` limbs, and overlaps neither.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn mul_rows(r: *mut u64, a: *const u64, n: usize, b: *const u64, m: usize) {
     naked_asm!(
@@ -295,16 +294,16 @@ unsafe extern "sysv64" fn mul_rows(r: *mut u64, a: *const u64, n: usize, b: *con
     )
 }
 
-/// `r[1..2 n - 1] = sum of a_i a_j 2^(64 (i + j - 1))` over `i < j`, `n >= 2`.
+/// Computes `r[1..2 n - 1] = sum of a_i a_j 2^(64 (i + j - 1))` over `i < j`, for `n >= 2`.
 ///
-/// Row `i` is `a_i` times `a[i + 1..]`: every row ends at the last limb of `a`
-/// and begins one step later than the one before. Registers as in [`mul_rows`],
-/// with `a_i` at `r11` and rows left in `r8`.
+/// Row `i` is `a_i` times `a[i + 1..]`. Every row ends at the last limb of `a`, and begins one step
+/// later than the row before. The registers are those of [`mul_rows`], with `a_i` at `r11` and the
+/// rows that are left in `r8`.
 ///
 /// # Safety
 ///
-/// The machine has BMI2 and ADX; `a` can be read for `n` limbs, `r` written for
-/// `2 n`, and they do not overlap.
+/// The machine has BMI2 and ADX. `a` can be read for `n` limbs and `r` written for `2 n`, and they
+/// do not overlap.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
     naked_asm!(
@@ -322,7 +321,7 @@ unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
         "lea r10, [rip + 8f]",
         "cmp rbx, r10",
         "jne 9f",
-        // This row has one pass less, a whole one first.
+        // This row has one pass less, and begins with a whole one.
         "sub rbx, 23 * 32",
         "sub r12, 256",
         "9:",
@@ -335,17 +334,17 @@ unsafe extern "sysv64" fn triangle(r: *mut u64, a: *const u64, n: usize) {
     )
 }
 
-/// `r = a b mod 2^(64 n)` for `1 <= n <= STEPS` limbs each.
+/// Computes `r = a b mod 2^(64 n)` for `1 <= n <= STEPS` limbs each.
 ///
-/// Row `j` is `b_j` times `a[..n - j]`: every row ends at the last limb of `r`, where
-/// its carries leave the result, and begins one step later than the one before.
-/// Registers as in [`short_triangle`], with `r11`, `r8` the end of `b` and the limbs to
-/// it, negative.
+/// Row `j` is `b_j` times `a[..n - j]`. Every row ends at the last limb of `r`, where its carries
+/// leave the result, and begins one step later than the row before. The registers are those of
+/// [`short_triangle`], except that `r11` points at the end of `b`, and `r8` is minus the number of
+/// limbs up to it.
 ///
 /// # Safety
 ///
-/// The machine has BMI2 and ADX; `a` and `b` can be read for `n` limbs, `r` written
-/// for as many, and overlaps neither.
+/// The machine has BMI2 and ADX. `a` and `b` can be read for `n` limbs. `r` can be written for as
+/// many, and overlaps neither.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn low_rows(r: *mut u64, a: *const u64, n: usize, b: *const u64) {
     naked_asm!(
@@ -384,14 +383,15 @@ unsafe extern "sysv64" fn low_rows(r: *mut u64, a: *const u64, n: usize, b: *con
     )
 }
 
-/// `r = 2 r + sum of a_i^2 2^(128 i)`, `2 n` limbs of `r`, where that fits.
+/// Computes `r = 2 r + sum of a_i^2 2^(128 i)` with `2 n` limbs of `r`, which hold the result.
 ///
-/// Eight limbs of `a` a pass, each 49 bytes; aligned at the last as rows are.
+/// A pass takes eight limbs of `a`, of 49 bytes each. Passes are aligned at the last limb, as rows
+/// are.
 ///
 /// # Safety
 ///
-/// The machine has BMI2 and ADX; `a` can be read for `n >= 1` limbs, `r` read
-/// and written for `2 n`, and they do not overlap.
+/// The machine has BMI2 and ADX. `a` can be read for `n >= 1` limbs, `r` can be read and written
+/// for `2 n`, and they do not overlap.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn double_and_add_squares(r: *mut u64, a: *const u64, n: usize) {
     naked_asm!(
@@ -401,7 +401,7 @@ unsafe extern "sysv64" fn double_and_add_squares(r: *mut u64, a: *const u64, n: 
         "shr rcx, 3", // passes after the first
         "neg edx",
         "and edx, 7", // steps left out of the first
-        // The first step taken is the one for limb 0.
+        // The first step that is run is the one for limb 0.
         "mov eax, edx",
         "shl eax, 3",
         "mov r13, rsi",

@@ -1,16 +1,16 @@
-//! Products and squares of up to eight limbs: straight-line code, the running
-//! sum in registers. A sum in memory would be stored and loaded once for every
-//! row, and rows this short wait for that.
+//! Products and squares of up to eight limbs, in straight-line code with the running sum in
+//! registers. A sum in memory would be stored and loaded once for every row, and rows as short as
+//! these would wait for that.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
 
 use super::super::super::isa::Avx2;
 
-/// The longest operands.
+/// The limbs of the longest operands.
 pub(in super::super) const MAX_LIMBS: usize = 8;
 
-/// `r = a b` for two operands of the same length, from 1 to [`MAX_LIMBS`].
+/// Computes `r = a b` for two operands of the same length, from 1 to [`MAX_LIMBS`] limbs.
 #[inline(never)]
 pub(in super::super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], token: Avx2) {
     match a.len() {
@@ -26,7 +26,7 @@ pub(in super::super) fn mul_short(r: &mut [u64], a: &[u64], b: &[u64], token: Av
     }
 }
 
-/// `r = a^2` for 1 to [`MAX_LIMBS`] limbs.
+/// Computes `r = a^2` for 1 to [`MAX_LIMBS`] limbs.
 #[inline(never)]
 pub(in super::super) fn square_short(r: &mut [u64], a: &[u64], token: Avx2) {
     match a.len() {
@@ -42,12 +42,11 @@ pub(in super::super) fn square_short(r: &mut [u64], a: &[u64], token: Avx2) {
     }
 }
 
-/// Rows of a fixed length. `first(a, y)` is the lowest limb of `a y` and the
-/// limbs above it; `row(w, a, y)` is the same of `w + a y`.
+/// Rows of a fixed length. `first(a, y)` is the lowest limb of `a y` and the limbs above it.
+/// `row(w, a, y)` is the same of `w + a y`.
 ///
-/// Low halves go through CF at their own limb, high halves through OF one limb
-/// up; the last high half takes both carries and is the new top. For two limbs
-/// `row` is
+/// Low halves go through CF at their own limb, and high halves through OF one limb higher. The last
+/// high half takes both carries and is the new top. For two limbs `row` is
 ///
 /// ```text
 /// xor  l, l                  mulx h, l, [a]        adcx w0, l     adox w1, h
@@ -61,8 +60,8 @@ macro_rules! rows_of {
         fn $first(a: &[u64; $n], y: u64, _token: Avx2) -> (u64, [u64; $n]) {
             $(let $w: u64;)*
             let top: u64;
-            // SAFETY: the token proves BMI2 and ADX; `a` has N limbs, which
-            // are read and nothing else; no stack.
+            // SAFETY: the token proves BMI2 and ADX. `a` has N limbs, which are read, and nothing
+            // else is. The stack is not used.
             unsafe {
                 asm!(
                     "xor {l:e}, {l:e}", // clears CF
@@ -144,8 +143,8 @@ rows_of!(7, first_7, row_7, [w0 w1 w2 w3 w4 w5 w6],
 rows_of!(8, first_8, row_8, [w0 w1 w2 w3 w4 w5 w6 w7],
     w0 w1, [w1 w2 8 w2 w3 16 w3 w4 24 w4 w5 32 w5 w6 40 w6 w7 48], w7 56);
 
-/// Products of `N` limbs by `N`: one row for each limb of `b`, the lowest limb
-/// of each finished.
+/// Products of `N` limbs by `N`, with one row for each limb of `b`. Each row finishes its lowest
+/// limb.
 macro_rules! mul_of {
     ($name:ident, $n:literal, $first:ident, $row:ident, [$($j:literal)*]) => {
         #[inline(always)]
@@ -174,8 +173,8 @@ mul_of!(mul_6, 6, first_6, row_6, [1 2 3 4 5]);
 mul_of!(mul_7, 7, first_7, row_7, [1 2 3 4 5 6]);
 mul_of!(mul_8, 8, first_8, row_8, [1 2 3 4 5 6 7]);
 
-/// Squares of `N` limbs: row `i` is `a_i` times the limbs above it and finishes
-/// limbs `2 i + 1` and `2 i + 2`; then the sum is doubled and the squares added.
+/// Squares of `N` limbs. Row `i` is `a_i` times the limbs above it, and finishes limbs `2 i + 1`
+/// and `2 i + 2`. Then the sum is doubled and the squares are added.
 macro_rules! square_of {
     ($name:ident, $n:literal, $first:ident, [$($row:ident $i:literal)*], $all:literal) => {
         #[inline(always)]
@@ -194,8 +193,8 @@ macro_rules! square_of {
             let [top] = w;
             r[2 * $n - 2] = top;
             (r[0], r[2 * $n - 1]) = (0, 0);
-            // SAFETY: the token proves BMI2 and ADX; N limbs of `a` are read, 2 N
-            // limbs of `r` read and written; no stack.
+            // SAFETY: the token proves BMI2 and ADX. N limbs of `a` are read, and 2 N limbs of `r`
+            // read and written. The stack is not used.
             unsafe {
                 asm!(
                     "xor {l:e}, {l:e}", // clears CF and OF
@@ -233,13 +232,13 @@ square_of!(square_7, 7, first_6, [row_5 1 row_4 2 row_3 3 row_2 4 row_1 5], "0,1
 square_of!(square_8, 8, first_7,
     [row_6 1 row_5 2 row_4 3 row_3 4 row_2 5 row_1 6], "0,1,2,3,4,5,6,7");
 
-/// The limbs as an array, where their number is known.
+/// The limbs as an array, for a known number of them.
 #[inline(always)]
 fn fixed<const N: usize>(limbs: &[u64]) -> &[u64; N] {
     limbs.try_into().expect("the caller matched the length")
 }
 
-/// [`fixed`] for writes.
+/// The limbs as an array for writing, as for [`fixed`].
 #[inline(always)]
 fn fixed_mut<const N: usize>(limbs: &mut [u64]) -> &mut [u64; N] {
     limbs

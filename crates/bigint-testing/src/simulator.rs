@@ -1,18 +1,24 @@
-//! Processes with a simulated driver.
+//! Tests that run again in a process of their own, on the simulated driver, under all of its checks.
 
 use std::env;
 use std::process::Command;
 
 const CHILD: &str = "BIGINT_TEST_CHILD";
 
-/// Runs the test `name` again in a process whose driver is simulated, shaped by
-/// `settings`. Answers whether this is that process: the one to do the test's work.
+/// Runs the test `name` again in a process whose driver is the simulator's, with `settings` among its
+/// environment variables. Answers whether this is that process, which is the one to do the test's work.
+///
+/// # Panics
+/// If the test fails there, or there is none of that name.
 pub fn on_simulator(name: &str, settings: &[(&str, &str)]) -> bool {
     let executable = env::current_exe().expect("this executable's path");
     run(Command::new(executable), name, settings)
 }
 
-/// The same by this command, which is given the arguments of a test.
+/// [`on_simulator`] by this command, which is given the arguments that select a test.
+///
+/// # Panics
+/// As for [`on_simulator`].
 pub fn run(mut command: Command, name: &str, settings: &[(&str, &str)]) -> bool {
     if env::var_os(CHILD).is_some() {
         return true;

@@ -1,0 +1,239 @@
+//! What depends on the primes alone: the bases, the matrices, and what converts limbs and residues.
+
+use super::{MOST_CHANNELS, PRIME_BITS, RnsPlan};
+
+/// Two to the 32nd.
+const F: u64 = 1 << 32;
+
+fn times(a: u64, b: u64, p: u32) -> u64 {
+    a * b % u64::from(p)
+}
+
+fn power(a: u64, mut k: u32, p: u32) -> u64 {
+    let (mut square, mut result) = (a % u64::from(p), 1);
+    while k > 0 {
+        if k & 1 == 1 {
+            result = times(result, square, p);
+        }
+        square = times(square, square, p);
+        k >>= 1;
+    }
+    result
+}
+
+fn invert(a: u64, p: u32) -> u64 {
+    power(a, p - 2, p)
+}
+
+/// Whether an odd number below 2^30 is a prime: by the strong test, which 2, 3, 5 and 7 pass together
+/// for no other number below 3,215,031,751.
+fn is_prime(p: u32) -> bool {
+    let (twos, last) = ((p - 1).trailing_zeros(), u64::from(p - 1));
+    [2, 3, 5, 7].into_iter().all(|base| {
+        let mut x = power(base, (p - 1) >> twos, p);
+        (0..twos).any(|i| {
+            let passes = x == last || i == 0 && x == 1;
+            x = times(x, x, p);
+            passes
+        })
+    })
+}
+
+/// Adds nothing and multiplies a number of some limbs by a word; what is above is cut.
+fn multiply(limbs: &mut [u32], by: u32) {
+    let mut carry = 0;
+    for limb in limbs {
+        carry += u64::from(*limb) * u64::from(by);
+        *limb = carry as u32;
+        carry >>= 32;
+    }
+}
+
+/// The four balanced digits of `x mod p`, of the residue nearest to zero.
+fn digits(x: u64, p: u32) -> [u8; 4] {
+    let x = if x > u64::from(p / 2) {
+        x as i64 - i64::from(p)
+    } else {
+        x as i64
+    };
+    // Digits from -128 to 127 are bytes of `x + 128 (1 + 2^8 + 2^16 + 2^24)`, less 128 each.
+    let moved = (x + 0x8080_8080) as u32;
+    (moved ^ 0x8080_8080).to_le_bytes()
+}
+
+/// The bases: [`RnsPlan::channels`] primes each, in turns, from the greatest down.
+type Bases = [[u32; MOST_CHANNELS]; 2];
+
+/// A base, and what is known modulo each of its primes of both bases' products.
+struct Base<'a> {
+    own: &'a [u32],
+    other: &'a [u32],
+}
+
+impl Base<'_> {
+    /// The product of the base's other primes, modulo its prime `i`.
+    fn of_others(&self, i: usize) -> u64 {
+        let p = self.own[i];
+        let others = self.own.iter().filter(|other| **other != p);
+        others.fold(1, |product, other| times(product, u64::from(*other), p))
+    }
+
+    /// The product of the other base, modulo prime `i` of this one.
+    fn of_other_base(&self, i: usize) -> u64 {
+        let p = self.own[i];
+        let other = self.other.iter();
+        other.fold(1, |product, other| times(product, u64::from(*other), p))
+    }
+}
+
+impl RnsPlan {
+    /// The primes of both bases.
+    pub fn bases(self) -> Bases {
+        let mut bases = [[0; MOST_CHANNELS]; 2];
+        let odd = (1..1 << (PRIME_BITS - 1)).map(|i| (1 << PRIME_BITS) - (2 * i - 1));
+        let primes = odd.filter(|p| is_prime(*p));
+        let channels = self.channels() as usize;
+        for (i, p) in primes.take(2 * channels).enumerate() {
+            bases[i % 2][i / 2] = p;
+        }
+        bases
+    }
+
+    /// Fills the table, of [`words`](RnsPlan::words) words: for each base and prime `p` a four `p`,
+    /// `-1/p mod 2^32`, what squares of `rho` are multiplied by, and the residue of 1; for each another
+    /// four for conversions; the matrices; and limbs.
+    pub fn fill(self, words: &mut [u32]) {
+        let bases = self.bases();
+        let channels = self.channels() as usize;
+        let [first, second] = [&bases[0][..channels], &bases[1][..channels]];
+        let to = [
+            Base {
+                own: first,
+                other: second,
+            },
+            Base {
+                own: second,
+                other: first,
+            },
+        ];
+        for (b, base) in to.iter().enumerate() {
+            for i in 0..=channels {
+                let at = 4 * (b * 8 * self.pairs as usize + i);
+                let conversion = self.conversions_at() as usize + at;
+                let p = base.own[i % channels];
+                let (constants, conversions) = match i < channels {
+                    true => self.of_prime(base, b == 1, i),
+                    false => ([0; 2], [0; 3]),
+                };
+                let negative = inverse(p).wrapping_neg();
+                words[at..][..4].copy_from_slice(&[p, negative, constants[0], constants[1]]);
+                words[conversion..][..3].copy_from_slice(&conversions);
+                words[conversion + 3] = 0;
+            }
+        }
+        // What goes to the second base comes first.
+        let [one, two] = [0, self.matrix()].map(|at| (self.matrices_at() + at) as usize);
+        self.fill_matrix(&to[1], false, &mut words[one..][..self.matrix() as usize]);
+        self.fill_matrix(&to[0], true, &mut words[two..][..self.matrix() as usize]);
+        self.fill_limbs(first, second, words);
+    }
+
+    /// The last two of a prime's constants, and what converts to its residues.
+    fn of_prime(self, base: &Base<'_>, is_second: bool, i: usize) -> ([u32; 2], [u32; 3]) {
+        let p = base.own[i];
+        let all = |factors: &[u64]| factors.iter().fold(1, |x, y| times(x, y % u64::from(p), p));
+        let own = base.of_others(i);
+        let inverse = invert(own, p);
+        let up = power(F, self.width, p);
+        let word = |x: u64| x as u32;
+        if is_second {
+            let e = times(own, invert(base.of_other_base(i), p), p);
+            return (
+                [all(&[e, F, F]), inverse].map(word),
+                [
+                    all(&[up, F, inverse]),
+                    all(&[up, F, F, inverse]),
+                    all(&[up, F, F, inverse, e]),
+                ]
+                .map(word),
+            );
+        }
+        let negative = u64::from(p) - inverse;
+        (
+            [0, 1],
+            [all(&[up, F]), all(&[up, F, F]), all(&[negative, F, F])].map(word),
+        )
+    }
+
+    /// The matrix from the other base to this one: `F / p` of each prime `p` there, or of its cofactor.
+    fn fill_matrix(self, to: &Base<'_>, of_cofactors: bool, words: &mut [u32]) {
+        let channels = self.channels() as usize;
+        let pairs = self.pairs as usize;
+        for j in 0..8 * pairs {
+            let p = to.own[j % channels];
+            let all = to.of_other_base(j % channels);
+            // `-2^31 - 2^47`, which a byte 1 on top of the last word adds.
+            let p_wide = u64::from(p);
+            let even = p_wide - (F / 2 + (F << 15)) % p_wide;
+            for i in 0..=channels {
+                let x = match (i < channels, of_cofactors) {
+                    (true, false) => invert(u64::from(to.other[i]), p),
+                    (true, true) => times(all, invert(u64::from(to.other[i]), p), p),
+                    (false, of_alpha) => u64::from(of_alpha) * (p_wide - all),
+                };
+                let entry = |byte: usize| match byte {
+                    3 if i == channels => even,
+                    2 if i == channels => 0,
+                    _ => times(x, (F << (8 * byte)) % p_wide, p),
+                };
+                let bytes: [[u8; 4]; 4] = core::array::from_fn(|byte| match j < channels {
+                    true => digits(entry(byte), p),
+                    false => [0; 4],
+                });
+                for digit in 0..4 {
+                    let (s, half, q) = (i / 8, i / 4 % 2, i % 4);
+                    let (pair, group, g) = (j / 8, j / 4 % 2, 2 * (j % 4) + digit % 2);
+                    let unit = ((pair * pairs + s) * 2 + group) * 32 + 4 * g + q;
+                    let word = core::array::from_fn(|byte| bytes[byte][digit]);
+                    words[4 * unit + 2 * (digit / 2) + half] = u32::from_le_bytes(word);
+                }
+            }
+        }
+    }
+
+    /// The cofactors of the second base's primes and what takes its product away, and `M^2`.
+    fn fill_limbs(self, first: &[u32], second: &[u32], words: &mut [u32]) {
+        let each = self.width as usize + 1;
+        let weights = &mut words[self.weights_at() as usize..];
+        for (j, limbs) in weights
+            .chunks_exact_mut(each)
+            .take(second.len() + 1)
+            .enumerate()
+        {
+            limbs.fill(0);
+            limbs[0] = 1;
+            let others = second.iter().enumerate().filter(|(i, _)| *i != j);
+            others.for_each(|(_, p)| multiply(limbs, *p));
+        }
+        let all = &mut weights[second.len() * each..][..each];
+        let mut carry = true;
+        for limb in all {
+            (*limb, carry) = (!*limb).overflowing_add(u32::from(carry));
+        }
+        let square = &mut words[self.square_at() as usize..][..self.square_limbs() as usize];
+        square.fill(0);
+        square[0] = 1;
+        first.iter().chain(first).for_each(|p| multiply(square, *p));
+        words[(self.square_at() + self.square_limbs()) as usize..].fill(0);
+    }
+}
+
+/// `1/p mod 2^32`, by Newton: each step doubles the bits that are right, and `p p` is 1 modulo 8.
+const fn inverse(p: u32) -> u32 {
+    let (mut x, mut step) = (p, 0);
+    while step < 4 {
+        x = x.wrapping_mul(2_u32.wrapping_sub(p.wrapping_mul(x)));
+        step += 1;
+    }
+    x
+}

@@ -1,0 +1,334 @@
+//! Powers in residue number systems on tensor cores, as host and device agree on them
+//! [Kawamura 2000].
+//!
+//! **Maths.** A number `x` is its residues modulo the `C` primes `m[i]` of one base and the `C` primes
+//! `u[j]` of another, all just below 2^30; `M` and `U` are the bases' products. A product is one
+//! modulo each prime. Montgomery's product modulo `n` is `(x y + q n) / M` with `q = -x y / n mod M`:
+//!
+//! ```text
+//! first base    xi[i] = x[i] y[i] k[i] mod m[i],     k[i] = -1/n / (M/m[i])      q = sum of xi[i] M/m[i]
+//! second base   z[j]  = x[j] y[j] / M + n (sum of xi[i] / m[i]) mod u[j]
+//! first again   z[i]  = sum of rho[j] U/u[j] - alpha U mod m[i],   rho[j] = z[j] / (U/u[j]) mod u[j]
+//! ```
+//!
+//! Both sums are products by matrices that depend on the primes alone: the same for all numbers and
+//! all moduli. They are products of bytes: a residue has four, and each entry of a matrix stands there
+//! four times, times 2^8 each time, as four balanced digits. A residue of the second base is kept as
+//! `rho`, so that what leaves one matrix enters the next.
+//!
+//! By hand, modulo 7 in bases {3, 5} and {2, 11}, `M` = 15: 4 times 5, both in Montgomery's form. `q` =
+//! -20/7 mod 15 is 10, as 7 10 = 70 = -20 + 90; (20 + 70) / 15 = 6, and 6 15 = 90 = 20 mod 7.
+//!
+//! **Bounds.** Residues are below twice their prime and never compared. `q` is not corrected: it is
+//! below `2 C M`. So `x, y < b n` with `b = 2 C + 1` give `z < n (b^2 n / M + 2 C) < b n` where
+//! `M > 2 n b^2`. `alpha` is the sum of `rho[j] / u[j]` but for `z / U < 2^-8`, and comes from the
+//! top 16 bits of each `rho[j]`, rounded. A sum of bytes times digits, with the next one 2^8 times,
+//! fits 32 bits with a sign; a test adds up every column.
+//!
+//! **Tiles.** Numbers go by sixteen, and primes by eight, a *pair* of groups of four. A unit is the
+//! four words that a lane has of both: with `g = lane / 4`, `q = lane % 4`
+//!
+//! ```text
+//! word    0                   1                       2                       3
+//!         prime 8 p + q,      8 p + q,                8 p + 4 + q,            8 p + 4 + q,
+//!         number g            number g + 8            number g                number g + 8
+//! ```
+//!
+//! which is what a lane gives `mma.sync` of the left factor. Columns of a matrix are in such an order
+//! that it gets the four digits' sums of its own primes back: nothing is shuffled. The last of the
+//! `8 P` primes is none: its word carries `alpha` and a byte 1.
+//!
+//! **Launches**: [`RADIX`] makes `M^2 mod n` of each modulus, [`RESIDUES`] units of numbers, moduli and
+//! those squares, [`POWERS`] the powers, by windows with a table that is read whole where time must tell
+//! nothing, and [`LIMBS`] limbs below the modulus.
+
+mod fill;
+
+use crate::kernel::{EntryPoint, Launch, MatrixArgument, power_window};
+
+/// The module that has the kernels, which need tensor cores.
+pub const RNS_MODULE: &str = "rns";
+
+/// `M^2` modulo each modulus.
+pub const RADIX: EntryPoint = entry("rns_radix");
+
+/// Limbs to residues.
+pub const RESIDUES: EntryPoint = entry("rns_residues");
+
+/// The powers, by each of [`FORMS`].
+pub const POWERS: [EntryPoint; FORMS.len()] = [
+    entry("rns_powers_5"),
+    entry("rns_powers_7"),
+    entry("rns_powers_9"),
+    entry("rns_powers_13"),
+    entry("rns_powers_18"),
+];
+
+/// Residues to limbs.
+pub const LIMBS: EntryPoint = entry("rns_limbs");
+
+const fn entry(name: &'static str) -> EntryPoint {
+    EntryPoint {
+        name,
+        module: RNS_MODULE,
+    }
+}
+
+/// Bits of a window of the exponent whose table is read whole, which memory bounds.
+const SCANNED_WINDOW: u32 = 3;
+
+/// Bits of the widest window.
+const WIDEST_WINDOW: usize = 5;
+
+/// Bits of a window of an exponent of so many limbs, at least two.
+pub const fn window(exponent: usize, scans: bool) -> u32 {
+    match scans {
+        true => SCANNED_WINDOW,
+        false => power_window(exponent, WIDEST_WINDOW) as u32,
+    }
+}
+
+/// Threads of a block of [`RESIDUES`].
+pub const THREADS: u32 = 256;
+
+/// Threads of a block of [`RADIX`] and of [`LIMBS`], each with a number.
+pub const NUMBERS_OF_BLOCK: u32 = 128;
+
+/// Numbers of a tile, which a warp has.
+pub const TILE: u32 = 16;
+
+/// Pairs of groups of primes that there is code for, for moduli of 1024, 1536, 2048, 3072 and 4096 bits,
+/// and threads of a block of [`POWERS`]: as many as registers leave.
+pub const FORMS: [[u32; 2]; 5] = [[5, 512], [7, 512], [9, 512], [13, 384], [18, 256]];
+
+/// The most pairs, of which both matrices stand in a block's shared memory.
+const MOST_RESIDENT: u32 = 9;
+
+/// The most pairs of groups of primes.
+pub const MOST_PAIRS: u32 = FORMS[FORMS.len() - 1][0];
+
+/// The most primes of a base, and the place behind them.
+pub const MOST_CHANNELS: usize = 8 * MOST_PAIRS as usize;
+
+/// Bits of a prime.
+pub const PRIME_BITS: u32 = 30;
+
+/// How many limbs moduli have, and how many primes their residues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct RnsPlan {
+    /// Limbs of a modulus.
+    pub width: u32,
+    /// Pairs of groups of four primes, of each base.
+    pub pairs: u32,
+}
+
+impl RnsPlan {
+    /// The plan for moduli of so many limbs, and bases that are no wider; none where they are too wide.
+    pub const fn of(width: usize) -> Option<RnsPlan> {
+        let width = if width < 2 { 2 } else { width };
+        let mut form = 0;
+        while form < FORMS.len() {
+            let plan = RnsPlan {
+                width: width as u32,
+                pairs: FORMS[form][0],
+            };
+            // Bits of `b`; all primes together miss less than a bit of 30 bits each.
+            let b = (2 * plan.channels() + 1).ilog2() + 1;
+            let spare = if 2 * b + 1 > b + 8 { 2 * b + 1 } else { b + 8 };
+            if width < 1 << 16 && PRIME_BITS * plan.channels() > 32 * plan.width + spare {
+                return Some(plan);
+            }
+            form += 1;
+        }
+        None
+    }
+
+    /// Which of [`FORMS`] it is.
+    pub const fn form(self) -> usize {
+        let mut form = 0;
+        while FORMS[form][0] < self.pairs {
+            form += 1;
+        }
+        form
+    }
+
+    /// Numbers of a block of [`POWERS`].
+    pub const fn numbers_of_block(self) -> u32 {
+        FORMS[self.form()][1] / 32 * TILE
+    }
+
+    /// Primes of a base.
+    #[inline(always)]
+    pub const fn channels(self) -> u32 {
+        8 * self.pairs - 1
+    }
+
+    /// Words of the units of a tile, of one base.
+    #[inline(always)]
+    pub const fn tile(self) -> u32 {
+        128 * self.pairs
+    }
+
+    /// Where what converts residues begins in the table, in words: a four for each prime, as before it.
+    #[inline(always)]
+    pub const fn conversions_at(self) -> u32 {
+        64 * self.pairs
+    }
+
+    /// Where the matrices begin.
+    #[inline(always)]
+    pub const fn matrices_at(self) -> u32 {
+        128 * self.pairs
+    }
+
+    /// Words of a matrix.
+    #[inline(always)]
+    pub const fn matrix(self) -> u32 {
+        256 * self.pairs * self.pairs
+    }
+
+    /// Where the limbs of `U/u[j]` begin, and of `-U`, each a limb longer than a modulus.
+    #[inline(always)]
+    pub const fn weights_at(self) -> u32 {
+        self.matrices_at() + 2 * self.matrix()
+    }
+
+    /// Where the limbs of `M^2` begin.
+    #[inline(always)]
+    pub const fn square_at(self) -> u32 {
+        self.weights_at() + 8 * self.pairs * (self.width + 1)
+    }
+
+    /// Limbs of `M^2`.
+    #[inline(always)]
+    pub const fn square_limbs(self) -> u32 {
+        (2 * PRIME_BITS * self.channels()).div_ceil(32)
+    }
+
+    /// Words of the table, an even number.
+    pub const fn words(self) -> usize {
+        (self.square_at() + self.square_limbs()).next_multiple_of(2) as usize
+    }
+
+    /// Whether both matrices stand in shared memory; else what they have for a pair passes through it.
+    #[inline(always)]
+    pub const fn is_resident(self) -> bool {
+        self.pairs <= MOST_RESIDENT
+    }
+
+    /// Bytes of shared memory of a block of [`POWERS`]: both matrices, or what they have for two pairs.
+    pub const fn shared_bytes(self) -> u32 {
+        match self.is_resident() {
+            true => 8 * self.matrix(),
+            false => 8 * (self.matrix() / self.pairs),
+        }
+    }
+
+    /// Limbs of scratch for so many numbers with so many moduli, one or as many: units, units of moduli twice,
+    /// tables, and two numbers of some limbs more for each.
+    pub const fn scratch(self, count: usize, moduli: usize, window: u32) -> [usize; 5] {
+        let block = self.numbers_of_block() as usize;
+        let tiles = (block / TILE as usize) * count.div_ceil(block);
+        let units = 2 * self.tile() as usize;
+        let of_moduli = if moduli == 1 { units } else { units * tiles };
+        [
+            units * tiles,
+            of_moduli,
+            of_moduli,
+            (units * tiles) << window,
+            2 * (self.width as usize + 1) * count,
+        ]
+    }
+}
+
+/// The one parameter of the four kernels, by value. Addresses are of device memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RnsArguments {
+    /// The powers.
+    pub r: MatrixArgument,
+    /// The bases, no wider than moduli.
+    pub a: MatrixArgument,
+    /// The exponents.
+    pub e: MatrixArgument,
+    /// The moduli.
+    pub m: MatrixArgument,
+    /// The table that [`RnsPlan::fill`] makes.
+    pub table: u64,
+    /// What [`RnsPlan::scratch`] tells of, one after the other.
+    pub scratch: [u64; 5],
+    /// A limb, zero before: how often a modulus was found to be zero, or a multiple of a prime of the first base.
+    pub refused: u64,
+    /// Windows of an exponent.
+    pub windows: u64,
+    /// The plan for the moduli.
+    pub plan: RnsPlan,
+    /// Numbers.
+    pub count: u32,
+    /// Moduli: 1, or as many.
+    pub moduli: u32,
+    /// Bits of a window, at least two.
+    pub window: u32,
+    /// 1 where tables are read whole, so that no address depends on exponents; else 0.
+    pub scans: u32,
+}
+
+impl RnsArguments {
+    /// The arguments as a launch copies them, 64 bits at a time.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let rest = [
+            self.refused,
+            self.windows,
+            pair(self.plan.width, self.plan.pairs),
+            pair(self.count, self.moduli),
+            pair(self.window, self.scans),
+        ];
+        let matrices = [self.r, self.a, self.e, self.m]
+            .into_iter()
+            .flat_map(matrix);
+        let addresses = [self.table].into_iter().chain(self.scratch);
+        matrices.chain(addresses).chain(rest)
+    }
+
+    /// The device memory that is touched but for matrices and the table: addresses and limbs.
+    pub fn stretches(&self) -> impl Iterator<Item = (u64, u64)> {
+        let (count, moduli) = (self.count as usize, self.moduli as usize);
+        let limbs = self.plan.scratch(count, moduli, self.window);
+        let scratch = limbs.map(|limbs| limbs as u64).into_iter();
+        self.scratch
+            .into_iter()
+            .zip(scratch)
+            .chain([(self.refused, 1)])
+    }
+
+    /// The launches, in their order.
+    pub const fn launches(&self) -> [(EntryPoint, Launch); 4] {
+        const fn launch(grid: u32, block: u32, shared_bytes: u32) -> Launch {
+            Launch {
+                grid,
+                block,
+                shared_bytes,
+                workers: grid as usize,
+                scratch_width: 0,
+            }
+        }
+        let blocks = self.count.div_ceil(NUMBERS_OF_BLOCK);
+        let of_moduli = self.moduli.div_ceil(NUMBERS_OF_BLOCK);
+        let [_, threads] = FORMS[self.plan.form()];
+        let of_powers = self.count.div_ceil(self.plan.numbers_of_block());
+        let tiles = of_powers * (threads / 32);
+        let shared_bytes = self.plan.shared_bytes();
+        [
+            (RADIX, launch(of_moduli, NUMBERS_OF_BLOCK, 0)),
+            (RESIDUES, launch(tiles, THREADS, 0)),
+            (
+                POWERS[self.plan.form()],
+                launch(of_powers, threads, shared_bytes),
+            ),
+            (LIMBS, launch(blocks, NUMBERS_OF_BLOCK, 0)),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+//! Verdicts by the engine's devices: the kernels of `kernels/`, a thread for each signature.
+
+use crate::ecdsa::{self, P256, Secp256k1};
+use crate::shared::rows;
+use crate::shared::weierstrass::Verdict;
+use crate::{Curve, ed25519};
+use bigint_host::advanced::{Module, kernel_alone};
+use bigint_host::{Batch, Engine, Error, Layout, Limb, Shape};
+
+/// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
+const PTX: &str = include_str!("../curves.ptx");
+
+/// The kernel of a curve on every device of an engine.
+#[derive(Clone)]
+pub struct Device {
+    engine: Engine,
+    module: Module,
+    kernel: &'static str,
+    /// Limbs of a signature's row.
+    width: usize,
+    /// The generator's table.
+    table: Batch,
+}
+
+impl Device {
+    /// The kernel of a curve; `None` if the engine has no device.
+    pub fn new(engine: &Engine, curve: Curve) -> Result<Option<Self>, Error> {
+        let (kernel, width, table): (_, _, fn() -> Vec<Limb>) = match curve {
+            Curve::Secp256k1 => ("secp256k1", rows::ECDSA, ecdsa::device_table::<Secp256k1>),
+            Curve::P256 => ("p256", rows::ECDSA, ecdsa::device_table::<P256>),
+            Curve::Ed25519 => ("ed25519", rows::ED25519, ed25519::device_table),
+        };
+        let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each curve");
+        let Some(module) = engine.module(&alone)? else {
+            return Ok(None);
+        };
+        let table = table();
+        let shape = Shape::new(1, table.len(), Layout::Contiguous);
+        let table = engine.batch_from_limbs(table, shape)?;
+        Ok(Some(Device {
+            engine: engine.clone(),
+            module,
+            kernel,
+            width,
+            table,
+        }))
+    }
+
+    /// Begins with the verdicts of rows, one behind the other.
+    pub fn launch(&self, rows: Vec<Limb>) -> Result<Batch, Error> {
+        let shape = Shape::new(rows.len() / self.width, self.width, Layout::Contiguous);
+        let rows = self.engine.batch_from_limbs(rows, shape)?;
+        let made = self
+            .module
+            .launch(self.kernel, &[&rows, &self.table], &[1], &[])?;
+        Ok(made.into_iter().next().expect("one result"))
+    }
+}
+
+/// The verdicts of a launch.
+pub fn verdicts(launched: &Batch) -> Result<Vec<Verdict>, Error> {
+    let of_limb = |limb: &Limb| match limb {
+        0 => Verdict::NoPoint,
+        1 => Verdict::Mismatch,
+        2 => Verdict::Valid,
+        _ => Verdict::Undecided,
+    };
+    Ok(launched.rows()?.iter().map(of_limb).collect())
+}

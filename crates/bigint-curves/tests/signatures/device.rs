@@ -1,0 +1,209 @@
+//! The kernels on the simulated GPU, through the driver and under all checks of the simulator, beside the CPU.
+
+use super::ecdsa::{self, with_failing_sums};
+use super::oracles::{ECDSA, Row, signed};
+use super::{ed25519, on_cpu};
+use bigint_curves::{Curve, Rejection, Verifier};
+use bigint_host::{BigUint, Engine};
+use bigint_testing::simulator::on_simulator;
+
+/// Numbers below `2^256` around all that carries.
+fn numbers() -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let all: BigUint = (&one << 256) - 1u8;
+    let secp256k1 = &all - 0x1_0000_03d0u64;
+    let p256 = &all - (&one << 224u8) + (&one << 192u8) + (&one << 96u8);
+    let small: BigUint = (&one << 255) - 19u8;
+    let mut numbers = Vec::new();
+    for about in [
+        BigUint::ZERO,
+        all.clone(),
+        secp256k1,
+        p256,
+        &small * 2u8,
+        small,
+        &one << 128,
+        one << 255,
+    ] {
+        for k in [0, 1, 2, 37, 38, 976, 0x1_0000_03d0, 0x1_0000_03d1u64] {
+            let k = BigUint::from(k);
+            numbers.push(&about + &k);
+            if about >= k {
+                numbers.push(&about - &k);
+            }
+        }
+    }
+    numbers.retain(|number| *number <= all);
+    numbers.extend((0..8).map(|seed| BigUint::from_bytes_be(&super::oracles::bytes::<32>(seed))));
+    numbers
+}
+
+#[test]
+fn a_devices_fields_are_right_where_carries_are_rare() {
+    if !on_simulator(
+        "device::a_devices_fields_are_right_where_carries_are_rare",
+        &[],
+    ) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let module = engine
+        .module(include_str!("../../curves.ptx"))
+        .unwrap()
+        .unwrap();
+    let numbers = numbers();
+    let pairs: Vec<_> = numbers
+        .iter()
+        .flat_map(|x| numbers.iter().map(move |y| (x, y)))
+        .collect();
+    let rows: Vec<_> = pairs.iter().map(|(x, y)| *x + (*y << 256)).collect();
+    let rows = engine.batch_from_biguints(&rows).unwrap();
+    let made = module.launch("arithmetic", &[&rows], &[96], &[]).unwrap();
+    let made = made[0].to_biguints().unwrap();
+    let one = BigUint::from(1u8);
+    let primes = [
+        (&one << 256) - 0x1_0000_03d1u64,
+        (&one << 256) - (&one << 224) + (&one << 192) + (&one << 96) - 1u8,
+        (&one << 255) - 19u8,
+    ];
+    for ((x, y), made) in pairs.into_iter().zip(made) {
+        let mut expected = BigUint::ZERO;
+        for (i, p) in primes.iter().enumerate() {
+            let values = [(x + y) % p, (x + p - y % p) % p, x * y % p, x * x % p];
+            for (j, value) in values.into_iter().enumerate() {
+                expected += value << (256 * (4 * i + j));
+            }
+        }
+        assert_eq!(made, expected, "{x:x} {y:x}");
+    }
+}
+
+/// Checks that the device's outcomes are the CPU's, and gives them.
+fn check(curve: Curve, low_s: bool, rows: &[Row]) -> Vec<Result<(), Rejection>> {
+    let signed = signed(rows);
+    let verifier = Verifier::new(&Engine::cuda(0).unwrap(), curve)
+        .unwrap()
+        .with_device_from(1);
+    let verifier = if low_s {
+        verifier.with_low_s()
+    } else {
+        verifier
+    };
+    let outcomes = verifier.verify(&signed).unwrap();
+    assert_eq!(outcomes, on_cpu(curve, low_s, &signed));
+    outcomes
+}
+
+fn check_ecdsa(curve: Curve) {
+    let oracle = ECDSA
+        .into_iter()
+        .find(|oracle| oracle.curve == curve)
+        .unwrap();
+    let mut rows = ecdsa::with_changes(&oracle, bigint_testing::sweep(20, 400));
+    rows.extend(with_failing_sums(
+        &oracle,
+        &[1, -1],
+        &[0, 5, 128, -1],
+        &[1, 5, -5],
+    ));
+    // No point has this x.
+    let none = (1..).map(|x| {
+        let mut row = rows[0].clone();
+        row[0] = [&[2][..], &[0; 31], &[x]].concat();
+        row
+    });
+    let none = none.take(4).collect::<Vec<_>>();
+    rows.extend(none);
+    let outcomes = check(curve, oracle.low_s, &rows);
+    for outcome in [Ok(()), Err(Rejection::Mismatch), Err(Rejection::NotOnCurve)] {
+        assert!(outcomes.contains(&outcome), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_device_has_the_cpus_outcomes_on_secp256k1() {
+    if on_simulator("device::a_device_has_the_cpus_outcomes_on_secp256k1", &[]) {
+        check_ecdsa(Curve::Secp256k1);
+    }
+}
+
+#[test]
+fn a_device_has_the_cpus_outcomes_on_p256() {
+    if on_simulator("device::a_device_has_the_cpus_outcomes_on_p256", &[]) {
+        check_ecdsa(Curve::P256);
+    }
+}
+
+#[test]
+fn a_device_has_the_cpus_outcomes_of_ed25519() {
+    if on_simulator("device::a_device_has_the_cpus_outcomes_of_ed25519", &[]) {
+        let mut rows = ed25519::with_changes(bigint_testing::sweep(20, 400));
+        rows.extend(
+            ed25519::with_special_points()
+                .into_iter()
+                .skip(3)
+                .step_by(7),
+        );
+        rows.extend(ed25519::with_mixed_keys());
+        let outcomes = check(Curve::Ed25519, false, &rows);
+        for outcome in [Ok(()), Err(Rejection::Mismatch), Err(Rejection::NotOnCurve)] {
+            assert!(outcomes.contains(&outcome), "{outcome:?}");
+        }
+        // Nothing is launched where all are rejected before, or there are none.
+        assert_eq!(
+            check(Curve::Ed25519, false, &[[vec![], vec![], vec![]]]),
+            [Err(Rejection::KeyEncoding)]
+        );
+        assert_eq!(check(Curve::Ed25519, false, &[]), []);
+    }
+}
+
+/// Multiply-adds of 32 by 32 bits and instructions of PTX for each of 32 good signatures, as the simulator counts them, are
+/// at most these: with keys of 33 bytes, then of 65.
+#[test]
+fn a_signature_takes_as_much_as_is_known() {
+    let name = "device::a_signature_takes_as_much_as_is_known";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts");
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", file.to_str().unwrap())]) {
+        for oracle in &ECDSA {
+            let rows: Vec<_> = ecdsa::with_changes(oracle, 64)
+                .into_iter()
+                .step_by(4)
+                .collect();
+            let uncompressed: Vec<_> = ecdsa::with_changes(oracle, 64)
+                .into_iter()
+                .skip(2)
+                .step_by(4)
+                .collect();
+            for rows in [rows, uncompressed] {
+                assert_eq!(check(oracle.curve, oracle.low_s, &rows), [Ok(()); 32]);
+            }
+        }
+        let rows: Vec<_> = ed25519::with_changes(32).into_iter().step_by(2).collect();
+        assert_eq!(check(Curve::Ed25519, false, &rows), [Ok(()); 32]);
+        return;
+    }
+    let counts = std::fs::read_to_string(file).unwrap();
+    let counts = counts
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let known = [
+        ("secp256k1", 157_901, 770_335),
+        ("secp256k1", 142_933, 685_999),
+        ("p256", 192_282, 1_342_700),
+        ("p256", 182_538, 1_259_738),
+        ("ed25519", 186_394, 848_304),
+    ];
+    let counts: Vec<_> = counts.collect();
+    assert_eq!(counts.len(), known.len());
+    for (counts, (kernel, multiply_adds, instructions)) in counts.iter().zip(known) {
+        let of = |key: &str| counts[key].as_u64().unwrap() / 32;
+        assert_eq!(counts["kernel"], kernel);
+        let found = (of("multiply_adds"), of("lane_instructions"));
+        assert!(
+            found.0 <= multiply_adds && found.1 <= instructions,
+            "{kernel}: {found:?}"
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! What the examples of long numbers share: their arguments, random numbers, and times.
+
+use bigint_host::{Engine, Error, Limb};
+use std::hash::{BuildHasher, RandomState};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How often something is timed.
+const TIMES: u32 = 3;
+
+/// The engine of the command line, the CPU's where `cpu` comes first, and the arguments behind it.
+pub fn engine_and_arguments() -> (Engine, Vec<String>) {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let engine = match arguments.first().is_some_and(|first| first == "cpu") {
+        true => {
+            arguments.remove(0);
+            Engine::cpu()
+        }
+        false => Engine::auto(),
+    };
+    (engine, arguments)
+}
+
+/// Checks numbers of as many bits as each argument says, up to the first that is not right.
+pub fn check_each(
+    engine: &Engine,
+    arguments: &[String],
+    check: impl Fn(&Engine, usize) -> Result<bool, Error>,
+) -> ExitCode {
+    for bits in arguments {
+        let checked = bits
+            .parse()
+            .map_err(|error| format!("{bits}: {error}"))
+            .and_then(|bits| check(engine, bits).map_err(|error| error.to_string()));
+        match checked {
+            Ok(true) => {}
+            Ok(false) => return ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// What is computed, and the least time that it took.
+pub fn timed<T>(
+    engine: &Engine,
+    compute: impl Fn() -> Result<T, Error>,
+) -> Result<(T, Duration), Error> {
+    let mut least = Duration::MAX;
+    let mut made = None;
+    for _ in 0..TIMES {
+        // Its memory is free again for the next.
+        drop(made.take());
+        engine.wait()?;
+        let started = Instant::now();
+        made = Some(compute()?);
+        engine.wait()?;
+        least = least.min(started.elapsed());
+    }
+    Ok((made.expect("it was computed at least once"), least))
+}
+
+/// A number of any bits, other ones each time.
+pub fn random(width: usize) -> Vec<Limb> {
+    let mut state = RandomState::new().hash_one(width);
+    let next = |_| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (state >> 32) as Limb
+    };
+    (0..width).map(next).collect()
+}

@@ -1,0 +1,113 @@
+//! Powers in residue number systems on tensor cores: [`bigint_core::rns`] has the kernels.
+
+use crate::common::device::{Buffer, Device, Roots};
+use crate::common::job::{Job, Wanted};
+use crate::device::grid::operand;
+use crate::device::launches::Residues;
+use crate::values::made::Made;
+use crate::values::node::Operands;
+use crate::{BackEnd, Error};
+use bigint_core::kernel::TABLE_BUDGET;
+use bigint_core::rns::{POWERS, RnsArguments, window};
+use bigint_core::specialization::Specialization;
+use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
+use bigint_cpu::zeroed;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Computes numbers `numbers` of a job's powers. Answers `None` where a modulus is zero or shares a factor
+/// with the first base: a kernel has to compute them all.
+pub(crate) fn compute(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    Residues { plan, scans, wave }: Residues,
+) -> Result<Option<Made>, Error> {
+    let started = Instant::now();
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let given = operands
+        .iter()
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let made = device.allocate(shape.limbs())?;
+    let exponent = operands[1].shape.width;
+    let window = window(exponent, scans);
+    let block = plan.numbers_of_block() as usize;
+    let [.., table, _] = plan.scratch(block, 1, window);
+    let wave = wave.unwrap_or(block);
+    let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
+    let at_once = wave * waves.max(1);
+    let at_once = at_once.min(count);
+    let moduli = if operands[2].shape.count == 1 {
+        1
+    } else {
+        at_once
+    };
+    let limbs = plan.scratch(at_once, moduli, window);
+    let scratch = limbs.map(|limbs| device.allocate(limbs));
+    let scratch = scratch.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let refused = device.upload(&[0])?;
+    let buffers: Vec<&Buffer> = [&made, &refused]
+        .into_iter()
+        .chain(&scratch)
+        .chain(given.iter().map(|buffer| &**buffer))
+        .collect();
+    let table = device.roots(Roots::Rns(plan))?;
+    let mut first = 0;
+    while first < count {
+        let here = at_once.min(count - first);
+        let [a, e, m] = [0, 1, 2].map(|index| {
+            let node = &operands[index];
+            operand(node, &given[index], count, first, node.shape.width)
+        });
+        let strides = shape.strides();
+        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
+        let arguments = RnsArguments {
+            r: MatrixArgument::new(address, shape.width, strides),
+            a,
+            e,
+            m,
+            table,
+            scratch: [0, 1, 2, 3, 4].map(|i: usize| scratch[i].address()),
+            refused: refused.address(),
+            plan,
+            count: here as u32,
+            moduli: moduli.min(here) as u32,
+            windows: (LIMB_BITS * exponent).div_ceil(window as usize) as u64,
+            window,
+            scans: scans.into(),
+        };
+        for (entry, launch) in arguments.launches() {
+            if POWERS.contains(&entry) && is_set(device, &refused)? {
+                return Ok(None);
+            }
+            device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
+        }
+        first += here;
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = POWERS[plan.form()].name,
+        primes = plan.channels(),
+        count,
+        width = shape.width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    let mut made = Made::of(shape, made);
+    if job.wanted == Wanted::Flags {
+        // No modulus is zero.
+        let flags = device.upload(&zeroed::<Limb>(count)?)?;
+        made.buffers.push((job.flags_shape(), flags));
+    }
+    Ok(Some(made))
+}
+
+/// Whether a kernel has refused a modulus.
+fn is_set(device: &Arc<dyn Device>, refused: &Buffer) -> Result<bool, Error> {
+    let mut limbs = [0];
+    device.download(refused, &mut limbs)?;
+    Ok(limbs != [0])
+}

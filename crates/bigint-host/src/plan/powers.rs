@@ -1,0 +1,165 @@
+//! The choice of residue number systems for powers.
+
+use crate::common::device::Abilities;
+use crate::common::job::Job;
+use crate::device::launches::Residues;
+use crate::plan::why::Why;
+use crate::tuning::gpu::RnsTuning;
+use crate::{Error, Options, Tuning};
+use bigint_core::rns::RnsPlan;
+use bigint_core::{Algorithm, Level};
+
+/// The residue number systems in which a job's powers are computed, and why. They are computed so where an
+/// option names it or tables say that it takes less time, no base is wider than the moduli, and the device has
+/// the shared memory.
+pub(super) fn residues(
+    tuning: &Tuning,
+    device: Abilities,
+    job: Job,
+    widths: &[usize],
+) -> Result<Option<(Residues, Why)>, Error> {
+    let (operation, Options { level, lanes, .. }) = (job.operation, job.options);
+    let &[a, e, m] = widths else {
+        return Ok(None);
+    };
+    let named = job.options.algorithm_for(operation);
+    let is_named = match named {
+        Algorithm::Rns | Algorithm::RnsVartime => true,
+        Algorithm::Auto if operation.has(Algorithm::Rns) && level.is_none() => false,
+        _ => return Ok(None),
+    };
+    if is_named && lanes.is_none() && !device.has_tensor_cores {
+        return Err(Error::NoTensorCores { operation });
+    }
+    let is_for_all = lanes.is_none() && matches!(level, None | Some(Level::Grid));
+    let plan = RnsPlan::of(m).filter(|plan| plan.shared_bytes() <= device.shared_bytes);
+    let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && a <= m) else {
+        return Ok(None);
+    };
+    let of_block = plan.numbers_of_block() as usize;
+    let residues = Residues {
+        plan,
+        scans: named != Algorithm::RnsVartime,
+        wave: device.multiprocessors.map(|n| of_block * n as usize),
+    };
+    if is_named {
+        return Ok(Some((residues, Why::Forced)));
+    }
+    let why = residues
+        .wave
+        .and_then(|wave| rns_or_windows(&tuning.modular.rns, plan, wave, job.count(), [e, m]));
+    Ok(why.filter(Why::holds).map(|why| (residues, why)))
+}
+
+/// Whether so many powers take less time in residue number systems, of which a wave of numbers fills the
+/// device, than by windows; none where that was not measured. A part of a wave takes as long as a wave. Both
+/// times grow as exponents do, that of windows also as the square of the modulus.
+fn rns_or_windows(
+    rows: &[RnsTuning],
+    plan: RnsPlan,
+    wave: usize,
+    count: usize,
+    [exponent, modulus]: [usize; 2],
+) -> Option<Why> {
+    let pairs = |row: &RnsTuning| RnsPlan::of(row.width).map(|plan| plan.pairs);
+    let row = rows.iter().find(|row| pairs(row) == Some(plan.pairs))?;
+    let [exponents, moduli] = [exponent, modulus].map(|limbs| limbs as f64 / row.width as f64);
+    let in_waves = (count.div_ceil(wave) * wave) as f64 / count.max(1) as f64;
+    Some(Why::Faster {
+        key: "modular.rns, in whole waves",
+        nanoseconds: in_waves * exponents * row.nanoseconds + row.conversion_nanoseconds,
+        than: "windows",
+        other: exponents * moduli.min(1.0).powi(2) * row.windows_nanoseconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::facts::Facts;
+    use crate::common::job::Wanted;
+    use bigint_core::{Layout, Operation, Shape};
+
+    /// The algorithm of so many powers, where it is none by windows.
+    fn chosen(
+        tuning: &Tuning,
+        count: usize,
+        widths: [usize; 3],
+        options: Options,
+    ) -> Option<Algorithm> {
+        let device = Abilities {
+            shared_bytes: 227 << 10,
+            has_tensor_cores: true,
+            multiprocessors: Some(132),
+        };
+        let shapes = widths.map(|width| Shape::new(count, width, Layout::Contiguous));
+        let (operation, results) = (Operation::PowMod, [widths[2]]);
+        let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing).unwrap();
+        let residues = residues(tuning, device, job, &widths).unwrap();
+        residues.map(|(residues, _)| match residues.scans {
+            true => Algorithm::Rns,
+            false => Algorithm::RnsVartime,
+        })
+    }
+
+    #[test]
+    fn residue_number_systems_take_whole_waves_and_leave_the_rest_to_windows() {
+        let tuning = Tuning::default();
+        let by_rns = |count, [a, e, m]: [usize; 3]| {
+            let chosen = chosen(&tuning, count, [a, e, m], Options::default());
+            assert_ne!(chosen, Some(Algorithm::RnsVartime));
+            chosen.is_some()
+        };
+        for width in [48, 64, 96, 128] {
+            let wave = 132 * RnsPlan::of(width).unwrap().numbers_of_block() as usize;
+            let widths = [width; 3];
+            assert!(by_rns(wave, widths) && by_rns(8 * wave, widths), "{width}");
+            assert!(by_rns(100 * wave + 1, widths), "{width}");
+            // A wave more, for one number.
+            assert!(!by_rns(1, widths) && !by_rns(wave / 3, widths), "{width}");
+            // Conversions cost more than so few squares.
+            assert!(!by_rns(wave, [width, 1, width]), "{width}");
+            // Bases are wider than moduli.
+            assert!(!by_rns(wave, [width + 1, width, width]), "{width}");
+        }
+        let wave = 132 * 256;
+        assert!(!by_rns(wave + 1, [64; 3]));
+        // As many primes as for 1536 bits, and windows of fewer limbs.
+        assert!(!by_rns(wave, [34; 3]));
+        // Not measured to be faster.
+        assert!(!by_rns(wave, [32; 3]) && !by_rns(wave, [16; 3]) && !by_rns(wave, [200; 3]));
+    }
+
+    #[test]
+    fn options_and_files_without_times_leave_powers_to_windows() {
+        let mut tuning = Tuning::default();
+        let auto = Options::default();
+        let by = |tuning: &Tuning, options| chosen(tuning, 132 * 256, [48; 3], options);
+        assert_eq!(by(&tuning, auto), Some(Algorithm::Rns));
+        let lanes = Some(4);
+        let level = Some(Level::Warp);
+        for options in [Options { lanes, ..auto }, Options { level, ..auto }] {
+            assert_eq!(by(&tuning, options), None);
+        }
+        let algorithm = Algorithm::Window;
+        assert_eq!(by(&tuning, Options { algorithm, ..auto }), None);
+        tuning.modular.rns.clear();
+        assert_eq!(by(&tuning, auto), None);
+        let algorithm = Algorithm::RnsVartime;
+        assert_eq!(by(&tuning, Options { algorithm, ..auto }), Some(algorithm));
+    }
+
+    /// An RTX 4090's tensor cores do two fifths of what an H200's do in a clock.
+    #[test]
+    fn devices_with_weaker_tensor_cores_stay_with_windows() {
+        let weak = Facts {
+            capability: (8, 9),
+            ..Tuning::default().device.unwrap()
+        };
+        let tuning = Tuning::default().on(&weak);
+        assert_eq!(
+            chosen(&tuning, 132 * 256, [64; 3], Options::default()),
+            None
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Powers in residue number systems, and what goes another way.
+
+use bigint_core::rns::RnsPlan;
+use bigint_host::{Algorithm, BigUint, Engine, Form, Layout, Operation, RnsTuning, Shape, Tuning};
+use bigint_testing::simulator::on_simulator;
+
+/// Compares powers of an algorithm with num-bigint's; says which one computes them.
+fn check(algorithm: Algorithm, width: usize, operands: [&[BigUint]; 3]) -> Algorithm {
+    let engine = Engine::cuda(0).expect("a device");
+    check_of(&engine.using(algorithm), width, operands)
+}
+
+/// The same of an engine.
+fn check_of(engine: &Engine, width: usize, [a, e, m]: [&[BigUint]; 3]) -> Algorithm {
+    let batch = |numbers: &[BigUint], width| {
+        let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+        batch.expect("fits")
+    };
+    let (x, y, z) = (batch(a, width), batch(e, 1), batch(m, 4));
+    let powers = engine.pow_mod(&x, &y, &z).expect("a device");
+    let powers = powers.to_biguints().expect("comes back");
+    for (i, power) in powers.iter().enumerate() {
+        let modulus = m.get(i).unwrap_or(&m[0]);
+        assert_eq!(*power, a[i].modpow(&e[i], modulus), "number {i}");
+    }
+    let outcome = engine.compute(Operation::PowMod, Form::Overflowing, &[&x, &y, &z]);
+    let flags = outcome.expect("a device").flags.expect("they are wanted");
+    assert_eq!(
+        flags.to_biguints().expect("come back"),
+        vec![BigUint::ZERO; a.len()]
+    );
+    let explanation = engine.explain(Operation::PowMod, &[&x, &y, &z]);
+    explanation.expect("a choice").parts[0].algorithm
+}
+
+#[test]
+fn powers_by_name_are_right_and_what_is_refused_goes_by_windows() {
+    let name = "residue_systems::powers_by_name_are_right_and_what_is_refused_goes_by_windows";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let wide: BigUint = (BigUint::from(1u8) << 128usize) - BigUint::from(1u8);
+    let numbers = |of: &[&BigUint]| of.iter().map(|x| (*x).clone()).collect::<Vec<_>>();
+    let (three, odd) = (BigUint::from(3u8), wide.clone() - BigUint::from(58u8));
+    let prime = BigUint::from(RnsPlan::of(4).expect("it is narrow").bases()[0][5]);
+    let (a, e) = (
+        numbers(&[&wide, &three, &odd]),
+        numbers(&[&three, &prime, &three]),
+    );
+    for (algorithm, windows) in [
+        (Algorithm::Rns, Algorithm::Window),
+        (Algorithm::RnsVartime, Algorithm::WindowVartime),
+    ] {
+        for m in [&[&odd, &wide, &three][..], &[&odd], &[&odd, &prime, &three]] {
+            assert_eq!(check(algorithm, 4, [&a, &e, &numbers(m)]), algorithm);
+        }
+        // Bases are wider than moduli.
+        assert_eq!(check(algorithm, 5, [&a, &e, &numbers(&[&odd])]), windows);
+    }
+}
+
+#[test]
+fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
+    let name = "residue_systems::auto_takes_them_where_tables_say_that_whole_waves_take_less_time";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    // On 132 multiprocessors a wave is 33,792 numbers of 1536 bits.
+    let engine = Engine::cuda(0).expect("a device");
+    let explained = |count, engine: &Engine| {
+        let numbers = engine.batch_from_limbs(
+            vec![u32::MAX; count * 48],
+            Shape::new(count, 48, Layout::Contiguous),
+        );
+        let numbers = numbers.expect("they fit");
+        let explained = engine.explain(Operation::PowMod, &[&numbers; 3]);
+        explained.expect("a choice").to_string()
+    };
+    let of_wave = explained(33_792, &engine);
+    for words in [
+        "33792 by rns at level grid: 55 primes of each of two bases",
+        "ns by modular.rns, in whole waves, less than",
+        "ns by windows",
+    ] {
+        assert!(of_wave.contains(words), "{words:?} is not in {of_wave}");
+    }
+    assert!(explained(5000, &engine).contains("5000 by window at level warp"));
+
+    // What it takes is right, also where a modulus is refused.
+    let mut tuning = Tuning::default();
+    tuning.device = None;
+    tuning.modular.rns = vec![RnsTuning {
+        width: 4,
+        nanoseconds: 1.0,
+        conversion_nanoseconds: 1.0,
+        windows_nanoseconds: 1e9,
+    }];
+    let engine = engine.with_tuning(tuning);
+    let odd = (BigUint::from(1u8) << 128usize) - BigUint::from(59u8);
+    let prime = BigUint::from(RnsPlan::of(4).expect("it is narrow").bases()[0][5]);
+    let a: Vec<BigUint> = (0..5u32).map(|i| &odd - BigUint::from(i)).collect();
+    let e: Vec<BigUint> = (0..5u32).map(|i| BigUint::from(u32::MAX - i)).collect();
+    let moduli = |second: &BigUint| {
+        let mut moduli = vec![odd.clone(); 5];
+        moduli[2] = second.clone();
+        moduli
+    };
+    for m in [moduli(&odd), moduli(&prime)] {
+        assert_eq!(check_of(&engine, 4, [&a, &e, &m]), Algorithm::Rns);
+    }
+}

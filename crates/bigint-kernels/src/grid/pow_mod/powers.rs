@@ -1,0 +1,529 @@
+//! The powers themselves: chains of Montgomery products in two bases.
+//!
+//! **Who holds what.** A warp has a tile of sixteen numbers, and their residues in registers: `xi` of the
+//! first base and `rho` of the second, as units, one of each for every pair of groups of primes. It
+//! multiplies all units of one base by the columns of a matrix for a pair, and makes of the sums a unit of
+//! the other. The matrices stand in shared memory, or, where they are too wide, pass through it pair by
+//! pair, the next while one is in use.
+//!
+//! ```text
+//! xi  -> matrix -> rho of the product, and top bits for alpha
+//! rho -> matrix -> residues of the product -> xi of the next
+//! ```
+//!
+//! The unit that is made comes first; then they are turned by one place, so that one code serves all pairs.
+//!
+//! **Steps.** With `E` entries in a table: the powers 1 to `E - 1` of the base, the form of 1, then for
+//! each window its squares and a product by an entry; and a product by 1.
+//! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand.
+//!
+//! **Cost**: a step `8 P^2` products of matrices a tile, eight products of words a unit and base, and as
+//! many loads of fours. Where all entries are read for each window, no branch and no address depends on
+//! numbers.
+
+use super::{Prime, number, row};
+use crate::gpu::block::Team;
+use crate::gpu::flat::Row;
+use crate::gpu::matrix::{Sums, multiply_add_signed};
+use crate::gpu::memory::{Any, Number};
+use crate::gpu::stretch::Stretch;
+use crate::gpu::thread;
+use crate::gpu::warp::Group;
+use crate::power::digit;
+use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE};
+
+/// The last place of a base has no prime: a byte 1 on top.
+const BYTE: u32 = 1 << 24;
+
+/// Units of a base: words that a lane has of two groups of primes and two numbers.
+type Units<const PAIRS: usize> = [[u32; 4]; PAIRS];
+
+/// What a number is multiplied by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Factor {
+    /// Itself.
+    Itself,
+    /// 1, to leave Montgomery's form.
+    One,
+    /// `M^2`, to come to it.
+    Radix,
+    /// The base.
+    Base,
+    /// The entry of a window.
+    Entry,
+}
+
+/// A product: by what, of windows at which places of the lane's two numbers, and where in the table it is
+/// kept.
+#[derive(Clone, Copy)]
+struct Step {
+    factor: Factor,
+    digits: [u32; 2],
+    kept: u32,
+}
+
+/// How far a chain of products has come.
+#[derive(Clone, Copy)]
+struct Place {
+    step: u32,
+    /// The squares of the window before the next step.
+    square: u32,
+    /// The windows that are left.
+    windows: u32,
+}
+
+/// Who the calling thread is.
+#[derive(Clone, Copy)]
+struct Powers<'a, const PAIRS: usize, const THREADS: u32> {
+    team: Team<THREADS>,
+    warp: Group<32>,
+    arguments: &'a RnsArguments,
+    plan: RnsPlan,
+    table: Row,
+    /// Units of numbers, of moduli and of `M^2`, and tables.
+    units: [Row; 4],
+    shared: Stretch,
+    /// The warp's tile in the launch.
+    tile: u32,
+    /// The exponents of the lane's two numbers.
+    exponents: [Number<Any>; 2],
+    /// Powers in a table.
+    entries: u32,
+}
+
+/// A pair of groups of primes in a base, of which the calling lane has two.
+#[derive(Clone, Copy)]
+struct Pair {
+    base: u32,
+    at: u32,
+    primes: [Prime; 2],
+    /// Whether the second is none.
+    is_last: bool,
+}
+
+/// The block's powers, by so many pairs and threads.
+///
+/// # Safety
+/// As for [`radix`](super::radix).
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArguments) {
+    // SAFETY: by this function's own contract.
+    let (team, table, [units, own, radix, tables, _]) = unsafe {
+        (
+            Team::<THREADS>::new(),
+            row(arguments.table),
+            arguments.scratch.map(|address| row(address)),
+        )
+    };
+    let warp = team.warp();
+    let tile = thread::block_index() * (THREADS / 32) + thread::index_in_block() / 32;
+    let exponent = |half: u32| {
+        let index = TILE * tile + 8 * half + warp.lane() / 4;
+        // SAFETY: as before.
+        unsafe { number(&arguments.e, index, arguments.count) }
+    };
+    let powers = Powers::<PAIRS, THREADS> {
+        team,
+        warp,
+        arguments,
+        plan: RnsPlan {
+            width: arguments.plan.width,
+            pairs: PAIRS as u32,
+        },
+        table,
+        units: [units, own, radix, tables],
+        shared: Stretch::new(team, 0),
+        tile,
+        exponents: [exponent(0), exponent(1)],
+        entries: 1 << arguments.window,
+    };
+    powers.run();
+}
+
+impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
+    #[inline(always)]
+    fn run(self) {
+        let mut of_all = 0;
+        while of_all
+            < if self.plan.is_resident() {
+                2 * PAIRS as u32
+            } else {
+                1
+            }
+        {
+            self.bring(of_all);
+            of_all += 1;
+        }
+        if self.plan.is_resident() {
+            self.shared.wait();
+            self.team.sync();
+            // The others meet at no barrier from here on.
+            if TILE * self.tile >= self.arguments.count {
+                return;
+            }
+        }
+        let mut place = Place {
+            step: 0,
+            square: 0,
+            windows: self.arguments.windows as u32,
+        };
+        let mut now = self.step(place);
+        let (mut xi, mut rho) = self.begin(true);
+        loop {
+            let tops = self.to_second(&xi, &mut rho, now);
+            self.set_alpha(&mut rho, tops);
+            if now.factor == Factor::One {
+                break;
+            }
+            place.step += 1;
+            if place.step > self.entries {
+                place.square += 1;
+            }
+            if place.square > self.arguments.window {
+                place.square = 0;
+                place.windows -= 1;
+            }
+            let next = self.step(place);
+            self.to_first(&mut xi, &rho, now.kept, next);
+            now = next;
+            if place.step == self.entries - 1 {
+                (xi, rho) = self.begin(false);
+            }
+        }
+        self.shared.wait();
+        let mut at = 0;
+        while at < PAIRS as u32 {
+            let pair = self.pair(1, at);
+            self.units[0].set_four_below(self.unit(pair), u32::MAX, rho[0]);
+            let first = rho[0];
+            turn(&mut rho, first);
+            at += 1;
+        }
+    }
+
+    /// The step at a place.
+    #[inline(always)]
+    fn step(self, place: Place) -> Step {
+        let Place {
+            step,
+            square,
+            windows,
+        } = place;
+        let (entries, bits) = (self.entries, self.arguments.window);
+        let factor = match step {
+            _ if step == 0 || step == entries - 1 => Factor::Radix,
+            _ if step < entries => Factor::Base,
+            _ if windows == 0 => Factor::One,
+            _ if square == bits => Factor::Entry,
+            _ => Factor::Itself,
+        };
+        let of = |e: Number<Any>| match factor {
+            Factor::Entry => digit(e, windows - 1, bits),
+            _ => 0,
+        };
+        Step {
+            factor,
+            digits: self.exponents.map(of),
+            kept: match step < entries {
+                true => (step + 1) & (entries - 1),
+                false => entries,
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn pair(self, base: u32, at: u32) -> Pair {
+        let q = self.warp.lane() % 4;
+        let prime = |group: u32| Prime::of(self.table, self.plan, base, 8 * at + 4 * group + q);
+        Pair {
+            base,
+            at,
+            primes: [prime(0), prime(1)],
+            is_last: at == self.plan.pairs - 1 && q == 3,
+        }
+    }
+
+    /// The four in device memory, among the units of a tile.
+    #[inline(always)]
+    fn within(self, pair: Pair, tile: u32) -> u32 {
+        ((2 * tile + pair.base) * self.plan.pairs + pair.at) * 32 + self.warp.lane()
+    }
+
+    /// The four of the lane's unit of its numbers.
+    #[inline(always)]
+    fn unit(self, pair: Pair) -> u32 {
+        self.within(pair, self.tile)
+    }
+
+    /// The unit of moduli, or of `M^2`.
+    #[inline(always)]
+    fn of_modulus(self, which: usize, pair: Pair) -> [u32; 4] {
+        let tile = if self.arguments.moduli == 1 {
+            0
+        } else {
+            self.tile
+        };
+        let at = self.within(pair, tile);
+        self.units[which].four(at, at)
+    }
+
+    /// The four of an entry of tables.
+    #[inline(always)]
+    fn entry(self, pair: Pair, entry: u32) -> u32 {
+        self.within(pair, (self.tile << self.arguments.window) + entry)
+    }
+
+    /// The base, or else 1, as it is, and its `xi` for a product by `M^2`.
+    #[inline(always)]
+    fn begin(self, is_base: bool) -> (Units<PAIRS>, Units<PAIRS>) {
+        let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
+        let mut at = 0;
+        while at < PAIRS as u32 {
+            let [first, second] = [self.pair(0, at), self.pair(1, at)];
+            let of = |pair: Pair| {
+                let at = self.unit(pair);
+                match is_base {
+                    true => self.units[0].four(at, at),
+                    false => words(|k| pair.primes[k / 2].unity),
+                }
+            };
+            let (x, y) = (of(first), self.of_modulus(2, first));
+            let product = words(|k| first.primes[k / 2].times(x[k], y[k]));
+            turn(&mut xi, first.with_byte(product));
+            turn(&mut rho, of(second));
+            at += 1;
+        }
+        (xi, rho)
+    }
+
+    /// Begins to bring the columns for a pair, of both matrices' pairs, to shared memory: all have a place
+    /// of their own, or two places take turns.
+    #[inline(always)]
+    fn bring(self, of_all: u32) {
+        let columns = 64 * PAIRS as u32;
+        let place = match self.plan.is_resident() {
+            true => columns * of_all,
+            false => columns * (of_all % 2),
+        };
+        let matrices = self.table.up(self.plan.matrices_at());
+        let mut four = self.team.thread();
+        while four < columns {
+            self.shared
+                .bring_four(place + four, matrices, columns * of_all + four);
+            four += THREADS;
+        }
+    }
+
+    /// What the other base's units make by the matrix for a pair.
+    #[inline(always)]
+    fn multiplied(self, pair: Pair, other: &Units<PAIRS>) -> [[Sums; 2]; 2] {
+        let columns = 64 * PAIRS as u32;
+        let of_all = (1 - pair.base) * PAIRS as u32 + pair.at;
+        let mut first = columns * of_all;
+        if !self.plan.is_resident() {
+            self.shared.wait();
+            // Those of all threads are there; and who is here has left the other place.
+            self.team.sync();
+            let next = of_all + 1;
+            self.bring(if next < 2 * PAIRS as u32 { next } else { 0 });
+            first = columns * (of_all % 2);
+        }
+        first += self.warp.lane();
+        let mut sums = [[[0; 4]; 2]; 2];
+        each::<PAIRS>(
+            #[inline(always)]
+            |s| {
+                let at = first + 64 * s as u32;
+                let right = [self.shared.four(at), self.shared.four(at + 32)];
+                for group in 0..2 {
+                    let [b0, b1, b2, b3] = right[group];
+                    let [low, high] = &mut sums[group];
+                    *low = multiply_add_signed(self.warp, *low, other[s], [b0, b1]);
+                    *high = multiply_add_signed(self.warp, *high, other[s], [b2, b3]);
+                }
+            },
+        );
+        sums
+    }
+
+    /// What a residue is multiplied by, for each word of a unit, if it is neither itself nor 1.
+    #[inline(always)]
+    fn factor(self, step: Step, pair: Pair) -> [u32; 4] {
+        let unit = |entry: u32| {
+            let at = self.entry(pair, entry);
+            self.units[3].four(at, at)
+        };
+        match step.factor {
+            Factor::Radix => self.of_modulus(2, pair),
+            Factor::Base => unit(1),
+            _ if self.arguments.scans == 0 => {
+                let [first, second] = step.digits.map(unit);
+                [first[0], second[1], first[2], second[3]]
+            }
+            _ => {
+                let (mut chosen, mut entry) = ([0; 4], 0);
+                while entry < self.entries {
+                    // Four at a time, as there are no fewer.
+                    let units = [0, 1, 2, 3].map(|i| unit(entry + i));
+                    each::<4>(
+                        #[inline(always)]
+                        |i| {
+                            let is_it = |digit| digit == entry + i as u32;
+                            let masks = step
+                                .digits
+                                .map(|digit| u32::from(is_it(digit)).wrapping_neg());
+                            chosen = words(|k| chosen[k] | units[i][k] & masks[k % 2]);
+                        },
+                    );
+                    entry += 4;
+                }
+                chosen
+            }
+        }
+    }
+
+    /// From `xi` of a product to its `rho`; gives the sums of their top bits.
+    #[inline(always)]
+    fn to_second(self, xi: &Units<PAIRS>, rho: &mut Units<PAIRS>, now: Step) -> [u32; 2] {
+        let mut tops = [0; 2];
+        let mut at = 0;
+        while at < PAIRS as u32 {
+            let pair = self.pair(1, at);
+            let modulus = self.of_modulus(1, pair);
+            let sums = self.multiplied(pair, xi);
+            let x = rho[0];
+            let [x, y] = match now.factor {
+                Factor::Itself | Factor::One => [
+                    words(|k| {
+                        let prime = pair.primes[k / 2];
+                        let is_one = now.factor == Factor::One;
+                        prime.times(x[k], if is_one { prime.unity } else { x[k] })
+                    }),
+                    words(|k| pair.primes[k / 2].square),
+                ],
+                _ => [x, self.factor(now, pair)],
+            };
+            let made = words(|k| {
+                let prime = pair.primes[k / 2];
+                let q = prime.reduced(sum(&sums, k));
+                let product = u64::from(x[k]) * u64::from(y[k]);
+                prime.reduced(u64::from(q) * u64::from(modulus[k]) + product)
+            });
+            let top = |k: usize| made[k] >> (PRIME_BITS - 16);
+            let upper = |k: usize| if pair.is_last { 0 } else { top(k) };
+            tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
+            if now.kept < self.entries {
+                let form = |k: usize| pair.primes[k / 2].times(made[k], pair.primes[k / 2].square);
+                self.keep(pair, now.kept, words(form));
+            }
+            turn(rho, made);
+            at += 1;
+        }
+        tops
+    }
+
+    /// Sets `alpha`, from the sums of top bits of each lane.
+    #[inline(always)]
+    fn set_alpha(self, rho: &mut Units<PAIRS>, tops: [u32; 2]) {
+        let lane = self.warp.lane();
+        let [first, second] = tops.map(|top| {
+            let top = top + self.warp.shuffle(top, lane ^ 1);
+            let top = top + self.warp.shuffle(top, lane ^ 2);
+            (top + (1 << 15)) >> 16 | BYTE
+        });
+        let [a, b, c, d] = rho[PAIRS - 1];
+        rho[PAIRS - 1] = match lane % 4 {
+            3 => [a, b, first, second],
+            _ => [a, b, c, d],
+        };
+    }
+
+    /// From `rho` of a product, which may be kept, to `xi` of the next.
+    #[inline(always)]
+    fn to_first(self, xi: &mut Units<PAIRS>, rho: &Units<PAIRS>, kept: u32, next: Step) {
+        let mut at = 0;
+        while at < PAIRS as u32 {
+            let pair = self.pair(0, at);
+            let k_of = self.of_modulus(1, pair);
+            let sums = self.multiplied(pair, rho);
+            let z = words(|k| pair.primes[k / 2].reduced(sum(&sums, k)));
+            if kept < self.entries {
+                self.keep(
+                    pair,
+                    kept,
+                    words(|k| pair.primes[k / 2].times(z[k], k_of[k])),
+                );
+            }
+            let [x, y] = match next.factor {
+                Factor::Itself | Factor::One => {
+                    let is_one = next.factor == Factor::One;
+                    let by = |k: usize| if is_one { 1 } else { z[k] };
+                    [words(|k| pair.primes[k / 2].times(z[k], by(k))), k_of]
+                }
+                _ => [z, self.factor(next, pair)],
+            };
+            let made = words(|k| pair.primes[k / 2].times(x[k], y[k]));
+            turn(xi, pair.with_byte(made));
+            at += 1;
+        }
+    }
+
+    /// Keeps residues, made less than their primes, in a table.
+    #[inline(always)]
+    fn keep(self, pair: Pair, entry: u32, unit: [u32; 4]) {
+        let unit = words(|k| pair.primes[k / 2].least(unit[k]));
+        self.units[3].set_four_below(self.entry(pair, entry), u32::MAX, unit);
+    }
+}
+
+impl Pair {
+    /// A unit of the first base, with the byte 1 in the place that has no prime.
+    #[inline(always)]
+    fn with_byte(self, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
+        match self.is_last {
+            true => [a, b, BYTE, BYTE],
+            false => [a, b, c, d],
+        }
+    }
+}
+
+/// Does `work` for each of `N` units, at most 18. (No loop: one that is not unrolled would keep units in
+/// memory.)
+#[inline(always)]
+fn each<const N: usize>(mut work: impl FnMut(usize)) {
+    macro_rules! each {
+        ($($at:literal)*) => {$(
+            if $at < N {
+                work($at);
+            }
+        )*};
+    }
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+}
+
+/// Moves every unit a place down, and this one to the top.
+#[inline(always)]
+fn turn<const PAIRS: usize>(units: &mut Units<PAIRS>, unit: [u32; 4]) {
+    each::<PAIRS>(
+        #[inline(always)]
+        |at| units[at] = if at + 1 < PAIRS { units[at + 1] } else { unit },
+    );
+}
+
+/// The words of a unit.
+#[inline(always)]
+fn words(of: impl Fn(usize) -> u32) -> [u32; 4] {
+    [of(0), of(1), of(2), of(3)]
+}
+
+/// The sum that the digits of word `k` make, not negative: `2^31 + 2^47` more than they say, which the
+/// matrix takes away.
+#[inline(always)]
+fn sum(sums: &[[Sums; 2]; 2], k: usize) -> u64 {
+    let [low, high] = sums[k / 2].map(|sums| {
+        let [first, second] = [sums[k % 2 * 2], sums[k % 2 * 2 + 1]];
+        first.wrapping_add(second << 8) ^ 1 << 31
+    });
+    (u64::from(high) << 16) + u64::from(low)
+}

@@ -1,0 +1,180 @@
+//! P-1 and P+1: one number after another, with bounds that are given.
+
+use std::time::Instant;
+
+use bigint_host::Engine;
+use bigint_host::advanced::BackEnd;
+use num_bigint::BigUint;
+
+use super::output::{print, say};
+use super::resume::tell;
+use super::run::{save, save_file};
+use super::stop::Stop;
+use super::{Backend, Cli, Failure};
+use crate::{LucasStage1, LucasStage2, Method, Parts, Saved, scalar, write_line};
+
+/// Bits of stage 1 between two looks at the clock and at signals.
+const BITS: usize = 1 << 14;
+
+/// `B2` from which on a device is worth its start.
+const WORTH_A_DEVICE: u64 = 10_000_000_000;
+
+/// Runs both stages on each number.
+pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
+    for (is_given, option) in [
+        (cli.digits.is_some(), "--digits"),
+        (cli.param.is_some(), "--param"),
+        (cli.sigma.is_some(), "--sigma"),
+        (cli.checkpoint.is_some(), "--checkpoint"),
+    ] {
+        if is_given {
+            return Err(Failure::Usage(format!(
+                "{option} is for curves: --method ecm"
+            )));
+        }
+    }
+    let b1 = cli
+        .b1
+        .ok_or_else(|| Failure::Usage("--method p-1 and p+1 need a bound: --b1 1e6".to_owned()))?;
+    let starts = cli.curves.unwrap_or(1);
+    let starts = u32::try_from(starts)
+        .ok()
+        .filter(|&starts| starts <= 1 << 20);
+    let mut run = Run {
+        cli,
+        stop,
+        method,
+        engine: cli.engine()?,
+        starts: starts.ok_or_else(|| Failure::Usage("--curves is 2^20 at most".to_owned()))?,
+        b1,
+        b2: cli.b2.unwrap_or(100 * b1),
+        scalar: scalar(b1),
+        save: save_file(cli)?,
+        shown: Instant::now(),
+    };
+    for n in numbers {
+        run.number(n)?;
+    }
+    Ok(())
+}
+
+struct Run<'a> {
+    cli: &'a Cli,
+    stop: &'a Stop,
+    method: Method,
+    engine: Engine,
+    starts: u32,
+    b1: u64,
+    b2: u64,
+    scalar: BigUint,
+    save: Option<std::fs::File>,
+    shown: Instant,
+}
+
+impl Run<'_> {
+    fn number(&mut self, n: &BigUint) -> Result<(), Failure> {
+        let mut parts = Parts::new(&self.engine, n)?;
+        let is_shown = !self.cli.json;
+        if is_shown {
+            tell(self.cli, n, &parts, 0)?;
+        }
+        for part in parts.composites().to_vec() {
+            for divisor in self.divisors(&part)? {
+                let before = parts.primes().len();
+                if divisor == part {
+                    say!("all of {part} was found at once: a lower --b1 may take it apart");
+                }
+                if parts.split(&self.engine, &divisor)? && is_shown {
+                    tell(self.cli, n, &parts, before)?;
+                }
+            }
+        }
+        let (composites, cofactor) = parts.found_and_left();
+        if is_shown {
+            for composite in &composites {
+                print(&composite.to_string())?;
+            }
+            if let Some(cofactor) = &cofactor {
+                let digits = cofactor.to_string().len();
+                say!("what is left has {digits} digits and is composite: {cofactor}");
+            }
+            return Ok(());
+        }
+        let factors = parts.primes().iter().chain(&composites);
+        let told = serde_json::json!({
+            "n": n.to_string(),
+            "factors": factors.map(ToString::to_string).collect::<Vec<_>>(),
+            "cofactor": cofactor.as_ref().map(ToString::to_string),
+            "is_factored": cofactor.is_none(),
+            "method": match self.method {
+                Method::PMinus1 => "p-1",
+                Method::PPlus1 => "p+1",
+            },
+            "b1": self.b1,
+            "b2": self.b2,
+            "starts": self.starts,
+        });
+        print(&told.to_string())
+    }
+
+    /// The divisors of a part that both stages find.
+    fn divisors(&mut self, part: &BigUint) -> Result<Vec<BigUint>, Failure> {
+        let mut stage = LucasStage1::new(part, self.method, self.starts, &self.scalar)?;
+        while !stage.is_done() {
+            stage.advance(BITS);
+            let (done, of) = stage.progress();
+            self.look("stage 1", done as u64, of as u64)?;
+        }
+        let (mut divisors, mut values, mut lines) = (Vec::new(), Vec::new(), String::new());
+        for residue in stage.finish() {
+            match self.method.value(&residue, part) {
+                Ok(value) => {
+                    values.push(value);
+                    lines += &write_line(part, self.b1, &Saved::Residue(self.method, residue));
+                    lines.push('\n');
+                }
+                Err(divisor) => divisors.push(divisor),
+            }
+        }
+        save(self.save.as_mut(), self.cli, &lines)?;
+        if self.b2 > self.b1 && !values.is_empty() {
+            let mut stage = self.stage2(part, &values)?;
+            while !stage.is_done() {
+                stage.advance()?;
+                let (done, of) = stage.progress();
+                self.look("stage 2", done, of)?;
+            }
+            divisors.extend(stage.finish()?.into_iter().flatten());
+        }
+        Ok(divisors)
+    }
+
+    /// Stage 2 on devices, where they are asked for or worth it and can, or on the CPU.
+    fn stage2(&self, part: &BigUint, values: &[BigUint]) -> Result<LucasStage2, Failure> {
+        let (b1, b2) = (self.b1, self.b2);
+        let is_on_device = match self.cli.backend {
+            Backend::Cpu => false,
+            Backend::Cuda => true,
+            Backend::Auto => {
+                b2 >= WORTH_A_DEVICE && !matches!(self.engine.back_end(), BackEnd::Cpu)
+            }
+        };
+        if is_on_device
+            && let Some(stage) = LucasStage2::on_device(&self.engine, part, values, b1, b2)?
+        {
+            return Ok(stage);
+        }
+        Ok(LucasStage2::new(part, values, b1, b2)?)
+    }
+
+    /// Looks at signals and the clock: a line of progress.
+    fn look(&mut self, stage: &str, done: u64, of: u64) -> Result<(), Failure> {
+        self.stop.failure().map_or(Ok(()), Err)?;
+        if self.shown.elapsed() >= self.cli.report_every {
+            self.shown = Instant::now();
+            let (b1, b2) = (self.b1, self.b2);
+            say!("B1 {b1} B2 {b2}: {stage} {} %", 100 * done / of.max(1));
+        }
+        Ok(())
+    }
+}
