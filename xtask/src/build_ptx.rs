@@ -50,7 +50,7 @@ pub fn path_of(module: &str) -> PathBuf {
 
 /// The device crates that stand on the library, as users' do, and where their PTX is committed: what
 /// kernels are given is laid out there as here.
-fn examples() -> [[PathBuf; 2]; 4] {
+fn examples() -> [[PathBuf; 2]; 5] {
     [
         [
             "examples/fused-kernel",
@@ -65,6 +65,10 @@ fn examples() -> [[PathBuf; 2]; 4] {
             "crates/bigint-curves/curves.ptx",
         ],
         ["crates/ecm/kernels", "crates/ecm/ecm.ptx"],
+        [
+            "examples/discrete-logarithm/kernels",
+            "examples/discrete-logarithm/discrete_logarithm.ptx",
+        ],
     ]
     .map(|paths| paths.map(|path| workspace::root().join(path)))
 }

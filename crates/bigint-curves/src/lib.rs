@@ -4,10 +4,12 @@ mod der;
 mod device;
 mod ecdsa;
 mod ed25519;
-mod host;
+#[doc(hidden)] // For examples/discrete-logarithm, without a promise.
+pub mod host;
 mod rejection;
 mod secret;
-mod shared;
+#[doc(hidden)] // As `host`.
+pub mod shared;
 mod verifier;
 
 pub use der::signature_of_der;

@@ -113,4 +113,22 @@ where
         let above = Window::<LIMBS>::add_digits(a.0, self.twice).0;
         Element(Window::<LIMBS>::subtract(above, b.0, 0).0)
     }
+
+    /// `a` itself, less than the modulus: two elements are equal if and only if these are.
+    #[inline(always)]
+    pub fn reduce<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 1> {
+        const { assert!(A <= 4, "the bound of a number that is reduced") }
+        let below_twice = if A > 2 { less(a.0, self.twice) } else { a.0 };
+        Element(less(below_twice, self.modulus))
+    }
+}
+
+/// `a - b`, or `a` if it is less than `b`.
+#[inline(always)]
+fn less<const LIMBS: usize>(a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS]
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let (difference, borrow) = Window::<LIMBS>::subtract(a, b, 0);
+    Window::<LIMBS>::select(borrow.wrapping_neg(), a, difference)
 }

@@ -1,0 +1,161 @@
+//! Walks on the simulated GPU, through the driver and under all checks of the simulator, beside the processor.
+#![cfg(feature = "cuda")]
+
+use bigint_host::Engine;
+use bigint_testing::simulator::on_simulator;
+use discrete_logarithm::field::{Field, Montgomery, Secp256k1};
+use discrete_logarithm::{Cores, Device, Error, Shape, Table, Walkers};
+use num_bigint::BigUint;
+
+use super::Begun;
+
+const SHAPE: Shape = Shape {
+    groups: 256,
+    walks: 3,
+    bits: 2,
+    records: 2,
+};
+
+/// Checks that walks on the device tell what those on the processor tell, and are where they are.
+fn check<F: Field<LIMBS>, const LIMBS: usize>(name: &str, field: impl Fn(&BigUint) -> F) {
+    let mut begun = Begun::new(name, field, SHAPE);
+    // A walk at a jump.
+    begun.points[200] = begun.table.0[63];
+    let Begun {
+        field,
+        table,
+        points,
+        ..
+    } = begun;
+    let engine = Engine::cuda(0).unwrap();
+    let mut cores = Cores::new(&field, table.clone(), SHAPE, points.clone());
+    let device = Device::new(&engine, &field, &table, SHAPE, points.clone(), 4).unwrap();
+    let mut device = device.unwrap();
+    assert_eq!(device.points().unwrap(), points);
+    for steps in [1, 4, 3] {
+        let mut told = device.round(steps).unwrap();
+        let mut expected = cores.round(steps).unwrap();
+        told.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(told, expected, "{name}");
+        assert!(told.len() > 100);
+        assert_eq!(device.points().unwrap(), cores.points().unwrap(), "{name}");
+    }
+    device.put(points.clone()).unwrap();
+    assert_eq!(device.points().unwrap(), points);
+}
+
+#[test]
+fn a_device_walks_as_the_processor_modulo_a_prime_of_four_limbs() {
+    if on_simulator(
+        "device::a_device_walks_as_the_processor_modulo_a_prime_of_four_limbs",
+        &[],
+    ) {
+        check("toy-32", Montgomery::<4>::new);
+        check("eccp-79", Montgomery::<4>::new);
+    }
+}
+
+#[test]
+fn a_device_walks_as_the_processor_modulo_primes_of_eight_limbs() {
+    if on_simulator(
+        "device::a_device_walks_as_the_processor_modulo_primes_of_eight_limbs",
+        &[],
+    ) {
+        check("p-192", Montgomery::<8>::new);
+        check("p-256", Montgomery::<8>::new);
+        check("secp256k1", |p| Secp256k1::new(p).unwrap());
+    }
+}
+
+#[test]
+fn groups_that_make_no_blocks_are_refused() {
+    if !on_simulator("device::groups_that_make_no_blocks_are_refused", &[]) {
+        return;
+    }
+    let shape = Shape {
+        groups: 130,
+        ..SHAPE
+    };
+    let begun = Begun::new("toy-32", Montgomery::<4>::new, shape);
+    let engine = Engine::cuda(0).unwrap();
+    let table = Table(begun.table.0.clone());
+    let error = Device::new(
+        &engine,
+        &begun.field,
+        &table,
+        shape,
+        begun.points.clone(),
+        4,
+    );
+    assert!(matches!(error.err(), Some(Error::Walks(_))));
+    assert!(
+        Device::new(&Engine::cpu(), &begun.field, &table, SHAPE, begun.points, 4)
+            .unwrap()
+            .is_none()
+    );
+}
+
+/// Multiply-adds of 32 by 32 bits of a step, beside the least: five products and a square.
+#[test]
+fn a_step_takes_as_many_multiply_adds_as_are_known() {
+    let name = "device::a_step_takes_as_many_multiply_adds_as_are_known";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts");
+    let shape = Shape {
+        groups: 128,
+        walks: 32,
+        bits: 26,
+        records: 1,
+    };
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", file.to_str().unwrap())]) {
+        count("eccp-79", Montgomery::<4>::new, shape);
+        count("p-192", Montgomery::<8>::new, shape);
+        count("p-256", Montgomery::<8>::new, shape);
+        count("secp256k1", |p| Secp256k1::new(p).unwrap(), shape);
+        return;
+    }
+    let counts = std::fs::read_to_string(file).unwrap();
+    let counts = counts
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let counts: Vec<_> = counts.collect();
+    assert_eq!(counts.len(), 2 * KNOWN.len());
+    for (pair, (kernel, multiply_adds, instructions)) in counts.chunks(2).zip(KNOWN) {
+        assert_eq!(pair[0]["kernel"], kernel);
+        // What three steps take more than one does.
+        let of = |key: &str| {
+            let [few, many] = [0, 1].map(|at: usize| pair[at][key].as_f64().unwrap());
+            (many - few) / (2 * shape.count()) as f64
+        };
+        let found = (of("multiply_adds"), of("lane_instructions"));
+        assert!(
+            found.0 <= multiply_adds && found.1 <= instructions,
+            "{kernel}: {found:?}"
+        );
+    }
+}
+
+/// A round of one step and one of three.
+fn count<F: Field<LIMBS>, const LIMBS: usize>(
+    name: &str,
+    field: impl Fn(&BigUint) -> F,
+    shape: Shape,
+) {
+    let begun = Begun::new(name, field, shape);
+    let engine = Engine::cuda(0).unwrap();
+    for steps in [1, 3] {
+        let points = begun.points.clone();
+        let device = Device::new(&engine, &begun.field, &begun.table, shape, points, 4);
+        device.unwrap().unwrap().round(steps).unwrap();
+    }
+}
+
+/// Of each kernel, multiply-adds and instructions of PTX of a step, with the block's inverse divided among 128 x 32 walks.
+/// Without it a step takes 186, 740, 740 and 416 multiply-adds: those of five products and a square.
+const KNOWN: [(&str, f64, f64); 4] = [
+    ("walk_lazy_4", 212.0, 1131.0),
+    ("walk_lazy_8", 1077.0, 3801.0),
+    ("walk_strict_8", 1066.0, 4106.0),
+    ("walk_secp256k1", 528.0, 2778.0),
+];

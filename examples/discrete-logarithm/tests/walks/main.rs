@@ -1,0 +1,69 @@
+//! Walks, searches and the program.
+
+mod device;
+mod problems;
+mod program;
+mod search;
+
+use discrete_logarithm::field::Field;
+use discrete_logarithm::{
+    Affine, Method, Named, Plan, Point, Problem, Shape, Starts, Table, jumps, named,
+};
+use num_bigint::BigUint;
+
+/// The multiple `k` of a named curve's point.
+fn multiple(name: &str, k: &BigUint) -> Problem {
+    let Named {
+        curve, order, base, ..
+    } = named(name).unwrap();
+    let target = curve.mul(k, &Some(base.clone())).unwrap();
+    Problem::new(curve, order, base, target).unwrap()
+}
+
+/// Walks of a search: where they begin, and the jumps.
+struct Begun<F, const LIMBS: usize> {
+    problem: Problem,
+    field: F,
+    table: Table<LIMBS>,
+    points: Vec<[[u32; LIMBS]; 2]>,
+}
+
+impl<F: Field<LIMBS>, const LIMBS: usize> Begun<F, LIMBS> {
+    /// The first walks of a named curve's search by rho.
+    fn new(name: &str, field: impl Fn(&BigUint) -> F, shape: Shape) -> Self {
+        let problem = multiple(name, &BigUint::from(0x1234_5678u32));
+        let field = field(&problem.curve().p);
+        let plan = Plan::new(&problem, &Method::Rho, shape.count(), 5);
+        let starts = Starts::new(&problem, &plan, &field, shape.count());
+        let points = starts.first(0, shape.count()).0;
+        let points = points.into_iter().map(|(_, point)| point).collect();
+        let table = Table(jumps(&problem, &plan, &field));
+        Begun {
+            field,
+            table,
+            points,
+            problem,
+        }
+    }
+
+    /// A point's coordinates.
+    fn point(&self, forms: [[u32; LIMBS]; 2]) -> Affine {
+        discrete_logarithm::point(&self.field, forms)
+    }
+
+    /// Where a walk is after so many steps, by plain arithmetic.
+    fn after(&self, forms: [[u32; LIMBS]; 2], steps: u32) -> Affine {
+        let mut at: Point = Some(self.point(forms));
+        for _ in 0..steps {
+            let [x, _] = at.as_ref().unwrap();
+            let low = |x: &BigUint| self.field.form(x)[0] as usize % 64;
+            let mut jump = low(x);
+            if self.point(self.table.0[jump])[0] == *x {
+                jump = (jump + 1) % 64;
+            }
+            let to = Some(self.point(self.table.0[jump]));
+            at = self.problem.curve().add(&at, &to);
+        }
+        at.unwrap()
+    }
+}
