@@ -142,7 +142,8 @@ impl<W: Write> Summed<W> {
     }
 }
 
-/// Writes a search's checkpoint beside the file, brings it to the disk, and renames it.
+/// Writes the checkpoint of a search that is [settled](Search::settle) beside the file, brings it to the disk, and
+/// renames it.
 ///
 /// # Errors
 /// [`Error::File`]; [`Error::Engine`] where the walks cannot be had from a device.

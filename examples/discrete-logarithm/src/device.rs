@@ -29,6 +29,8 @@ pub struct Device<const LIMBS: usize> {
     state: Batch,
     /// The jumps, and the exponent of an inverse.
     table: Batch,
+    /// What the walks tell in the round that has begun.
+    told: Option<Batch>,
 }
 
 impl<const LIMBS: usize> Device<LIMBS> {
@@ -74,6 +76,7 @@ impl<const LIMBS: usize> Device<LIMBS> {
             shape,
             state: rows(engine, Vec::new(), 4 * Self::FOURS * shape.walks)?,
             table: rows(engine, table.clone(), table.len())?,
+            told: None,
         };
         device.put(points)?;
         Ok(Some(device))
@@ -99,7 +102,7 @@ fn rows(engine: &Engine, limbs: Vec<Limb>, width: usize) -> Result<Batch, Error>
 }
 
 impl<const LIMBS: usize> Walkers<LIMBS> for Device<LIMBS> {
-    fn round(&mut self, steps: u32) -> Result<Vec<Told<LIMBS>>, Error> {
+    fn begin(&mut self, steps: u32) -> Result<(), Error> {
         let Shape { walks, records, .. } = self.shape;
         let mut scalars = self.scalars.clone();
         scalars.extend([
@@ -117,8 +120,15 @@ impl<const LIMBS: usize> Walkers<LIMBS> for Device<LIMBS> {
             .launch(self.kernel, &operands, &widths, &scalars)?;
         let [state, told] =
             <[Batch; 2]>::try_from(made).unwrap_or_else(|_| unreachable!("two results"));
-        self.state = state;
-        let told = told.into_rows()?;
+        (self.state, self.told) = (state, Some(told));
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<Vec<Told<LIMBS>>, Error> {
+        let told = self.told.take().map(Batch::into_rows).transpose()?;
+        let told = told.unwrap_or_default();
+        let record = HEAD as usize + LIMBS;
+        let Shape { walks, .. } = self.shape;
         let records = told.chunks_exact(record).enumerate();
         let records = records.filter(|(_, record)| record[0] != 0);
         Ok(records

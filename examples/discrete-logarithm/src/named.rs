@@ -5,8 +5,8 @@
 //! * `secp256k1` and `p-256` are those of SEC 2 and FIPS 186, with their generators.
 //! * `p-192`, of FIPS 186, is one whose prime leaves six bits of eight limbs free.
 //! * `toy-32`, `toy-40`, `toy-48`, `toy-56`: `a` = -3, the greatest prime of so many bits that is 3 modulo 4, and the
-//!   least `b` for which the number of points is another prime. The numbers of points were counted by baby and giant
-//!   steps in Hasse's interval.
+//!   least `b` for which the number of points is another prime. The numbers of points, here and of `eccp-79`, are those that
+//!   PARI's `ellcard` counts.
 
 use num_bigint::BigUint;
 

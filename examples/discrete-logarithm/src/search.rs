@@ -73,6 +73,8 @@ pub struct Search<'a, F, const LIMBS: usize> {
     table: Table<LIMBS>,
     shape: Shape,
     walkers: Box<dyn Walkers<LIMBS>>,
+    /// The steps of the round that has begun.
+    begun: Option<u32>,
     /// The start of each walk.
     starts: Vec<u32>,
     known: Known,
@@ -131,6 +133,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Search<'a, F, LIMBS> {
             table,
             shape,
             walkers,
+            begun: None,
             starts,
             known,
             count,
@@ -152,7 +155,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Search<'a, F, LIMBS> {
         &self.starts
     }
 
-    /// Where all walks are.
+    /// Where all walks are, after [`settle`](Search::settle).
     ///
     /// # Errors
     /// [`Error::Engine`].
@@ -160,24 +163,68 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Search<'a, F, LIMBS> {
         self.walkers.points()
     }
 
-    /// Takes a round of steps, without a look at what the walks told: how many points.
+    /// Ends the round that has begun, if one has.
+    fn end(&mut self) -> Result<Vec<Told<LIMBS>>, Error> {
+        let Some(steps) = self.begun.take() else {
+            return Ok(Vec::new());
+        };
+        self.count.steps += u64::from(steps);
+        self.count.all += u64::from(steps) * self.shape.count() as u64;
+        self.walkers.end()
+    }
+
+    /// Ends a round and begins the next: what the walks told in the first, which is not looked at.
     ///
     /// # Errors
     /// [`Error::Engine`].
     pub fn walk(&mut self, steps: u32) -> Result<Vec<Told<LIMBS>>, Error> {
-        let told = self.walkers.round(steps)?;
-        self.count.steps += u64::from(steps);
-        self.count.all += u64::from(steps) * self.shape.count() as u64;
+        if self.begun.is_none() {
+            self.walkers.begin(steps)?;
+            self.begun = Some(steps);
+        }
+        let told = self.end()?;
+        // A device walks on while the host looks at what was told.
+        self.walkers.begin(steps)?;
+        self.begun = Some(steps);
         Ok(told)
     }
 
-    /// Takes a round of steps, and gives the logarithm if a meeting tells it.
+    /// Takes a round of steps, begins the next, and gives the logarithm if a meeting tells it.
     ///
     /// # Errors
     /// [`Error::Engine`]; [`Error::Wrong`] where a walk was not where it said.
     pub fn round(&mut self, steps: u32) -> Result<Option<BigUint>, Error> {
+        let told = self.walk(steps)?;
+        let (found, lost) = self.look_at(told)?;
+        match found {
+            None if !lost.is_empty() => self.settle_and_begin_anew(lost),
+            found => Ok(found),
+        }
+    }
+
+    /// Ends the round that has begun, and gives the logarithm if a meeting in it tells it.
+    ///
+    /// # Errors
+    /// As for [`round`](Search::round).
+    pub fn settle(&mut self) -> Result<Option<BigUint>, Error> {
+        self.settle_and_begin_anew(Vec::new())
+    }
+
+    /// [`settle`](Search::settle), after which some walks begin anew.
+    fn settle_and_begin_anew(&mut self, mut lost: Vec<usize>) -> Result<Option<BigUint>, Error> {
+        let told = self.end()?;
+        let (found, more) = self.look_at(told)?;
+        lost.extend(more);
+        if found.is_none() && !lost.is_empty() {
+            self.begin_anew(lost)?;
+        }
+        Ok(found)
+    }
+
+    /// The logarithm that walks tell, and the walks that met one that tells nothing.
+    fn look_at(&mut self, told: Vec<Told<LIMBS>>) -> Result<(Option<BigUint>, Vec<usize>), Error> {
         let mut lost = Vec::new();
-        for told in self.walk(steps)? {
+        for told in told {
             let start = self.starts[told.walk];
             match self.known.entry(key(told.x)) {
                 Entry::Vacant(entry) => {
@@ -188,7 +235,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Search<'a, F, LIMBS> {
                     // A walk that meets itself goes in a circle.
                     if other != start && self.plan.can_tell(start, other) {
                         if let Some(k) = self.meeting([start, other], key(told.x))? {
-                            return Ok(Some(k));
+                            return Ok((Some(k), lost));
                         }
                     } else {
                         self.count.useless += 1;
@@ -197,10 +244,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Search<'a, F, LIMBS> {
                 }
             }
         }
-        if !lost.is_empty() {
-            self.begin_anew(lost)?;
-        }
-        Ok(None)
+        Ok((None, lost))
     }
 
     /// Puts walks at starts that no walk has had.

@@ -55,22 +55,28 @@ pub struct Told<const LIMBS: usize> {
 
 /// All walks.
 pub trait Walkers<const LIMBS: usize>: Send + Sync {
-    /// Takes a round of steps, and gives what the walks told.
+    /// Begins a round of steps, for which a device does not let the caller wait.
     ///
     /// # Errors
     /// [`Error::Engine`] where a device fails.
-    fn round(&mut self, steps: u32) -> Result<Vec<Told<LIMBS>>, Error>;
+    fn begin(&mut self, steps: u32) -> Result<(), Error>;
 
-    /// Where all walks are.
+    /// Ends the round, and gives what the walks told in it.
     ///
     /// # Errors
-    /// As for [`round`](Walkers::round).
+    /// As for [`begin`](Walkers::begin).
+    fn end(&mut self) -> Result<Vec<Told<LIMBS>>, Error>;
+
+    /// Where all walks are between two rounds.
+    ///
+    /// # Errors
+    /// As for [`begin`](Walkers::begin).
     fn points(&self) -> Result<Vec<Forms<LIMBS>>, Error>;
 
-    /// Puts all walks somewhere.
+    /// Puts all walks somewhere between two rounds.
     ///
     /// # Errors
-    /// As for [`round`](Walkers::round).
+    /// As for [`begin`](Walkers::begin).
     fn put(&mut self, points: Vec<Forms<LIMBS>>) -> Result<(), Error>;
 }
 
@@ -95,6 +101,8 @@ pub struct Cores<F, const LIMBS: usize> {
     jumps: Table<LIMBS>,
     shape: Shape,
     points: Vec<Forms<LIMBS>>,
+    /// The steps of the round that has begun.
+    steps: u32,
 }
 
 impl<F: Field<LIMBS>, const LIMBS: usize> Cores<F, LIMBS> {
@@ -106,6 +114,7 @@ impl<F: Field<LIMBS>, const LIMBS: usize> Cores<F, LIMBS> {
             jumps,
             shape,
             points,
+            steps: 0,
         }
     }
 
@@ -145,7 +154,13 @@ impl<F: Field<LIMBS>, const LIMBS: usize> Cores<F, LIMBS> {
 }
 
 impl<F: Field<LIMBS>, const LIMBS: usize> Walkers<LIMBS> for Cores<F, LIMBS> {
-    fn round(&mut self, steps: u32) -> Result<Vec<Told<LIMBS>>, Error> {
+    fn begin(&mut self, steps: u32) -> Result<(), Error> {
+        self.steps = steps;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<Vec<Told<LIMBS>>, Error> {
+        let steps = std::mem::take(&mut self.steps);
         let mut points = std::mem::take(&mut self.points);
         let groups = points.chunks_mut(self.shape.walks).enumerate();
         let this = &*self;

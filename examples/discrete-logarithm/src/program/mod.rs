@@ -72,7 +72,7 @@ struct Cli {
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=256))]
     records: Option<u16>,
     /// Steps of a round, at most
-    #[arg(long, value_name = "S", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "S", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,
     /// Blocks that a multiprocessor of the device is to hold at once
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=16))]
@@ -253,7 +253,7 @@ impl Cli {
 
     /// Blocks that a multiprocessor holds at once.
     fn blocks(&self, limbs: usize) -> u32 {
-        self.blocks.unwrap_or(if limbs == 4 { 6 } else { 4 })
+        self.blocks.unwrap_or(if limbs == 4 { 6 } else { 5 })
     }
 }
 

@@ -60,15 +60,19 @@ fn until_found<F: Field<LIMBS>, const LIMBS: usize>(
     (job, seed, shape, expected): (&str, u64, Shape, f64),
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let keep = |search: &Search<'_, F, LIMBS>| match &cli.checkpoint {
-        Some(path) => checkpoint::write(path, job, seed, shape, search),
-        None => Ok(()),
-    };
     let steps = shape.steps(cli.steps);
     let (began, before) = (Instant::now(), search.count().all);
     let (mut told, mut kept) = (began, began);
     loop {
-        let found = search.round(steps)?;
+        let mut found = search.round(steps)?;
+        let is_kept = stop.is_asked() || kept.elapsed() >= cli.checkpoint_every;
+        if let (None, true, Some(path)) = (&found, is_kept, &cli.checkpoint) {
+            found = search.settle()?;
+            if found.is_none() {
+                checkpoint::write(path, job, seed, shape, &search)?;
+            }
+            kept = Instant::now();
+        }
         if found.is_some() || told.elapsed() >= cli.report_every {
             told = Instant::now();
             let rate = (search.count().all - before) as f64 / began.elapsed().as_secs_f64();
@@ -82,12 +86,7 @@ fn until_found<F: Field<LIMBS>, const LIMBS: usize>(
             return Ok(());
         }
         if stop.is_asked() {
-            keep(&search)?;
             return Err(Failure::Interrupted);
-        }
-        if kept.elapsed() >= cli.checkpoint_every {
-            keep(&search)?;
-            kept = Instant::now();
         }
     }
 }

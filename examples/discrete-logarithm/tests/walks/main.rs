@@ -7,7 +7,7 @@ mod search;
 
 use discrete_logarithm::field::Field;
 use discrete_logarithm::{
-    Affine, Method, Named, Plan, Point, Problem, Shape, Starts, Table, jumps, named,
+    Affine, Method, Named, Plan, Point, Problem, Shape, Starts, Table, Told, Walkers, jumps, named,
 };
 use num_bigint::BigUint;
 
@@ -18,6 +18,12 @@ fn multiple(name: &str, k: &BigUint) -> Problem {
     } = named(name).unwrap();
     let target = curve.mul(k, &Some(base.clone())).unwrap();
     Problem::new(curve, order, base, target).unwrap()
+}
+
+/// A round of walks.
+fn round<const LIMBS: usize>(walks: &mut impl Walkers<LIMBS>, steps: u32) -> Vec<Told<LIMBS>> {
+    walks.begin(steps).unwrap();
+    walks.end().unwrap()
 }
 
 /// Walks of a search: where they begin, and the jumps.

@@ -6,7 +6,7 @@ use discrete_logarithm::{Cores, Error, Machine, Method, Problem, Search, Shape, 
 use num_bigint::BigUint;
 
 use super::problems::{ANSWER, eccp_79};
-use super::{Begun, multiple};
+use super::{Begun, multiple, round};
 
 /// Searches on all cores, at most for so many times as many steps as are expected.
 fn found<F: Field<LIMBS>, const LIMBS: usize>(
@@ -52,6 +52,50 @@ fn rho_finds_logarithms_that_were_planted() {
     let problem = multiple("toy-40", &k);
     let field = Montgomery::<4>::new(&problem.curve().p);
     assert_eq!(found(&problem, &Method::Rho, &field, SHAPE, 1), k);
+}
+
+/// The steps of searches for some logarithms, less those from the meeting to a distinguished point, over what theory
+/// expects, on the mean.
+fn steps(name: &str, count: u32, method: impl Fn(&BigUint) -> Method + Sync) -> f64 {
+    let shape = Shape { groups: 1, ..SHAPE };
+    let of_one = |seed: u32| {
+        let k =
+            BigUint::from(0x5234_5678u32) + BigUint::from(0x9e37_79b9u32) * seed % 0x1000_0000u32;
+        let problem = multiple(name, &k);
+        let (field, method) = (Montgomery::<4>::new(&problem.curve().p), method(&k));
+        let mut search = Search::new(
+            &problem,
+            &method,
+            &field,
+            shape,
+            seed.into(),
+            Machine::Cores,
+            None,
+        )
+        .unwrap();
+        while search.round(8).unwrap().is_none() {}
+        let beyond = (shape.count() << shape.bits) as f64;
+        (search.count().all as f64 - beyond) / method.expected(&problem)
+    };
+    let all = bigint_cpu::map(0..count, usize::MAX, of_one);
+    all.iter().sum::<f64>() / f64::from(count)
+}
+
+#[test]
+fn searches_take_as_many_steps_as_theory_says() {
+    let count = bigint_testing::sweep(64, 160) as u32;
+    // The standard deviation of one is .52 of the mean.
+    let spread = 3.0 * 0.52 / f64::from(count).sqrt();
+    let rho = steps("toy-32", count, |_| Method::Rho);
+    assert!((rho - 1.0).abs() < spread, "rho {rho}");
+    let width = BigUint::from(1u32 << 29);
+    let kangaroos = steps("toy-48", count, |k| {
+        // Logarithms are anywhere in the interval.
+        let lowest = k - k * 0x9e37_79b1u32 % &width;
+        let highest = &lowest + &width - 1u8;
+        Method::Kangaroo { lowest, highest }
+    });
+    assert!((kangaroos - 1.0).abs() < spread, "kangaroos {kangaroos}");
 }
 
 #[test]
@@ -127,7 +171,7 @@ fn check<F: Field<LIMBS>, const LIMBS: usize>(name: &str, field: impl Fn(&BigUin
         shape,
         begun.points.clone(),
     );
-    assert_eq!(walks.round(6).unwrap(), []);
+    assert_eq!(round(&mut walks, 6), []);
     for (from, to) in begun.points.iter().zip(walks.points().unwrap()) {
         assert_eq!(begun.point(to), begun.after(*from, 6), "{name}");
     }
@@ -164,7 +208,7 @@ fn no_distinguished_point_is_lost_where_room_is_scarce() {
         let mut walks = Cores::new(&field, table, shape(records), points);
         let mut all: Vec<Told<4>> = Vec::new();
         for _ in 0..rounds {
-            let told = walks.round(4).unwrap();
+            let told = round(&mut walks, 4);
             let of_group = |group| told.iter().filter(|told| told.walk / 8 == group).count();
             assert!((0..2).all(|group| of_group(group) <= records));
             all.extend(told);
@@ -201,6 +245,7 @@ fn a_search_goes_on_from_its_checkpoint_as_if_nothing_had_been() {
     for _ in 0..20 {
         assert_eq!(one.round(16).unwrap(), None);
     }
+    assert_eq!(one.settle().unwrap(), None);
     checkpoint::write(&path, "a job", 9, SHAPE, &one).unwrap();
     let read = Checkpoint::read(&path, "a job").unwrap().unwrap();
     assert_eq!((read.header.shape(), read.header.seed), (SHAPE, 9));
@@ -208,6 +253,9 @@ fn a_search_goes_on_from_its_checkpoint_as_if_nothing_had_been() {
     for _ in 0..20 {
         assert_eq!(one.round(16).unwrap(), None);
         assert_eq!(other.round(16).unwrap(), None);
+    }
+    for search in [&mut one, &mut other] {
+        assert_eq!(search.settle().unwrap(), None);
     }
     assert_eq!(one.points().unwrap(), other.points().unwrap());
     assert_eq!(one.known(), other.known());
@@ -266,6 +314,7 @@ fn walks_that_cannot_tell_the_logarithm_begin_anew() {
         rounds += 1;
         assert!(rounds < 100);
     }
+    assert_eq!(search.settle().unwrap(), None);
     let points = search.points().unwrap();
     assert_ne!(points[0], points[2]);
     assert!(search.starts().contains(&count.next));
