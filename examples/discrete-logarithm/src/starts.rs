@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::walk;
 
 /// Starts of a kind in a block.
-const BLOCK: u32 = 2048;
+const BLOCK: u32 = 4096;
 
 /// A point in a field's forms.
 pub type Forms<const LIMBS: usize> = [[u32; LIMBS]; 2];

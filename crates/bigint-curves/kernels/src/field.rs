@@ -145,7 +145,9 @@ impl<S: Special> Field for Fold<S> {
             let (less, borrow) = Row::subtract(x, S::PRIME, 0);
             Row::select(borrow.wrapping_neg(), x, less)
         };
-        reduced(reduced(x))
+        let once = reduced(x);
+        // Of the primes only 2^255 - 19 has two multiples below 2^256 beside 0.
+        if S::HAS_LIMB { once } else { reduced(once) }
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ mod problems;
 mod program;
 mod search;
 
-use discrete_logarithm::field::Field;
+use discrete_logarithm::field::{Field, limbs};
 use discrete_logarithm::{
     Affine, Method, Named, Plan, Point, Problem, Shape, Starts, Table, Told, Walkers, jumps, named,
 };
@@ -49,6 +49,29 @@ impl<F: Field<LIMBS>, const LIMBS: usize> Begun<F, LIMBS> {
             table,
             points,
             problem,
+        }
+    }
+
+    /// So many points, and jumps, whose coordinates are around all that carries. Steps are taken from them as from points of
+    /// the curve.
+    fn extremes(&self, count: usize) -> Self {
+        let p = self.field.prime();
+        let mut numbers: Vec<BigUint> = (0u8..4).map(BigUint::from).collect();
+        numbers.extend((1u8..5).map(|k| p - k));
+        numbers.extend([p >> 1, (p >> 1) + 1u8, p >> 2]);
+        for limbs in 1..p.bits().div_ceil(32) {
+            let power = BigUint::from(1u8) << (32 * limbs);
+            numbers.extend([&power - 1u8, power.clone(), &power + 1u8, p - &power]);
+        }
+        let form = |at: usize| limbs::<LIMBS>(&numbers[at % numbers.len()]);
+        let point = |at: usize| [form(at), form(at / numbers.len() + at)];
+        let jump = |at: usize| [form(3 * at + 1), form(5 * at)];
+        Begun {
+            problem: self.problem.clone(),
+            field: self.field.clone(),
+            // Jumps that follow each other have different x.
+            table: Table((0..64).map(jump).collect()),
+            points: (0..count).map(point).collect(),
         }
     }
 

@@ -158,6 +158,18 @@ fn check<F: Field<LIMBS>, const LIMBS: usize>(name: &str, field: impl Fn(&BigUin
         records: 1,
     };
     let mut begun = Begun::new(name, field, shape);
+    let extremes = begun.extremes(60);
+    let ample = Shape {
+        groups: 12,
+        records: 5,
+        ..shape
+    };
+    let points = extremes.points.clone();
+    let mut walks = Cores::new(&begun.field, extremes.table.clone(), ample, points);
+    round(&mut walks, 1);
+    for (from, to) in extremes.points.iter().zip(walks.points().unwrap()) {
+        assert_eq!(extremes.point(to), extremes.after(*from, 1), "{name}");
+    }
     // A walk at a jump, which cannot take that jump, and one at a jump's negative.
     begun.points[1] = begun.table.0[7];
     let negative = begun
