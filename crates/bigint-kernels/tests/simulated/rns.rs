@@ -3,7 +3,7 @@
 use crate::bench::{Bench, LARGE, Operand, committed};
 use bigint_core::rns::{FORMS, RNS_MODULE, RnsArguments, RnsPlan, window};
 use bigint_core::{Layout, MatrixArgument, Shape};
-use bigint_testing::sweep;
+use bigint_testing::{sweep, sweep_all};
 use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
 
@@ -152,18 +152,14 @@ fn powers_of_few_limbs_are_those_of_num_bigint() {
 fn powers_from_1024_to_4096_bits_are_those_of_num_bigint() {
     let mut powers = Powers::new();
     for width in [32, 48, 64, 96, 128] {
-        let rounds = sweep(1, 8);
+        let rounds = sweep_all(1, 2, 8);
         for round in 0..rounds {
-            let count = if round == 0 { 21 } else { 128 };
+            let count = if rounds < 8 { 21 } else { 128 };
             let moduli = if round % 4 == 1 { 1 } else { count };
             let m = without_zeros(powers.moduli(moduli, width));
             let a = powers.bases(count, &m);
-            // The last of a sweep are of full length.
-            let exponent = if rounds > 1 && round + 1 == rounds {
-                width
-            } else {
-                1
-            };
+            // The last of all are of full length.
+            let exponent = if round == 7 { width } else { 1 };
             let count = if exponent > 1 { 16 } else { count };
             let part = |x: &Operand| (x.0, x.1[..count.min(x.1.len())].to_vec());
             let e = powers.0.batch(count, exponent);
