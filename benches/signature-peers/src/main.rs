@@ -2,7 +2,7 @@
 //!
 //! Everyone starts from bytes: a key is read, a signature is read and verified. Each signature has a key of its own.
 //! `cargo run --release -- [THREADS] [SIGNATURES] [ROUNDS]`; on one thread the clock is that thread's CPU time, on
-//! several the wall's.
+//! several the wall's, and a GPU verifies beside them if there is one.
 
 use bigint_curves::{Curve, Signed, Verifier};
 use bigint_host::Engine;
@@ -88,7 +88,7 @@ fn time(who: &Who, rows: &[Row], threads: usize) -> Duration {
     let (wall, own) = (Instant::now(), ThreadTime::now());
     let good = match who {
         Who::Ours(verifier) => {
-            let outcomes = verifier.verify(&signed).expect("the CPU does not fail");
+            let outcomes = verifier.verify(&signed).expect("no engine fails");
             outcomes.iter().all(Result::is_ok)
         }
         Who::Peer(verify) => {
@@ -105,7 +105,25 @@ fn time(who: &Who, rows: &[Row], threads: usize) -> Duration {
     }
 }
 
-fn measure(what: &str, rows: &[Row], everyone: &[(&str, Who)], threads: usize, rounds: usize) {
+/// Rows for seeds from 0, made on all threads.
+fn rows(count: usize, threads: usize, row: impl Fn(usize) -> Row + Sync) -> Vec<Row> {
+    let seeds: Vec<usize> = (0..count).collect();
+    let parts = seeds.chunks(count.div_ceil(4 * threads));
+    bigint_cpu::map(parts, threads, |part| {
+        part.iter().map(|&i| row(i)).collect::<Vec<_>>()
+    })
+    .concat()
+}
+
+fn measure(
+    what: &str,
+    rows: &[Row],
+    mut everyone: Vec<(&str, Who)>,
+    gpu: Option<Verifier>,
+    threads: usize,
+    rounds: usize,
+) {
+    everyone.extend(gpu.map(|verifier| ("ours, GPU", Who::Ours(verifier.with_device_from(1)))));
     let mut times = vec![Vec::new(); everyone.len()];
     for round in 0..=rounds {
         for turn in 0..everyone.len() {
@@ -141,6 +159,15 @@ fn main() {
         "wall time"
     };
     println!("{count} signatures on {threads} threads, {clock} for each, {rounds} rounds");
+    // A GPU's time is on no thread's clock.
+    let gpu = (threads > 1).then(|| Engine::cuda(0)).and_then(Result::ok);
+    if let Some(engine) = &gpu {
+        println!("GPU: {}", engine.back_end());
+    }
+    let on_gpu = |curve| {
+        let engine = gpu.as_ref()?;
+        Some(Verifier::new(engine, curve).expect("the driver takes the kernels"))
+    };
     let ours = |curve| {
         (
             "ours",
@@ -150,31 +177,34 @@ fn main() {
     for compress in [false, true] {
         let form = if compress { "33 bytes" } else { "65 bytes" };
         let (row, verify) = ecdsa!(k256);
-        let rows: Vec<_> = (0..count).map(|i| row(i, compress)).collect();
-        let everyone = [
+        let signed = rows(count, threads, |i| row(i, compress));
+        let everyone = vec![
             ours(Curve::Secp256k1),
             ("libsecp256k1", Who::Peer(by_libsecp256k1)),
             ("k256", Who::Peer(verify)),
         ];
         measure(
             &format!("secp256k1, keys of {form}"),
-            &rows,
-            &everyone,
+            &signed,
+            everyone,
+            on_gpu(Curve::Secp256k1),
             threads,
             rounds,
         );
         let (row, verify) = ecdsa!(p256);
-        let rows: Vec<_> = (0..count).map(|i| row(i, compress)).collect();
-        let everyone = [ours(Curve::P256), ("p256", Who::Peer(verify))];
+        let signed = rows(count, threads, |i| row(i, compress));
+        let everyone = vec![ours(Curve::P256), ("p256", Who::Peer(verify))];
         measure(
             &format!("P-256, keys of {form}"),
-            &rows,
-            &everyone,
+            &signed,
+            everyone,
+            on_gpu(Curve::P256),
             threads,
             rounds,
         );
     }
-    let rows: Vec<_> = (0..count).map(ed25519).collect();
-    let everyone = [ours(Curve::Ed25519), ("ed25519-dalek", Who::Peer(by_dalek))];
-    measure("Ed25519", &rows, &everyone, threads, rounds);
+    let signed = rows(count, threads, ed25519);
+    let everyone = vec![ours(Curve::Ed25519), ("ed25519-dalek", Who::Peer(by_dalek))];
+    let gpu = on_gpu(Curve::Ed25519);
+    measure("Ed25519", &signed, everyone, gpu, threads, rounds);
 }

@@ -10,6 +10,13 @@ use bigint_host::{Batch, Engine, Error, Layout, Limb, Shape};
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
 const PTX: &str = include_str!("../curves.ptx");
 
+/// Threads of a block.
+const BLOCK: u32 = 128;
+
+/// Blocks for which the driver's compiler is to leave room on a multiprocessor, by the registers that it takes. Left to itself it takes
+/// 214 and more of them, and there is room for two blocks, too few to hide what a warp waits for.
+const BLOCKS: u32 = 3;
+
 /// The kernel of a curve on every device of an engine.
 #[derive(Clone)]
 pub struct Device {
@@ -31,6 +38,8 @@ impl Device {
             Curve::Ed25519 => ("ed25519", rows::ED25519, ed25519::device_table),
         };
         let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each curve");
+        let bounds = format!(")\n.maxntid {BLOCK}, 1, 1\n.minnctapersm {BLOCKS}\n{{");
+        let alone = alone.replacen(")\n{", &bounds, 1);
         let Some(module) = engine.module(&alone)? else {
             return Ok(None);
         };
@@ -46,7 +55,17 @@ impl Device {
         }))
     }
 
-    /// Begins with the verdicts of rows, one behind the other.
+    /// Limbs of a signature's row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Memory for so many rows, one behind the other, with any content.
+    pub fn rows(&self, signatures: usize) -> Result<Vec<Limb>, Error> {
+        self.engine.memory(signatures * self.width)
+    }
+
+    /// Begins with the verdicts of rows, a limb for each ([`verdict_of`]).
     pub fn launch(&self, rows: Vec<Limb>) -> Result<Batch, Error> {
         let shape = Shape::new(rows.len() / self.width, self.width, Layout::Contiguous);
         let rows = self.engine.batch_from_limbs(rows, shape)?;
@@ -57,13 +76,12 @@ impl Device {
     }
 }
 
-/// The verdicts of a launch.
-pub fn verdicts(launched: &Batch) -> Result<Vec<Verdict>, Error> {
-    let of_limb = |limb: &Limb| match limb {
+/// The verdict that a limb is.
+pub fn verdict_of(limb: Limb) -> Verdict {
+    match limb {
         0 => Verdict::NoPoint,
         1 => Verdict::Mismatch,
         2 => Verdict::Valid,
         _ => Verdict::Undecided,
-    };
-    Ok(launched.rows()?.iter().map(of_limb).collect())
+    }
 }

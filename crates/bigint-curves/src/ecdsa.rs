@@ -29,8 +29,11 @@ pub trait OnHost: Curve<Field: Field<Element = Words>> + 'static {
     /// The digits of a number.
     fn digits(v: Words) -> Self::Digits;
 
-    /// A number as the device wants it: magnitudes to which halves were added, and signs.
-    fn terms(v: Words) -> Vec<([u32; 9], bool)>;
+    /// Terms of a number on the device.
+    const TERMS: usize;
+
+    /// The terms of a number, of which the device has [`TERMS`](Self::TERMS): magnitudes, and whether they are negative.
+    fn terms(v: Words) -> [(Words, bool); 2];
 
     /// The table of the generator.
     fn table() -> &'static [Affine<Words>];
@@ -50,11 +53,10 @@ impl OnHost for Secp256k1 {
         Naf::new(split::halves(v))
     }
 
-    fn terms(v: Words) -> Vec<([u32; 9], bool)> {
-        let halves = split::halves(v).into_iter();
-        halves
-            .map(|(half, is_negative)| (offset(half, rows::WINDOW_BITS), is_negative))
-            .collect()
+    const TERMS: usize = 2;
+
+    fn terms(v: Words) -> [(Words, bool); 2] {
+        split::halves(v)
     }
 
     fn table() -> &'static [Affine<Words>] {
@@ -73,8 +75,10 @@ impl OnHost for P256 {
         Naf::new([(v, false)])
     }
 
-    fn terms(v: Words) -> Vec<([u32; 9], bool)> {
-        vec![(offset(v, rows::WINDOW_BITS), false)]
+    const TERMS: usize = 1;
+
+    fn terms(v: Words) -> [(Words, bool); 2] {
+        [(v, false), ([0; 4], false)]
     }
 
     fn table() -> &'static [Affine<Words>] {
@@ -203,28 +207,26 @@ pub fn decided<C: OnHost>(claim: &Claim) -> Result<(), Rejection> {
     is_right.then_some(()).ok_or(Rejection::Mismatch)
 }
 
-/// The row of a claim for the device.
-pub fn row<C: OnHost>(claim: &Claim) -> Vec<u32> {
+/// Writes the row of a claim for the device, every limb of it.
+pub fn fill_row<C: OnHost>(claim: &Claim, row: &mut [u32]) {
     let [u, v] = claim.factors;
-    let (y, kind) = match claim.key.1 {
+    let (y, mut kind) = match claim.key.1 {
         Ordinate::Is(y) => (y, rows::IS_Y),
         Ordinate::IsOdd(is_odd) => ([0; 8], u32::from(is_odd)),
     };
-    let terms = C::terms(v);
-    let signs = terms
-        .iter()
-        .enumerate()
-        .map(|(term, (_, is_negative))| u32::from(*is_negative) << (term as u32 + rows::SIGNS));
-    let kind = signs.fold(kind, |kind, sign| kind | sign);
-    let mut row = Vec::with_capacity(rows::ECDSA);
-    row.extend(claim.key.0);
-    row.extend(y);
-    row.extend(claim.candidates.as_flattened());
-    row.push(kind);
-    row.extend(offset(u, PLACE_BITS));
-    row.extend(terms.iter().flat_map(|(term, _)| term));
-    row.resize(rows::ECDSA, 0);
-    row
+    let (head, numbers) = row.split_at_mut(rows::U as usize);
+    let (u_of_row, terms_of_row) = numbers.split_at_mut(rows::NUMBER as usize);
+    u_of_row.copy_from_slice(&offset(u, PLACE_BITS));
+    let terms = C::terms(v).into_iter().take(C::TERMS).enumerate();
+    let mut places = terms_of_row.chunks_exact_mut(rows::NUMBER as usize);
+    for ((term, (magnitude, is_negative)), place) in terms.zip(&mut places) {
+        place.copy_from_slice(&offset(magnitude, rows::WINDOW_BITS));
+        kind |= u32::from(is_negative) << (term as u32 + rows::SIGNS);
+    }
+    places.for_each(|place| place.fill(0));
+    let numbers = [claim.key.0, y, claim.candidates[0], claim.candidates[1]];
+    head[..32].copy_from_slice(numbers.as_flattened());
+    head[rows::KIND as usize] = kind;
 }
 
 /// The generator's table as the device reads it.

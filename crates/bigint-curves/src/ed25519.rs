@@ -134,15 +134,13 @@ pub fn outcomes(claims: &[Result<Claim, Rejection>]) -> Vec<Result<(), Rejection
     claims.iter().zip(sums).map(outcome).collect()
 }
 
-/// The row of a claim for the device.
-pub fn row(claim: &Claim) -> Vec<u32> {
+/// Writes the row of a claim for the device, every limb of it.
+pub fn fill_row(claim: &Claim, row: &mut [u32]) {
     let [s, k] = claim.factors;
-    let mut row = Vec::with_capacity(rows::ED25519);
-    row.extend(claim.points.as_flattened());
+    row[..16].copy_from_slice(claim.points.as_flattened());
     // Both are short: nothing is carried out of 256 bits.
-    row.extend(&offset(s, PLACE_BITS)[..8]);
-    row.extend(&offset(k, rows::WINDOW_BITS)[..8]);
-    row
+    row[16..24].copy_from_slice(&offset(s, PLACE_BITS)[..8]);
+    row[24..].copy_from_slice(&offset(k, rows::WINDOW_BITS)[..8]);
 }
 
 /// The generator's table as the device reads it.

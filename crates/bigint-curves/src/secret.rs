@@ -9,7 +9,7 @@ use crate::ed25519::F;
 use crate::host::fold::{Of25519, Special};
 use crate::host::words::{self, Words, of_big_endian, of_little_endian};
 use crate::host::{batch, complete};
-use crate::shared::combination::Group;
+use crate::shared::combination::{Direct, Group};
 use crate::shared::field::Limbs;
 use crate::shared::weierstrass::decoded;
 use crate::shared::{curves, edwards};

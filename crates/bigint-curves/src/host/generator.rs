@@ -2,13 +2,13 @@
 
 use super::batch::invert;
 use super::words::Words;
-use crate::shared::combination::{Group, PLACE_ENTRIES};
+use crate::shared::combination::{Direct, PLACE_ENTRIES};
 use crate::shared::edwards;
 use crate::shared::field::{Field, Limbs};
 use crate::shared::weierstrass::{self, Affine, Curve, Element};
 
 /// `d 256^i` times a point, for every place `i` and `d` from 1 to 128, one place after another.
-fn multiples<G: Group>(generator: G::Point, places: u32) -> Vec<G::Point> {
+fn multiples<G: Direct>(generator: G::Point, places: u32) -> Vec<G::Point> {
     let mut all = Vec::with_capacity(places as usize * PLACE_ENTRIES);
     let mut first = generator;
     for _ in 0..places {

@@ -19,6 +19,9 @@ pub trait Group {
     /// A point of the table of `G`.
     type Fixed: Copy;
 
+    /// What the points of a table of `Q` have in common, and sums of them leave out.
+    type Scale: Copy;
+
     /// The point that adds nothing.
     fn identity() -> Self::Point;
 
@@ -31,9 +34,6 @@ pub trait Group {
     /// `p + q`, and whether the formula fails for these two.
     fn add_fixed(p: Self::Point, q: Self::Fixed) -> (Self::Point, bool);
 
-    /// The form of a table's entry.
-    fn multiple(p: Self::Point) -> Self::Multiple;
-
     /// `-q`.
     fn negated(q: Self::Multiple) -> Self::Multiple;
 
@@ -42,6 +42,26 @@ pub trait Group {
 
     /// The image of a point by the endomorphism, where the curve has one.
     fn image(q: Self::Multiple) -> Self::Multiple;
+
+    /// The table's entry of `Q` as long as there are no others.
+    fn first(q: Self::Point) -> Self::Multiple;
+
+    /// Fills the table of `Q`, whose first entry is there, with `Q, 3 Q, 5 Q, ...` if `are_odd` is set, else with `Q, 2 Q, 3 Q, ...`.
+    /// Answers what they have in common, and whether a formula failed.
+    fn fill(
+        table: &mut [Self::Multiple; ENTRIES],
+        q: Self::Point,
+        are_odd: bool,
+    ) -> (Self::Scale, bool);
+
+    /// A sum of points of a table, as the point that it stands for.
+    fn restored(sum: Self::Point, scale: Self::Scale) -> Self::Point;
+}
+
+/// A group in which each point for itself can be a table's.
+pub trait Direct: Group {
+    /// The form of a table's entry.
+    fn multiple(p: Self::Point) -> Self::Multiple;
 }
 
 /// Points in the table of `Q`.
@@ -65,9 +85,13 @@ pub trait Digits {
     fn digit(&self, term: usize, window: u32) -> Option<Digit>;
 }
 
-/// Fills the table of `Q`, whose first entry is there, and answers whether a formula failed.
+/// [`Group::fill`] where points have nothing in common.
 #[inline(always)]
-fn fill<G: Group>(table: &mut [G::Multiple; ENTRIES], q: G::Point, are_odd: bool) -> bool {
+pub fn fill_directly<G: Direct>(
+    table: &mut [G::Multiple; ENTRIES],
+    q: G::Point,
+    are_odd: bool,
+) -> bool {
     let twice = G::double(q);
     let (step, mut last) = if are_odd { (twice, q) } else { (q, twice) };
     let step = G::multiple(step);
@@ -113,8 +137,8 @@ pub fn combine<G: Group, D: Digits>(
     places: u32,
     fixed: impl Fn(u32) -> Option<(G::Fixed, bool)>,
 ) -> (G::Point, bool) {
-    let mut table = [G::multiple(q); ENTRIES];
-    let mut has_failed = fill::<G>(&mut table, q, D::ARE_ODD);
+    let mut table = [G::first(q); ENTRIES];
+    let (scale, mut has_failed) = G::fill(&mut table, q, D::ARE_ODD);
     let mut sum = G::identity();
     let mut window = D::WINDOWS;
     while window > 0 {
@@ -142,6 +166,7 @@ pub fn combine<G: Group, D: Digits>(
             term += 1;
         }
     }
+    sum = G::restored(sum, scale);
     let mut place = 0;
     while place < places {
         if let Some((mut entry, is_negative)) = fixed(place) {

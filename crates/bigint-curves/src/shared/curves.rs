@@ -1,7 +1,7 @@
 //! The constants of the curves.
 
 use super::field::{Field, Limbs};
-use super::weierstrass::Curve;
+use super::weierstrass::{Curve, OverOneZ, Points};
 use core::marker::PhantomData;
 
 /// The curve secp256k1 ([SEC 2]) over a field that computes modulo its prime.
@@ -26,6 +26,7 @@ impl<F: Field> Curve for Secp256k1<F> {
         0x719501ee, 0xc1396c28, 0x12f58995, 0x9cf04975, 0xac3434e9, 0x6e64479e, 0x657c0710,
         0x7ae96a2b,
     ]);
+    type Sums = OverOneZ<Self>;
 }
 
 /// The curve P-256 ([FIPS 186-5]) over a field that computes modulo its prime.
@@ -50,6 +51,7 @@ impl<F: Field> Curve for P256<F> {
     ];
     const ROOT: [[u32; 2]; 3] = [[32, 31], [1, 95], [1, 94]];
     const BETA: Option<Limbs> = None;
+    type Sums = Points<Self>;
 }
 
 /// The number `d` of edwards25519 ([RFC 8032]).

@@ -18,7 +18,7 @@
 //!
 //! Cost: 8 products for a sum, 7 with `(x, y)`, 7 products and squares for a double.
 
-use super::combination::{Digits, Group, combine};
+use super::combination::{Digits, Direct, ENTRIES, Group, combine, fill_directly};
 use super::curves::{D, D2, ROOT_OF_MINUS_1};
 use super::field::{Field, Limbs, power};
 use core::marker::PhantomData;
@@ -117,6 +117,7 @@ impl<F: Field> Group for Points<F> {
     type Point = Point<F::Element>;
     type Multiple = Multiple<F::Element>;
     type Fixed = Fixed<F::Element>;
+    type Scale = ();
 
     #[inline(always)]
     fn identity() -> Self::Point {
@@ -152,20 +153,6 @@ impl<F: Field> Group for Points<F> {
     }
 
     #[inline(always)]
-    fn multiple(p: Self::Point) -> Self::Multiple {
-        let [x, y, z] = Self::coordinates(p);
-        let product = F::mul(F::mul(p.e, p.h), F::element(D2));
-        Multiple {
-            sums: Fixed {
-                plus: F::add(y, x),
-                minus: F::sub(y, x),
-                product,
-            },
-            z,
-        }
-    }
-
-    #[inline(always)]
     fn negated(q: Self::Multiple) -> Self::Multiple {
         Multiple {
             sums: Self::negated_fixed(q.sums),
@@ -185,6 +172,41 @@ impl<F: Field> Group for Points<F> {
     #[inline(always)]
     fn image(q: Self::Multiple) -> Self::Multiple {
         q
+    }
+
+    #[inline(always)]
+    fn first(q: Self::Point) -> Self::Multiple {
+        Self::multiple(q)
+    }
+
+    #[inline(always)]
+    fn fill(
+        table: &mut [Self::Multiple; ENTRIES],
+        q: Self::Point,
+        are_odd: bool,
+    ) -> (Self::Scale, bool) {
+        ((), fill_directly::<Self>(table, q, are_odd))
+    }
+
+    #[inline(always)]
+    fn restored(sum: Self::Point, (): ()) -> Self::Point {
+        sum
+    }
+}
+
+impl<F: Field> Direct for Points<F> {
+    #[inline(always)]
+    fn multiple(p: Self::Point) -> Self::Multiple {
+        let [x, y, z] = Self::coordinates(p);
+        let product = F::mul(F::mul(p.e, p.h), F::element(D2));
+        Multiple {
+            sums: Fixed {
+                plus: F::add(y, x),
+                minus: F::sub(y, x),
+                product,
+            },
+            z,
+        }
     }
 }
 

@@ -18,12 +18,12 @@
 //!
 //! Cost: 14 products and squares for a sum, 11 if `Z2` is 1, 7 for a double if `a` is 0 and 8 if it is -3.
 
-use super::combination::{Digits, Group, combine};
+use super::combination::{Digits, Direct, ENTRIES, Group, combine, fill_directly};
 use super::field::{Field, Limbs, power};
 use core::marker::PhantomData;
 
 /// A curve.
-pub trait Curve {
+pub trait Curve: Sized {
     /// The field of coordinates.
     type Field: Field;
     /// Whether `a` is -3, not 0.
@@ -36,6 +36,8 @@ pub trait Curve {
     const ROOT: [[u32; 2]; 3];
     /// A third root of 1, if `(x, y)` to `(BETA x, y)` is an endomorphism that halves numbers.
     const BETA: Option<Limbs>;
+    /// The group whose formulas are for sums of many points.
+    type Sums: Group<Point = Jacobian<Element<Self>>, Fixed = Affine<Element<Self>>>;
 }
 
 /// An element of a curve's field.
@@ -145,6 +147,16 @@ impl<C: Curve> Points<C> {
         Jacobian { x, y, z }
     }
 
+    /// The sum with a point whose `Z` is 1, where `p` is not the point at infinity, and `H`.
+    #[inline(always)]
+    fn mixed(p: Jacobian<Element<C>>, q: Affine<Element<C>>) -> (Jacobian<Element<C>>, Element<C>) {
+        let square = C::Field::square(p.z);
+        let cube = C::Field::mul(square, p.z);
+        let h = C::Field::sub(C::Field::mul(q.x, square), p.x);
+        let r = C::Field::sub(C::Field::mul(q.y, cube), p.y);
+        (Self::sum(p.x, p.y, h, r, p.z), h)
+    }
+
     /// A point with `Z` = 1.
     #[inline(always)]
     pub fn point(p: Affine<Element<C>>) -> Jacobian<Element<C>> {
@@ -160,6 +172,7 @@ impl<C: Curve> Group for Points<C> {
     type Point = Jacobian<Element<C>>;
     type Multiple = Multiple<Element<C>>;
     type Fixed = Affine<Element<C>>;
+    type Scale = ();
 
     #[inline(always)]
     fn identity() -> Self::Point {
@@ -201,21 +214,8 @@ impl<C: Curve> Group for Points<C> {
         if C::Field::is_zero(p.z) {
             return (Self::point(q), false);
         }
-        let square = C::Field::square(p.z);
-        let cube = C::Field::mul(square, p.z);
-        let h = C::Field::sub(C::Field::mul(q.x, square), p.x);
-        let r = C::Field::sub(C::Field::mul(q.y, cube), p.y);
-        (Self::sum(p.x, p.y, h, r, p.z), C::Field::is_zero(h))
-    }
-
-    #[inline(always)]
-    fn multiple(p: Self::Point) -> Self::Multiple {
-        let square = C::Field::square(p.z);
-        Multiple {
-            point: p,
-            square,
-            cube: C::Field::mul(square, p.z),
-        }
+        let (sum, h) = Self::mixed(p, q);
+        (sum, C::Field::is_zero(h))
     }
 
     #[inline(always)]
@@ -236,6 +236,156 @@ impl<C: Curve> Group for Points<C> {
             q.point.x = C::Field::mul(q.point.x, C::Field::element(beta));
         }
         q
+    }
+
+    #[inline(always)]
+    fn first(q: Self::Point) -> Self::Multiple {
+        Self::multiple(q)
+    }
+
+    #[inline(always)]
+    fn fill(
+        table: &mut [Self::Multiple; ENTRIES],
+        q: Self::Point,
+        are_odd: bool,
+    ) -> (Self::Scale, bool) {
+        ((), fill_directly::<Self>(table, q, are_odd))
+    }
+
+    #[inline(always)]
+    fn restored(sum: Self::Point, (): ()) -> Self::Point {
+        sum
+    }
+}
+
+impl<C: Curve> Direct for Points<C> {
+    #[inline(always)]
+    fn multiple(p: Self::Point) -> Self::Multiple {
+        let square = C::Field::square(p.z);
+        Multiple {
+            point: p,
+            square,
+            cube: C::Field::mul(square, p.z),
+        }
+    }
+}
+
+/// The group of the points of a curve whose `a` is 0, with tables over one `Z`.
+///
+/// The formulas for sums and doubles then know neither `a` nor `b`, and are those of all curves `y^2 = x^3 + b'`. For any number
+/// `s` but 0, `(X : Y : s Z)` to `(X : Y : Z)` takes points of the curve to points of such a one, and sums to sums. So the points of
+/// a table are brought to one denominator `s`, which is left out: a sum with `(x : y : s)` costs what one with `(x, y)` does. In
+/// the end `Z` is multiplied by `s`.
+///
+/// Each point of the table is the sum of the one before and of `(x, y)`, so that its `Z` is that one's times `H`. The products of
+/// these factors from the last point down bring each to the last one's `Z`.
+pub struct OverOneZ<C>(PhantomData<C>);
+
+impl<C: Curve> OverOneZ<C> {
+    /// The `x` and `y` of `(x, y)` over this `Z`.
+    #[inline(always)]
+    fn scaled(p: Affine<Element<C>>, z: Element<C>) -> Affine<Element<C>> {
+        let square = C::Field::square(z);
+        Affine {
+            x: C::Field::mul(p.x, square),
+            y: C::Field::mul(p.y, C::Field::mul(square, z)),
+        }
+    }
+}
+
+impl<C: Curve> Group for OverOneZ<C> {
+    type Point = Jacobian<Element<C>>;
+    type Multiple = Affine<Element<C>>;
+    type Fixed = Affine<Element<C>>;
+    type Scale = Element<C>;
+
+    #[inline(always)]
+    fn identity() -> Self::Point {
+        Points::<C>::identity()
+    }
+
+    #[inline(always)]
+    fn double(p: Self::Point) -> Self::Point {
+        Points::<C>::double(p)
+    }
+
+    #[inline(always)]
+    fn add(p: Self::Point, q: Self::Multiple) -> (Self::Point, bool) {
+        Points::<C>::add_fixed(p, q)
+    }
+
+    #[inline(always)]
+    fn add_fixed(p: Self::Point, q: Self::Fixed) -> (Self::Point, bool) {
+        Points::<C>::add_fixed(p, q)
+    }
+
+    #[inline(always)]
+    fn negated(q: Self::Multiple) -> Self::Multiple {
+        Points::<C>::negated_fixed(q)
+    }
+
+    #[inline(always)]
+    fn negated_fixed(q: Self::Fixed) -> Self::Fixed {
+        Points::<C>::negated_fixed(q)
+    }
+
+    #[inline(always)]
+    fn image(mut q: Self::Multiple) -> Self::Multiple {
+        if let Some(beta) = C::BETA {
+            q.x = C::Field::mul(q.x, C::Field::element(beta));
+        }
+        q
+    }
+
+    #[inline(always)]
+    fn first(q: Self::Point) -> Self::Multiple {
+        Affine { x: q.x, y: q.y }
+    }
+
+    #[inline(always)]
+    fn fill(
+        table: &mut [Self::Multiple; ENTRIES],
+        q: Self::Point,
+        are_odd: bool,
+    ) -> (Self::Scale, bool) {
+        let affine = |p: Self::Point| Affine { x: p.x, y: p.y };
+        let first = affine(q);
+        let twice = Points::<C>::double(Points::<C>::point(first));
+        // Of odd multiples the step is `2 Q`, which is `(x, y)` once its `Z` is left out as well.
+        let (mut last, step, mut at, left_out) = if are_odd {
+            let first = Points::<C>::point(Self::scaled(first, twice.z));
+            (first, affine(twice), 1, C::Field::mul(q.z, twice.z))
+        } else {
+            (twice, first, 2, q.z)
+        };
+        table[at - 1] = affine(last);
+        // The `Z` of each point divided by that of the one before.
+        let mut factors = [last.z; ENTRIES];
+        let mut has_failed = false;
+        while at < ENTRIES {
+            let h;
+            (last, h) = Points::<C>::mixed(last, step);
+            has_failed |= C::Field::is_zero(h);
+            table[at] = affine(last);
+            factors[at] = h;
+            at += 1;
+        }
+        let mut factor = factors[ENTRIES - 1];
+        at = ENTRIES - 1;
+        while at > 0 {
+            at -= 1;
+            table[at] = Self::scaled(table[at], factor);
+            if at > 0 {
+                factor = C::Field::mul(factor, factors[at]);
+            }
+        }
+        (C::Field::mul(left_out, last.z), has_failed)
+    }
+
+    #[inline(always)]
+    fn restored(mut sum: Self::Point, scale: Self::Scale) -> Self::Point {
+        sum.z = C::Field::mul(sum.z, scale);
+        sum
     }
 }
 
@@ -268,7 +418,7 @@ pub fn verdict<C: Curve, D: Digits>(
         return Verdict::NoPoint;
     };
     let q = Points::<C>::point(q);
-    let (sum, has_failed) = combine::<Points<C>, D>(q, digits, PLACES, fixed);
+    let (sum, has_failed) = combine::<C::Sums, D>(q, digits, PLACES, fixed);
     if has_failed {
         return Verdict::Undecided;
     }

@@ -3,8 +3,8 @@
 use super::on_cpu;
 use super::oracles::{Row, bytes, changed, signed};
 use bigint_curves::{Curve, Rejection, Signed};
-use curve25519_dalek::Scalar;
 use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT, EIGHT_TORSION};
+use curve25519_dalek::{EdwardsPoint, Scalar};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha512};
 
@@ -133,6 +133,33 @@ pub fn with_mixed_keys() -> Vec<Row> {
         [key.to_vec(), vec![i], [commitment, s.to_bytes()].concat()]
     };
     (0..40).map(row).collect()
+}
+
+/// Signatures for which the equation holds, by keys of each small order, and with an `R` of each.
+fn of_small_orders() -> Vec<Row> {
+    let secret = Scalar::from_bytes_mod_order_wide(&bytes::<64>(1));
+    let of_secret = ED25519_BASEPOINT_POINT * secret;
+    let encoded = |point: EdwardsPoint| point.compress().to_bytes();
+    // The first of the messages with which it holds.
+    let row = |r: EdwardsPoint, key: EdwardsPoint, s: &dyn Fn(Scalar) -> Scalar| {
+        let rows = (0..=u8::MAX).map(|message| {
+            let hash = Sha512::digest([&encoded(r)[..], &encoded(key), &[message]].concat());
+            let k = Scalar::from_bytes_mod_order_wide(&hash.into());
+            let holds = ED25519_BASEPOINT_POINT * s(k) - key * k == r;
+            let signature = [encoded(r), s(k).to_bytes()].concat();
+            holds.then(|| [encoded(key).to_vec(), vec![message], signature])
+        });
+        rows.flatten().next().expect("one message in eight fits")
+    };
+    let keys = EIGHT_TORSION.map(|small| row(of_secret, small, &|_| secret));
+    let mixed = of_secret + EIGHT_TORSION[1];
+    let commitments = EIGHT_TORSION.map(|small| row(small, mixed, &|k| k * secret));
+    [keys, commitments].concat()
+}
+
+#[test]
+fn no_key_and_no_commitment_of_small_order_signs() {
+    assert_eq!(check(&of_small_orders()), [Err(Rejection::SmallOrder); 16]);
 }
 
 #[test]
