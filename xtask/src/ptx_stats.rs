@@ -98,7 +98,11 @@ pub fn run(options: &Options) -> Result<()> {
     let tasks: Vec<_> = modules
         .iter()
         .flat_map(|module| architectures.iter().map(move |arch| (module, *arch)))
-        .filter(|((_, ptx), arch)| capability(arch) >= target(ptx))
+        .filter(|((_, ptx), arch)| match target(ptx) {
+            // What is for one architecture no later one takes.
+            own if own.ends_with('a') => capability(arch) == capability(own),
+            oldest => capability(arch) >= capability(oldest),
+        })
         .collect();
     let assembled = tasks.into_par_iter().map(|((module, ptx), arch)| {
         let assembly = Assembly {
@@ -134,10 +138,10 @@ fn capability(arch: &str) -> u32 {
     digits[..end.unwrap_or(digits.len())].parse().unwrap_or(0)
 }
 
-/// The least capability that a module is for, as it says: none less assembles it.
-fn target(ptx: &str) -> u32 {
+/// The oldest architecture that a module is for, as it says: none less assembles it.
+fn target(ptx: &str) -> &str {
     let line = ptx.lines().find_map(|line| line.strip_prefix(".target "));
-    line.map_or(0, capability)
+    line.unwrap_or_default()
 }
 
 /// A module, assembled for an architecture.
@@ -164,10 +168,11 @@ impl Assembly<'_> {
         {
             return Ok(said.to_owned());
         }
+        let of_own = Some(target(ptx)).filter(|target| target.ends_with('a'));
         let ptxas = tools
             .command("ptxas")
             .args(self.flags)
-            .args(["-arch", self.arch, "-o"])
+            .args(["-arch", of_own.unwrap_or(self.arch), "-o"])
             .arg(&self.cubin)
             .arg(build_ptx::path_of(self.module))
             .output()
@@ -376,8 +381,11 @@ mod tests {
 
     #[test]
     fn modules_are_for_their_target_and_later() {
-        assert_eq!(target(".version 7.0\n.target sm_80\n.address_size 64"), 80);
-        assert_eq!(target(""), 0);
+        assert_eq!(
+            target(".version 7.0\n.target sm_80\n.address_size 64"),
+            "sm_80"
+        );
+        assert_eq!(target(""), "");
         assert!(
             capability("sm_75") < 80 && capability("sm_90a") == 90 && capability("sm_100") == 100
         );

@@ -288,6 +288,11 @@ residue_systems! {
     "powers_9" grid::pow_mod::powers::<9, 512>;
     "powers_13" grid::pow_mod::powers::<13, 384>;
     "powers_18" grid::pow_mod::powers::<18, 256>;
+    "warpgroups_5" grid::pow_mod::warpgroups::<5, 3, 2, 4, 384>;
+    "warpgroups_7" grid::pow_mod::warpgroups::<7, 3, 3, 4, 384>;
+    "warpgroups_9" grid::pow_mod::warpgroups::<9, 3, 3, 8, 256>;
+    "warpgroups_13" grid::pow_mod::warpgroups::<13, 3, 5, 8, 256>;
+    "warpgroups_18" grid::pow_mod::warpgroups::<18, 3, 6, 8, 256>;
     "limbs" grid::pow_mod::limbs;
 }
 

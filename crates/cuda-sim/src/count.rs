@@ -13,7 +13,7 @@
 //! `mul.lo` and `mad.lo` one wide and two low products, `mul.hi` four wide
 //! ones, and a `lo`/`hi` pair on the same registers four.
 //!
-//! **Matrix multiply-adds** are those of `mma.sync`, of bytes or of doubles: rows times columns times what
+//! **Matrix multiply-adds** are those of `mma.sync` and `wgmma`, of bytes or of doubles: rows times columns times what
 //! is summed, for each warp that issues one.
 //!
 //! **Sectors** are the aligned 32-byte pieces of global memory that each warp
@@ -125,7 +125,7 @@ pub struct Counts {
     pub multiply_adds: u64,
     /// 32x32->32-bit multiply-adds: only the low half was asked for.
     pub multiply_lows: u64,
-    /// Multiply-adds of `mma.sync`.
+    /// Multiply-adds of `mma.sync` and `wgmma`.
     pub matrix_multiply_adds: u64,
     /// 32-byte sectors of global memory touched by loads and atomics.
     pub load_sectors: u64,

@@ -68,7 +68,7 @@ pub struct Report {
 /// Why a module could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// The PTX is for a newer architecture than the device.
+    /// The PTX is for a newer architecture than the device's, or for another one alone (`sm_90a`).
     #[error("the PTX targets {target}, the device is sm_{device}")]
     TargetTooNew {
         /// The target of the PTX.
@@ -252,7 +252,9 @@ impl Device {
     /// See [`LoadError`]. Nothing stays allocated after an error.
     pub fn load(&self, module: &Module) -> Result<LoadedModule, LoadError> {
         let device = self.config.arch.sm();
-        if module.target_sm() > device {
+        // What ends with a letter is for this one architecture.
+        let is_for_one = module.target().ends_with('a');
+        if module.target_sm() > device || is_for_one && module.target_sm() < device {
             return Err(LoadError::TargetTooNew {
                 target: module.target().to_owned(),
                 device,

@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 14] = [
+const KNOWN: [Known; 15] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -89,6 +89,12 @@ const KNOWN: [Known; 14] = [
         why: "the residues of a warp's 16 numbers are 8 registers of each lane for each pair of groups of primes, \
               up to 144, and blocks of 512, 384 or 256 threads leave each 128, 168 or 255; so much for \
               sm_80 alone, 116 for others",
+    },
+    Known {
+        kernels: "rns_warpgroups_",
+        most_bytes: 1750,
+        why: "as rns_powers, with 48 sums more that the tensor cores are at work on; so much at 4096 bits, 140 at 3072, \
+              and most of it where a chain begins",
     },
     Known {
         kernels: "pow_mod_window_warp",

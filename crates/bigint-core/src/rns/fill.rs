@@ -1,6 +1,6 @@
 //! What depends on the primes alone: the bases, the matrices, and what converts limbs and residues.
 
-use super::{MOST_CHANNELS, PRIME_BITS, RnsPlan};
+use super::{MOST_CHANNELS, PRIME_BITS, RnsPlan, Stages};
 
 /// Two to the 32nd.
 const F: u64 = 1 << 32;
@@ -168,8 +168,7 @@ impl RnsPlan {
     /// The matrix from the other base to this one: `F / p` of each prime `p` there, or of its cofactor.
     fn fill_matrix(self, to: &Base<'_>, of_cofactors: bool, words: &mut [u32]) {
         let channels = self.channels() as usize;
-        let pairs = self.pairs as usize;
-        for j in 0..8 * pairs {
+        for j in 0..8 * self.pairs as usize {
             let p = to.own[j % channels];
             let all = to.of_other_base(j % channels);
             // `-2^31 - 2^47`, which a byte 1 on top of the last word adds.
@@ -191,14 +190,31 @@ impl RnsPlan {
                     false => [0; 4],
                 });
                 for digit in 0..4 {
-                    let (s, half, q) = (i / 8, i / 4 % 2, i % 4);
-                    let (pair, group, g) = (j / 8, j / 4 % 2, 2 * (j % 4) + digit % 2);
-                    let unit = ((pair * pairs + s) * 2 + group) * 32 + 4 * g + q;
                     let word = core::array::from_fn(|byte| bytes[byte][digit]);
-                    words[4 * unit + 2 * (digit / 2) + half] = u32::from_le_bytes(word);
+                    words[self.place(i, j, digit)] = u32::from_le_bytes(word);
                 }
             }
         }
+    }
+
+    /// Where a matrix has the word of prime `i` it comes from, for a digit of prime `j` it goes to: as a lane has it
+    /// of `mma.sync`, or in the order of [`Stages`].
+    fn place(self, i: usize, j: usize, digit: usize) -> usize {
+        let pairs = self.pairs as usize;
+        let (s, half, q) = (i / 8, i / 4 % 2, i % 4);
+        let (pair, group, g) = (j / 8, j / 4 % 2, 2 * (j % 4) + digit % 2);
+        let form = self.form();
+        if form.columns == 0 {
+            let unit = ((pair * pairs + s) * 2 + group) * 32 + 4 * g + q;
+            return 4 * unit + 2 * (digit / 2) + half;
+        }
+        let stages = Stages::of(form);
+        let is_above = |chunk: &u32| stages.first(*chunk) as usize > pair;
+        let next = (0..stages.chunks()).find(is_above);
+        let chunk = next.unwrap_or(stages.chunks()) - 1;
+        let [first, in_chunk] = [stages.first(chunk), stages.pairs_of(chunk)].map(|n| n as usize);
+        let eight = ((pair - first) * 2 + group) * 2 + digit / 2;
+        256 * (pairs * first + s * in_chunk) + 64 * eight + 32 * half + 4 * g + q
     }
 
     /// The cofactors of the second base's primes and what takes its product away, and `M^2`.

@@ -39,10 +39,13 @@
 //! `8 P` primes is none: its word carries `alpha` and a byte 1.
 //!
 //! **Launches**: [`RADIX`] makes `M^2 mod n` of each modulus, [`RESIDUES`] units of numbers, moduli and
-//! those squares, [`POWERS`] the powers, by windows with a table that is read whole where time must tell
+//! those squares, one of [`FORMS`] the powers, by windows with a table that is read whole where time must tell
 //! nothing, and [`LIMBS`] limbs below the modulus.
 
 mod fill;
+mod stages;
+
+pub use stages::Stages;
 
 use crate::kernel::{EntryPoint, Launch, MatrixArgument, power_window};
 
@@ -55,15 +58,6 @@ pub const RADIX: EntryPoint = entry("rns_radix");
 /// Limbs to residues.
 pub const RESIDUES: EntryPoint = entry("rns_residues");
 
-/// The powers, by each of [`FORMS`].
-pub const POWERS: [EntryPoint; FORMS.len()] = [
-    entry("rns_powers_5"),
-    entry("rns_powers_7"),
-    entry("rns_powers_9"),
-    entry("rns_powers_13"),
-    entry("rns_powers_18"),
-];
-
 /// Residues to limbs.
 pub const LIMBS: EntryPoint = entry("rns_limbs");
 
@@ -74,19 +68,71 @@ const fn entry(name: &'static str) -> EntryPoint {
     }
 }
 
-/// Bits of a window of the exponent whose table is read whole, which memory bounds.
-const SCANNED_WINDOW: u32 = 3;
+/// The only compute capability whose warpgroups have instructions of their own.
+pub const WARPGROUPS_CAPABILITY: (u32, u32) = (9, 0);
+
+/// The head of the PTX of kernels for them: version and target. Each is a module by itself, as a driver takes
+/// long to compile one.
+pub const WARPGROUPS_PTX: [&str; 2] = [".version 8.4", ".target sm_90a"];
+
+/// A kernel that computes powers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// The kernel.
+    pub entry: EntryPoint,
+    /// Pairs of groups of primes.
+    pub pairs: u32,
+    /// Threads of a block: as many as registers leave.
+    pub threads: u32,
+    /// The most pairs whose columns of a matrix are multiplied at once, by a warpgroup; none where a warp does it.
+    pub columns: u32,
+    /// Bits of a window of the exponent where its table is read whole, which memory bounds.
+    pub window: u32,
+}
+
+/// The kernels for warps and for warpgroups, for moduli of 1024, 1536, 2048, 3072 and 4096 bits.
+pub const FORMS: [[Form; 5]; 2] = {
+    const fn of_warps(name: &'static str, pairs: u32, threads: u32) -> Form {
+        Form {
+            entry: entry(name),
+            pairs,
+            threads,
+            columns: 0,
+            window: 3,
+        }
+    }
+    const fn of_warpgroups(
+        name: &'static str,
+        [pairs, threads, columns, window]: [u32; 4],
+    ) -> Form {
+        Form {
+            entry: EntryPoint { name, module: name },
+            pairs,
+            threads,
+            columns,
+            window,
+        }
+    }
+    [
+        [
+            of_warps("rns_powers_5", 5, 512),
+            of_warps("rns_powers_7", 7, 512),
+            of_warps("rns_powers_9", 9, 512),
+            of_warps("rns_powers_13", 13, 384),
+            of_warps("rns_powers_18", 18, 256),
+        ],
+        [
+            of_warpgroups("rns_warpgroups_5", [5, 384, 3, 2]),
+            of_warpgroups("rns_warpgroups_7", [7, 384, 3, 2]),
+            of_warpgroups("rns_warpgroups_9", [9, 256, 3, 3]),
+            of_warpgroups("rns_warpgroups_13", [13, 256, 3, 3]),
+            of_warpgroups("rns_warpgroups_18", [18, 256, 3, 3]),
+        ],
+    ]
+};
 
 /// Bits of the widest window.
 const WIDEST_WINDOW: usize = 5;
-
-/// Bits of a window of an exponent of so many limbs, at least two.
-pub const fn window(exponent: usize, scans: bool) -> u32 {
-    match scans {
-        true => SCANNED_WINDOW,
-        false => power_window(exponent, WIDEST_WINDOW) as u32,
-    }
-}
 
 /// Threads of a block of [`RESIDUES`].
 pub const THREADS: u32 = 256;
@@ -97,15 +143,11 @@ pub const NUMBERS_OF_BLOCK: u32 = 128;
 /// Numbers of a tile, which a warp has.
 pub const TILE: u32 = 16;
 
-/// Pairs of groups of primes that there is code for, for moduli of 1024, 1536, 2048, 3072 and 4096 bits,
-/// and threads of a block of [`POWERS`]: as many as registers leave.
-pub const FORMS: [[u32; 2]; 5] = [[5, 512], [7, 512], [9, 512], [13, 384], [18, 256]];
-
 /// The most pairs, of which both matrices stand in a block's shared memory.
 const MOST_RESIDENT: u32 = 9;
 
 /// The most pairs of groups of primes.
-pub const MOST_PAIRS: u32 = FORMS[FORMS.len() - 1][0];
+pub const MOST_PAIRS: u32 = FORMS[0][FORMS[0].len() - 1].pairs;
 
 /// The most primes of a base, and the place behind them.
 pub const MOST_CHANNELS: usize = 8 * MOST_PAIRS as usize;
@@ -121,17 +163,21 @@ pub struct RnsPlan {
     pub width: u32,
     /// Pairs of groups of four primes, of each base.
     pub pairs: u32,
+    /// 1 where warpgroups compute powers, else 0.
+    pub warpgroups: u32,
 }
 
 impl RnsPlan {
-    /// The plan for moduli of so many limbs, and bases that are no wider; none where they are too wide.
+    /// The plan for moduli of so many limbs, and bases that are no wider, on devices of any kind; none where they
+    /// are too wide.
     pub const fn of(width: usize) -> Option<RnsPlan> {
         let width = if width < 2 { 2 } else { width };
         let mut form = 0;
-        while form < FORMS.len() {
+        while form < FORMS[0].len() {
             let plan = RnsPlan {
                 width: width as u32,
-                pairs: FORMS[form][0],
+                pairs: FORMS[0][form].pairs,
+                warpgroups: 0,
             };
             // Bits of `b`; all primes together miss less than a bit of 30 bits each.
             let b = (2 * plan.channels() + 1).ilog2() + 1;
@@ -144,18 +190,35 @@ impl RnsPlan {
         None
     }
 
-    /// Which of [`FORMS`] it is.
-    pub const fn form(self) -> usize {
-        let mut form = 0;
-        while FORMS[form][0] < self.pairs {
-            form += 1;
+    /// The plan for devices that have warpgroups or have none.
+    pub const fn by_warpgroups(self, has_them: bool) -> RnsPlan {
+        RnsPlan {
+            warpgroups: has_them as u32,
+            ..self
         }
-        form
     }
 
-    /// Numbers of a block of [`POWERS`].
+    /// Which of [`FORMS`] it is.
+    pub const fn form(self) -> Form {
+        let forms = FORMS[self.warpgroups as usize];
+        let mut form = 0;
+        while forms[form].pairs < self.pairs {
+            form += 1;
+        }
+        forms[form]
+    }
+
+    /// Bits of a window of an exponent of so many limbs, at least two.
+    pub const fn window(self, exponent: usize, scans: bool) -> u32 {
+        match scans {
+            true => self.form().window,
+            false => power_window(exponent, WIDEST_WINDOW) as u32,
+        }
+    }
+
+    /// Numbers of a block of powers.
     pub const fn numbers_of_block(self) -> u32 {
-        FORMS[self.form()][1] / 32 * TILE
+        self.form().threads / 32 * TILE
     }
 
     /// Primes of a base.
@@ -211,14 +274,18 @@ impl RnsPlan {
         (self.square_at() + self.square_limbs()).next_multiple_of(2) as usize
     }
 
-    /// Whether both matrices stand in shared memory; else what they have for a pair passes through it.
+    /// Whether both matrices stand in shared memory; else what they have for some pairs passes through it.
     #[inline(always)]
     pub const fn is_resident(self) -> bool {
         self.pairs <= MOST_RESIDENT
     }
 
-    /// Bytes of shared memory of a block of [`POWERS`]: both matrices, or what they have for two pairs.
+    /// Bytes of shared memory of a block of powers: both matrices, or what they have for some pairs.
     pub const fn shared_bytes(self) -> u32 {
+        let form = self.form();
+        if form.columns > 0 {
+            return Stages::of(form).bytes();
+        }
         match self.is_resident() {
             true => 8 * self.matrix(),
             false => 8 * (self.matrix() / self.pairs),
@@ -231,12 +298,14 @@ impl RnsPlan {
         let block = self.numbers_of_block() as usize;
         let tiles = (block / TILE as usize) * count.div_ceil(block);
         let units = 2 * self.tile() as usize;
+        // Warpgroups have one more, which was chosen.
+        let entries = (1 << window) + self.warpgroups as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
             units * tiles,
             of_moduli,
             of_moduli,
-            (units * tiles) << window,
+            units * tiles * entries,
             2 * (self.width as usize + 1) * count,
         ]
     }
@@ -268,7 +337,7 @@ pub struct RnsArguments {
     pub count: u32,
     /// Moduli: 1, or as many.
     pub moduli: u32,
-    /// Bits of a window, at least two.
+    /// Bits of a window, at least two; where tables are read whole, those of [`RnsPlan::window`].
     pub window: u32,
     /// 1 where tables are read whole, so that no address depends on exponents; else 0.
     pub scans: u32,
@@ -283,8 +352,9 @@ impl RnsArguments {
             self.refused,
             self.windows,
             pair(self.plan.width, self.plan.pairs),
-            pair(self.count, self.moduli),
-            pair(self.window, self.scans),
+            pair(self.plan.warpgroups, self.count),
+            pair(self.moduli, self.window),
+            pair(self.scans, 0),
         ];
         let matrices = [self.r, self.a, self.e, self.m]
             .into_iter()
@@ -317,17 +387,14 @@ impl RnsArguments {
         }
         let blocks = self.count.div_ceil(NUMBERS_OF_BLOCK);
         let of_moduli = self.moduli.div_ceil(NUMBERS_OF_BLOCK);
-        let [_, threads] = FORMS[self.plan.form()];
+        let Form { entry, threads, .. } = self.plan.form();
         let of_powers = self.count.div_ceil(self.plan.numbers_of_block());
         let tiles = of_powers * (threads / 32);
         let shared_bytes = self.plan.shared_bytes();
         [
             (RADIX, launch(of_moduli, NUMBERS_OF_BLOCK, 0)),
             (RESIDUES, launch(tiles, THREADS, 0)),
-            (
-                POWERS[self.plan.form()],
-                launch(of_powers, threads, shared_bytes),
-            ),
+            (entry, launch(of_powers, threads, shared_bytes)),
             (LIMBS, launch(blocks, NUMBERS_OF_BLOCK, 0)),
         ]
     }

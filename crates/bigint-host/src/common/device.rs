@@ -54,6 +54,7 @@ pub(crate) trait Device: DeviceMemory + Kernels {
         Abilities {
             shared_bytes: self.shared_bytes(),
             has_tensor_cores: self.has_tensor_cores(),
+            has_warpgroups: self.facts().is_some_and(|facts| facts.has_warpgroups()),
             multiprocessors: self.facts().map(|facts| facts.multiprocessors),
         }
     }
@@ -80,6 +81,8 @@ pub(crate) struct Abilities {
     pub shared_bytes: u32,
     /// [`Device::has_tensor_cores`].
     pub has_tensor_cores: bool,
+    /// [`Facts::has_warpgroups`], where the driver tells.
+    pub has_warpgroups: bool,
     /// How many it has, where the driver tells.
     pub multiprocessors: Option<u32>,
 }
@@ -97,6 +100,7 @@ impl Kind {
         abilities: Abilities {
             shared_bytes: 227 << 10,
             has_tensor_cores: true,
+            has_warpgroups: true,
             multiprocessors: Some(132),
         },
         facts: None,

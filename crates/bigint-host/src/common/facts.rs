@@ -1,5 +1,6 @@
 //! What decides the speed of a device, as its driver tells it.
 
+use bigint_core::rns::WARPGROUPS_CAPABILITY;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -21,6 +22,13 @@ pub struct Facts {
     pub cache_bytes: u32,
     /// Operations on floats of 32 bits in the time of one on doubles.
     pub floats_for_a_double: u32,
+}
+
+impl Facts {
+    /// Whether its warpgroups multiply matrices, as only one capability's do.
+    pub fn has_warpgroups(&self) -> bool {
+        self.capability == WARPGROUPS_CAPABILITY
+    }
 }
 
 impl fmt::Display for Facts {

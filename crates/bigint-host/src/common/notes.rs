@@ -129,6 +129,7 @@ impl Notes {
                 abilities: Abilities {
                     shared_bytes: shared_bytes.try_into().ok()?,
                     has_tensor_cores: has_tensor_cores == 1,
+                    has_warpgroups: facts.is_some_and(|facts| facts.has_warpgroups()),
                     multiprocessors: facts.map(|facts| facts.multiprocessors),
                 },
                 facts,
@@ -314,6 +315,7 @@ mod tests {
     fn kind(facts: Option<Facts>) -> Kind {
         let abilities = Abilities {
             multiprocessors: facts.map(|facts| facts.multiprocessors),
+            has_warpgroups: false,
             ..Kind::UNKNOWN.abilities
         };
         Kind { abilities, facts }

@@ -11,7 +11,7 @@ use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::operation::Property;
-use bigint_core::rns::{LIMBS, POWERS, RADIX, RESIDUES};
+use bigint_core::rns::{LIMBS, RADIX, RESIDUES};
 use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Kernel, Launch, Shape};
 use std::borrow::Cow;
@@ -200,7 +200,7 @@ pub(crate) fn modules(
     let (kernel, launch) = match launches.by {
         By::Kernel(kernel, launch) => (kernel, launch),
         By::Residues(residues, ..) => {
-            let powers = POWERS[residues.plan.form()];
+            let powers = residues.plan.form().entry;
             let entries = [RADIX, RESIDUES, powers, LIMBS];
             return entries.map(|entry| (entry, Specialization::None)).into();
         }

@@ -8,7 +8,7 @@ use crate::values::made::Made;
 use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::TABLE_BUDGET;
-use bigint_core::rns::{POWERS, RnsArguments, window};
+use bigint_core::rns::RnsArguments;
 use bigint_core::specialization::Specialization;
 use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 use bigint_cpu::zeroed;
@@ -33,7 +33,7 @@ pub(crate) fn compute(
         .collect::<Result<Vec<_>, _>>()?;
     let made = device.allocate(shape.limbs())?;
     let exponent = operands[1].shape.width;
-    let window = window(exponent, scans);
+    let window = plan.window(exponent, scans);
     let block = plan.numbers_of_block() as usize;
     let [.., table, _] = plan.scratch(block, 1, window);
     let wave = wave.unwrap_or(block);
@@ -80,7 +80,7 @@ pub(crate) fn compute(
             scans: scans.into(),
         };
         for (entry, launch) in arguments.launches() {
-            if POWERS.contains(&entry) && is_set(device, &refused)? {
+            if entry == plan.form().entry && is_set(device, &refused)? {
                 return Ok(None);
             }
             device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
@@ -89,7 +89,7 @@ pub(crate) fn compute(
     }
     tracing::debug!(
         back_end = %BackEnd::Cuda(device.ordinal().into()),
-        kernel = POWERS[plan.form()].name,
+        kernel = plan.form().entry.name,
         primes = plan.channels(),
         count,
         width = shape.width,

@@ -191,6 +191,7 @@ impl Tuning {
             let Some(plan) = RnsPlan::of(row.width) else {
                 continue;
             };
+            let plan = plan.by_warpgroups(facts.has_warpgroups());
             let wave = plan.numbers_of_block() as usize * facts.multiprocessors as usize;
             let by_rns = row.nanoseconds + row.conversion_nanoseconds;
             for (algorithm, row_of, time) in [

@@ -341,6 +341,7 @@ mod tests {
     const DEVICE: Abilities = Abilities {
         shared_bytes: SHARED_BYTES,
         has_tensor_cores: true,
+        has_warpgroups: true,
         multiprocessors: Some(132),
     };
 

@@ -40,6 +40,7 @@ impl Tuning {
         let device = Abilities {
             shared_bytes: u32::MAX,
             has_tensor_cores: true,
+            has_warpgroups: false,
             multiprocessors: None,
         };
         let chosen = self.kernel_and_why(operation, widths, shape, options, device);

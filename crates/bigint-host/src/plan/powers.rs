@@ -32,7 +32,8 @@ pub(super) fn residues(
         return Err(Error::NoTensorCores { operation });
     }
     let is_for_all = lanes.is_none() && matches!(level, None | Some(Level::Grid));
-    let plan = RnsPlan::of(m).filter(|plan| plan.shared_bytes() <= device.shared_bytes);
+    let plan = RnsPlan::of(m).map(|plan| plan.by_warpgroups(device.has_warpgroups));
+    let plan = plan.filter(|plan| plan.shared_bytes() <= device.shared_bytes);
     let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && a <= m) else {
         return Ok(None);
     };
@@ -90,6 +91,7 @@ mod tests {
         let device = Abilities {
             shared_bytes: 227 << 10,
             has_tensor_cores: true,
+            has_warpgroups: true,
             multiprocessors: Some(132),
         };
         let shapes = widths.map(|width| Shape::new(count, width, Layout::Contiguous));
@@ -110,8 +112,12 @@ mod tests {
             assert_ne!(chosen, Some(Algorithm::RnsVartime));
             chosen.is_some()
         };
-        for width in [48, 64, 96, 128] {
-            let wave = 132 * RnsPlan::of(width).unwrap().numbers_of_block() as usize;
+        let wave_of = |width| {
+            let plan = RnsPlan::of(width).unwrap().by_warpgroups(true);
+            132 * plan.numbers_of_block() as usize
+        };
+        for width in [32, 48, 64, 96, 128] {
+            let wave = wave_of(width);
             let widths = [width; 3];
             assert!(by_rns(wave, widths) && by_rns(8 * wave, widths), "{width}");
             assert!(by_rns(100 * wave + 1, widths), "{width}");
@@ -122,12 +128,11 @@ mod tests {
             // Bases are wider than moduli.
             assert!(!by_rns(wave, [width + 1, width, width]), "{width}");
         }
-        let wave = 132 * 256;
-        assert!(!by_rns(wave + 1, [64; 3]));
-        // As many primes as for 1536 bits, and windows of fewer limbs.
-        assert!(!by_rns(wave, [34; 3]));
-        // Not measured to be faster.
-        assert!(!by_rns(wave, [32; 3]) && !by_rns(wave, [16; 3]) && !by_rns(wave, [200; 3]));
+        assert!(!by_rns(wave_of(64) + 1, [64; 3]));
+        // As many primes as for 4096 bits, and windows of fewer limbs.
+        assert!(!by_rns(wave_of(97), [97; 3]));
+        // As many as for 1024 bits, and too wide.
+        assert!(!by_rns(wave_of(16), [16; 3]) && !by_rns(wave_of(128), [200; 3]));
     }
 
     #[test]

@@ -316,6 +316,7 @@ mod tests {
             let device = Abilities {
                 shared_bytes: 227 << 10,
                 has_tensor_cores,
+                has_warpgroups: false,
                 multiprocessors: None,
             };
             let chosen = tuning.kernel_and_why(operation, widths, shape, options, device);

@@ -264,6 +264,8 @@ pub struct RnsTuning {
     pub width: usize,
     /// By residue number systems, but for the conversions.
     pub nanoseconds: f64,
+    /// The same without warpgroups, of which devices are modelled that have none.
+    pub warps_nanoseconds: f64,
     /// The conversions, whatever the exponent.
     pub conversion_nanoseconds: f64,
     /// By windows.

@@ -189,7 +189,11 @@ impl Tuning {
         mul.ntt.square_limb_nanoseconds *= ntt;
         for row in &mut tuning.modular.rns {
             let pairs = RnsPlan::of(row.width).map_or(0, |plan| plan.pairs);
+            if measured.has_warpgroups() && !facts.has_warpgroups() {
+                row.nanoseconds = row.warps_nanoseconds;
+            }
             row.nanoseconds *= times(&PIPES.rns.of(pairs as usize));
+            row.warps_nanoseconds *= times(&PIPES.rns.of(pairs as usize));
             row.conversion_nanoseconds *= times(&PIPES.school);
             row.windows_nanoseconds *= times(&PIPES.school);
         }
@@ -318,6 +322,7 @@ mod tests {
         let device = Abilities {
             shared_bytes: 99 << 10,
             has_tensor_cores: true,
+            has_warpgroups: false,
             multiprocessors: None,
         };
         for limbs in [1, 16, 64, 96, 128, 256, 512] {

@@ -92,6 +92,7 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
     tuning.modular.rns = vec![RnsTuning {
         width: 4,
         nanoseconds: 1.0,
+        warps_nanoseconds: 1.0,
         conversion_nanoseconds: 1.0,
         windows_nanoseconds: 1e9,
     }];

@@ -4,6 +4,7 @@
 //! Names are those of `cuda_std` where it has one.
 
 mod access;
+pub mod arrivals;
 pub mod block;
 pub mod carry;
 pub mod flat;
@@ -26,4 +27,5 @@ pub mod thread;
 pub mod three;
 pub mod triangle;
 pub mod warp;
+pub mod warpgroup;
 pub mod window;

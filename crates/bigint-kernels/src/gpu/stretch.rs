@@ -8,6 +8,7 @@ use super::access::shared::{load, load_four, store, store_four};
 use super::block::Team;
 use super::flat::Row;
 use super::shared::{part_of_warp, start};
+use super::warpgroup::Columns;
 use bigint_core::Limb;
 use core::arch::asm;
 
@@ -124,11 +125,38 @@ impl Stretch {
         }
     }
 
+    /// The same of a four that is read so rarely that others should stay in the cache.
+    #[inline(always)]
+    pub fn bring_rare_four(self, at: u32, row: Row, from: u32) {
+        // SAFETY: as in `bring_four`.
+        unsafe {
+            asm!("{{",
+                ".reg .b64 rare;",
+                "createpolicy.fractional.L2::evict_first.b64 rare, 1.0;",
+                "cp.async.cg.shared.global.L2::cache_hint [{to}], [{from}], 16, rare;",
+                "}}",
+                to = in(reg32) self.address + 16 * at, from = in(reg64) row.address_of_four(from),
+                options(nostack, preserves_flags));
+        }
+    }
+
     /// Waits for all fours that the calling thread has begun to [bring](Self::bring_four).
     #[inline(always)]
     pub fn wait(self) {
         // SAFETY: changes nothing but what was to be set.
         unsafe { asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
+    }
+
+    /// The address of a byte.
+    #[inline(always)]
+    pub(super) fn address_of_byte(self, at: u32) -> u32 {
+        self.address + at
+    }
+
+    /// The columns that begin at a byte, a multiple of 16.
+    #[inline(always)]
+    pub fn columns(self, at: u32) -> Columns {
+        Columns::at(self.address + at)
     }
 
     /// Limb `at`.

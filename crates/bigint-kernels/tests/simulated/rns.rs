@@ -1,14 +1,14 @@
 //! Powers in residue number systems.
 
 use crate::bench::{Bench, LARGE, Operand, committed};
-use bigint_core::rns::{FORMS, RNS_MODULE, RnsArguments, RnsPlan, window};
+use bigint_core::rns::{FORMS, Form, RNS_MODULE, RnsArguments, RnsPlan, Stages};
 use bigint_core::{Layout, MatrixArgument, Shape};
 use bigint_testing::{sweep, sweep_all};
-use cuda_sim::{Checks, DeviceConfig};
+use cuda_sim::{Checks, DeviceConfig, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
 
-/// A simulated device with the kernels.
-struct Powers(Bench);
+/// A simulated device with the kernels, and with those of warpgroups, each a module.
+struct Powers(Bench, Vec<LoadedModule>);
 
 /// What launches made, how often a modulus was refused, and the traces of the launches.
 struct Made {
@@ -19,18 +19,26 @@ struct Made {
 
 impl Powers {
     fn new() -> Self {
-        Powers(Bench::large(RNS_MODULE))
+        Powers::on(Bench::large(RNS_MODULE))
+    }
+
+    fn on(bench: Bench) -> Self {
+        let load = |form: Form| {
+            let module = Module::parse(&committed(form.entry.module)).unwrap();
+            bench.device.load(&module).unwrap()
+        };
+        let warpgroups = FORMS[1].map(load).into();
+        Powers(bench, warpgroups)
     }
 
     /// Powers of so many numbers, with one modulus for all or one for each.
-    fn run(&self, [a, e, m]: [&Operand; 3], layout: Layout, scans: bool) -> Made {
+    fn run(&self, plan: RnsPlan, [a, e, m]: [&Operand; 3], layout: Layout, scans: bool) -> Made {
         let bench = &self.0;
-        let plan = RnsPlan::of(m.0).unwrap();
         let (count, moduli) = (a.1.len(), m.1.len());
         let mut table = vec![0; plan.words()];
         plan.fill(&mut table);
         let shape = Shape::new(count, m.0, layout);
-        let window = window(e.0, scans);
+        let window = plan.window(e.0, scans);
         let scratch = plan.scratch(count, moduli, window);
         let arguments = RnsArguments {
             r: bench.room(shape),
@@ -55,7 +63,10 @@ impl Powers {
         };
         let launches = arguments.launches().map(|(entry, launch)| {
             let grid = [launch.grid, launch.block, launch.shared_bytes];
-            bench.launch(entry.name, grid, arguments.words(), plan)
+            let own = FORMS[1].iter().position(|form| form.entry == entry);
+            let module = own.map_or(bench.module(), |own| &self.1[own]);
+            let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
+            bench.launch_in(module, entry.name, grid, &bytes, plan)
         });
         let matrices = [arguments.a, arguments.e, arguments.m].map(|matrix| matrix.limbs);
         let powers = bench.numbers(arguments.r, shape);
@@ -73,16 +84,18 @@ impl Powers {
 
     fn check(&self, operands: [&Operand; 3], layout: Layout, scans: bool) {
         let [a, e, m] = operands;
-        let made = self.run(operands, layout, scans);
-        assert_eq!(made.refused, 0);
-        for (i, found) in made.powers.iter().enumerate() {
-            let modulus = m.1.get(i).unwrap_or(&m.1[0]);
-            let value = a.1[i].modpow(&e.1[i], modulus);
-            assert_eq!(
-                *found, value,
-                "number {i} of {} limbs: {:#x}^{:#x} mod {modulus:#x}",
-                m.0, a.1[i], e.1[i]
-            );
+        for plan in plans(m.0) {
+            let made = self.run(plan, operands, layout, scans);
+            assert_eq!(made.refused, 0);
+            for (i, found) in made.powers.iter().enumerate() {
+                let modulus = m.1.get(i).unwrap_or(&m.1[0]);
+                let value = a.1[i].modpow(&e.1[i], modulus);
+                assert_eq!(
+                    *found, value,
+                    "number {i} of {plan:?}: {:#x}^{:#x} mod {modulus:#x}",
+                    a.1[i], e.1[i]
+                );
+            }
         }
     }
 
@@ -122,6 +135,12 @@ impl Powers {
         });
         (m.0, numbers.collect())
     }
+}
+
+/// The plans for moduli of so many limbs: by warps and by warpgroups.
+fn plans(width: usize) -> [RnsPlan; 2] {
+    let plan = RnsPlan::of(width).unwrap();
+    [false, true].map(|has_warpgroups| plan.by_warpgroups(has_warpgroups))
 }
 
 /// The moduli without zeros, which are refused.
@@ -182,7 +201,7 @@ fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() 
     let last = plan.channels() as usize - 1;
     let refused = |m: BigUint| {
         powers
-            .run([&a, &e, &three(m)], Layout::Contiguous, true)
+            .run(plan, [&a, &e, &three(m)], Layout::Contiguous, true)
             .refused
     };
     assert!(refused(BigUint::ZERO) > 0);
@@ -200,18 +219,21 @@ fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() 
 
 #[test]
 fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
-    let plans = FORMS.map(|[pairs, _]| {
-        let mut plans = (1..200).filter_map(RnsPlan::of);
-        plans.find(|plan| plan.pairs == pairs).unwrap()
-    });
-    for plan in plans {
-        let mut table = vec![0; plan.words()];
-        plan.fill(&mut table);
+    for [plan, of_warpgroups] in FORMS[0].map(|form| {
+        let mut widths = (1..200)
+            .filter(|width| RnsPlan::of(*width).is_some_and(|plan| plan.pairs == form.pairs));
+        plans(widths.next().unwrap())
+    }) {
+        let words = |plan: RnsPlan| {
+            let mut table = vec![0; plan.words()];
+            plan.fill(&mut table);
+            table[plan.matrices_at() as usize..plan.weights_at() as usize].to_vec()
+        };
         let pairs = plan.pairs as usize;
-        let all = table[plan.matrices_at() as usize..plan.weights_at() as usize].iter();
+        let all = words(plan);
         // A column of units of a pair: what a lane's word of a step says of one digit.
         let mut sums = vec![[0_i64; 2]; 2 * pairs * 16];
-        for (at, word) in all.enumerate() {
+        for (at, word) in all.iter().enumerate() {
             let (unit, k) = (at / 4, at % 4);
             let (lane, group) = (unit % 32, unit / 32 % 2);
             let pair = unit / 64 / pairs;
@@ -227,6 +249,19 @@ fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
             most.is_some_and(|most| most < 1 << 31),
             "{plan:?}: {most:?}"
         );
+        // Those of warpgroups are the same in another order, chunk by chunk.
+        let stages = Stages::of(of_warpgroups.form());
+        let mut others = words(of_warpgroups);
+        let mut all = all;
+        for chunk in 0..2 * stages.chunks() {
+            let (matrix, chunk) = (chunk / stages.chunks(), chunk % stages.chunks());
+            let at =
+                |chunk: u32| 256 * pairs * (matrix * plan.pairs + stages.first(chunk)) as usize;
+            let words = at(chunk)..at(chunk + 1);
+            all[words.clone()].sort_unstable();
+            others[words].sort_unstable();
+        }
+        assert!(all == others, "{of_warpgroups:?}");
     }
 }
 
@@ -240,7 +275,7 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
     };
     let width = sweep(9, 40);
     let traces = [0, 1, 2, 3].map(|round| {
-        let mut powers = Powers(Bench::of(committed(RNS_MODULE), config));
+        let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
         let one = BigUint::from(1u8);
         let (count, top) = (18, &one << (32 * width - 1));
         (0..round).for_each(|_| {
@@ -257,9 +292,12 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
             width,
             (0..count).map(|_| any(width) | &top | &one).collect(),
         );
-        powers.run([&a, &e, &m], Layout::Contiguous, true).traces
+        plans(width).map(|plan| {
+            let made = powers.run(plan, [&a, &e, &m], Layout::Contiguous, true);
+            made.traces
+        })
     });
     let [first, others @ ..] = &traces;
-    assert!(first.iter().all(|trace| *trace != 0));
+    assert!(first.iter().flatten().all(|trace| *trace != 0));
     assert!(others.iter().all(|traces| traces == first), "{traces:x?}");
 }

@@ -74,6 +74,7 @@ impl<'m, 's> Decoder<'m, 's> {
             ("match", true) => self.matching(opcode, operands)?,
             ("redux", true) => self.reduce(opcode, operands)?,
             ("mma", true) => self.matrix(opcode, operands)?,
+            ("wgmma", true) => self.warpgroup(opcode, operands)?,
             ("ldmatrix" | "stmatrix", true) => self.rows(opcode, operands)?,
             ("elect", true) => self.elect(operands)?,
             ("activemask", false) => {

@@ -431,7 +431,7 @@ fn flow_of(opcode: &str) -> Flow {
         "and" | "or" | "xor" | "not" | "lop3" => Flow::Bitwise,
         "mov" | "ld" | "ldu" => Flow::Moves(u8::MAX),
         // Behind the condition.
-        "selp" => Flow::Moves(0b110),
+        "selp" | "wgmma" => Flow::Moves(0b110),
         "shl" | "shr" | "bfe" | "brev" | "szext" => Flow::Moves(0b1),
         "shf" | "prmt" | "bfi" => Flow::Moves(0b11),
         "cvt" if parts.all(|part| Type::named(part).is_some_and(|ty| !ty.is_float())) => {

@@ -280,6 +280,14 @@ impl<'s> Decoder<'_, 's> {
         }
     }
 
+    /// The register that holds each lane's number.
+    pub(super) fn lane(&mut self) -> W {
+        match self.preset(WORD, Preset::Special(Special::Lane)) {
+            Reg::Word(word) => word,
+            _ => W(0),
+        }
+    }
+
     pub(super) fn constant_word(&mut self, value: u32) -> W {
         match self.preset(WORD, Preset::Value(u64::from(value))) {
             Reg::Word(word) => word,

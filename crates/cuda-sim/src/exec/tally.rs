@@ -68,6 +68,9 @@ impl Tally {
                 }
                 for i in block.start as usize..block.end as usize {
                     let inst = &function.insts[i];
+                    if let Op::Warp(WarpOp::Matrix(matrix), _) = &inst.op {
+                        self.counts.matrix_multiply_adds += warps * matrix.multiply_adds();
+                    }
                     let Some(class) = inst.class else { continue };
                     let lanes = if inst.guard.is_some() {
                         self.guarded[f][i]
@@ -80,9 +83,6 @@ impl Tally {
                     if class == Class::Multiply {
                         self.counts.multiply_adds += lanes * u64::from(inst.products.0);
                         self.counts.multiply_lows += lanes * u64::from(inst.products.1);
-                    }
-                    if let Op::Warp(WarpOp::Matrix(matrix), _) = &inst.op {
-                        self.counts.matrix_multiply_adds += warps * matrix.multiply_adds();
                     }
                 }
             }

@@ -422,6 +422,9 @@ fn launches_keep_to_the_limits_of_the_architecture() {
         device.load(&newer),
         Err(LoadError::TargetTooNew { device: 75, .. })
     ));
+    // What is for one architecture, no later one takes.
+    let own = Module::parse(&source.replace("sm_75", "sm_70a")).unwrap();
+    assert!(device.load(&own).is_err());
 }
 
 #[test]
@@ -454,7 +457,7 @@ fn what_is_not_understood_is_an_error_that_names_the_line() {
     check("shfl.down.b32 %r0, %r0, 1, 31;", "unknown opcode");
     check("call missing, (%r0);", "`missing` is no function");
     check("cvt.f32.u32 %f0, %r0;", "rounding mode is missing");
-    check("wgmma.fence.sync.aligned;", "unknown opcode");
+    check("tcgen05.fence::before_thread_sync;", "unknown opcode");
 }
 
 #[test]

@@ -58,7 +58,10 @@ fn textures_tensors_the_heap_and_vectors_of_atomics_refuse_no_module() {
             "atom.global.v4",
         ),
         ("red.global.add.noftz.f16x2 [%d0], %r0;", "f16x2"),
-        ("wgmma.fence.sync.aligned;", "wgmma"),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d0, %d1, 1, 1, 1, 0, 0;",
+            "wgmma",
+        ),
         (
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%d0], [%d1, {%r0, %r1}], [%d2];",
             "tensor",

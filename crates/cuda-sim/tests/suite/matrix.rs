@@ -295,6 +295,89 @@ fn a_product_of_part_of_a_warp_is_a_fault() {
     );
 }
 
+/// Four warps have sixteen rows of 64 each, and sixteen columns stand in shared memory: eights of them `32 * 8` bytes
+/// apart or further, and in an eight the upper halves of columns behind the lower ones.
+#[test]
+fn a_warpgroup_multiplies_by_columns_in_shared_memory() {
+    let mut numbers = Numbers(3);
+    for (at, bt, adds, eight) in [
+        ("u8", "s8", 1, 256),
+        ("s8", "u8", 0, 256),
+        ("u8", "u8", 1, 512),
+    ] {
+        let mut bytes = |count: usize| -> Vec<u8> {
+            let words = (0..count / 8).flat_map(|_| numbers.next().to_le_bytes());
+            words.collect()
+        };
+        let (a, b, c) = (bytes(64 * 32), bytes(2 * eight), bytes(64 * 16 * 4));
+        // Registers as of `mma.sync`, of eight columns at a time, each warp's behind the last one's.
+        let fragment = &BYTES[2];
+        let a_at = |row: usize, k: usize| {
+            let place = (0..32 * 16).find(|n| (fragment.a)(n / 16, n % 16) == (row % 16, k));
+            512 * (row / 16) + place.unwrap()
+        };
+        let sum_at = |row: usize, column: usize| {
+            let place = (0..32 * 4).find(|n| (fragment.c)(n / 4, n % 4) == (row % 16, column % 8));
+            let n = place.unwrap();
+            128 * 2 * (row / 16) + 8 * (n / 4) + 4 * (column / 8) + n % 4
+        };
+        let signed = |byte: u8, ty: &str| match ty {
+            "s8" => i64::from(byte as i8),
+            _ => i64::from(byte),
+        };
+        let mut wanted = words_of(&c);
+        for (row, column) in (0..64).flat_map(|row| (0..16).map(move |column| (row, column))) {
+            let products = (0..32).map(|k| {
+                let at_b = eight * (column / 8) + 128 * (k / 16) + 16 * (column % 8) + k % 16;
+                signed(a[a_at(row, k)], at) * signed(b[at_b], bt)
+            });
+            let before = i64::from(wanted[sum_at(row, column)]);
+            let sum = adds * before + products.sum::<i64>();
+            wanted[sum_at(row, column)] = sum as u32;
+        }
+        let registers = |first: usize, count: usize| -> Vec<String> {
+            (first..first + count).map(|n| format!("%r{n}")).collect()
+        };
+        let (left, sums) = (registers(10, 4).join(", "), registers(20, 8));
+        let (loads, stores): (String, String) = sums
+            .iter()
+            .enumerate()
+            .map(|(n, sum)| {
+                let at = format!("[%d2+{}]", 4 * n);
+                (
+                    format!("ld.global.u32 {sum}, {at};\n"),
+                    format!("st.global.u32 {at}, {sum};\n"),
+                )
+            })
+            .unzip();
+        let body = format!(
+            ".shared .align 16 .b8 columns[1024];
+             mov.u32 %r0, %tid.x; mov.u32 %r1, columns;
+             mul.wide.u32 %d1, %r0, 16; add.u64 %d1, %a0, %d1;
+             mul.wide.u32 %d2, %r0, 32; add.u64 %d2, %a2, %d2;
+             ld.global.v4.u32 {{{left}}}, [%d1]; {loads}
+             setp.ge.u32 %p1, %r0, {}; @%p1 bra there;
+             mad.lo.u32 %r2, %r0, 8, %r1; mul.wide.u32 %d3, %r0, 8; add.u64 %d3, %a1, %d3;
+             ld.global.u64 %d4, [%d3]; st.shared.u64 [%r2], %d4;
+             there: bar.sync 0;
+             shr.u32 %r3, %r1, 4; cvt.u64.u32 %d5, %r3; or.b64 %d5, %d5, {};
+             setp.eq.u32 %p2, 1, {adds};
+             wgmma.fence.sync.aligned;
+             wgmma.mma_async.sync.aligned.m64n16k32.s32.{at}.{bt} {{{}}}, {{{left}}}, %d5, %p2;
+             wgmma.commit_group.sync.aligned;
+             wgmma.wait_group.sync.aligned 0;
+             {stores}",
+            2 * eight / 8,
+            (eight as u64 / 16) << 32 | (128 / 16) << 16,
+            sums.join(", "),
+        );
+        let mut buffers = [a.clone(), b.clone(), c];
+        let report = run(&kernel(3, &body), (1, 128), &mut buffers);
+        assert_eq!(words_of(&buffers[2]), wanted, "{at} {bt} {adds}");
+        assert_eq!(report.counts.matrix_multiply_adds, 64 * 16 * 32);
+    }
+}
+
 #[test]
 fn matrices_come_from_shared_memory_and_go_there() {
     // Four 8x8 matrices of half words, their rows in any order in memory.

@@ -14,8 +14,10 @@
 //! of three numbers, [`limbs`] `C` for each limb. Nothing depends on numbers but on the length of moduli.
 
 mod powers;
+mod warpgroups;
 
 pub use powers::powers;
+pub use warpgroups::warpgroups;
 
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Any, Number};

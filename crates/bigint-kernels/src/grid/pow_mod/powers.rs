@@ -33,10 +33,10 @@ use crate::power::digit;
 use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE};
 
 /// The last place of a base has no prime: a byte 1 on top.
-const BYTE: u32 = 1 << 24;
+pub(super) const BYTE: u32 = 1 << 24;
 
 /// Units of a base: words that a lane has of two groups of primes and two numbers.
-type Units<const PAIRS: usize> = [[u32; 4]; PAIRS];
+pub(super) type Units<const PAIRS: usize> = [[u32; 4]; PAIRS];
 
 /// What a number is multiplied by.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,36 @@ struct Step {
 
 /// How far a chain of products has come.
 #[derive(Clone, Copy)]
-struct Place {
-    step: u32,
+pub(super) struct Place {
+    pub step: u32,
     /// The squares of the window before the next step.
-    square: u32,
+    pub square: u32,
     /// The windows that are left.
-    windows: u32,
+    pub windows: u32,
+}
+
+impl Place {
+    #[inline(always)]
+    pub fn first(arguments: &RnsArguments) -> Self {
+        Place {
+            step: 0,
+            square: 0,
+            windows: arguments.windows as u32,
+        }
+    }
+
+    /// Goes to the next step.
+    #[inline(always)]
+    pub fn advance(&mut self, arguments: &RnsArguments) {
+        self.step += 1;
+        if self.step > 1 << arguments.window {
+            self.square += 1;
+        }
+        if self.square > arguments.window {
+            self.square = 0;
+            self.windows -= 1;
+        }
+    }
 }
 
 /// Who the calling thread is.
@@ -128,8 +152,8 @@ pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArgu
         warp,
         arguments,
         plan: RnsPlan {
-            width: arguments.plan.width,
             pairs: PAIRS as u32,
+            ..arguments.plan
         },
         table,
         units: [units, own, radix, tables],
@@ -163,27 +187,16 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                 return;
             }
         }
-        let mut place = Place {
-            step: 0,
-            square: 0,
-            windows: self.arguments.windows as u32,
-        };
+        let mut place = Place::first(self.arguments);
         let mut now = self.step(place);
         let (mut xi, mut rho) = self.begin(true);
         loop {
             let tops = self.to_second(&xi, &mut rho, now);
-            self.set_alpha(&mut rho, tops);
+            set_alpha(self.warp, &mut rho, tops);
             if now.factor == Factor::One {
                 break;
             }
-            place.step += 1;
-            if place.step > self.entries {
-                place.square += 1;
-            }
-            if place.square > self.arguments.window {
-                place.square = 0;
-                place.windows -= 1;
-            }
+            place.advance(self.arguments);
             let next = self.step(place);
             self.to_first(&mut xi, &rho, now.kept, next);
             now = next;
@@ -423,22 +436,6 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         tops
     }
 
-    /// Sets `alpha`, from the sums of top bits of each lane.
-    #[inline(always)]
-    fn set_alpha(self, rho: &mut Units<PAIRS>, tops: [u32; 2]) {
-        let lane = self.warp.lane();
-        let [first, second] = tops.map(|top| {
-            let top = top + self.warp.shuffle(top, lane ^ 1);
-            let top = top + self.warp.shuffle(top, lane ^ 2);
-            (top + (1 << 15)) >> 16 | BYTE
-        });
-        let [a, b, c, d] = rho[PAIRS - 1];
-        rho[PAIRS - 1] = match lane % 4 {
-            3 => [a, b, first, second],
-            _ => [a, b, c, d],
-        };
-    }
-
     /// From `rho` of a product, which may be kept, to `xi` of the next.
     #[inline(always)]
     fn to_first(self, xi: &mut Units<PAIRS>, rho: &Units<PAIRS>, kept: u32, next: Step) {
@@ -488,10 +485,30 @@ impl Pair {
     }
 }
 
+/// Sets `alpha`, from the sums of top bits of each lane.
+#[inline(always)]
+pub(super) fn set_alpha<const PAIRS: usize>(
+    warp: Group<32>,
+    rho: &mut Units<PAIRS>,
+    tops: [u32; 2],
+) {
+    let lane = warp.lane();
+    let [first, second] = tops.map(|top| {
+        let top = top + warp.shuffle(top, lane ^ 1);
+        let top = top + warp.shuffle(top, lane ^ 2);
+        (top + (1 << 15)) >> 16 | BYTE
+    });
+    let [a, b, c, d] = rho[PAIRS - 1];
+    rho[PAIRS - 1] = match lane % 4 {
+        3 => [a, b, first, second],
+        _ => [a, b, c, d],
+    };
+}
+
 /// Does `work` for each of `N` units, at most 18. (No loop: one that is not unrolled would keep units in
 /// memory.)
 #[inline(always)]
-fn each<const N: usize>(mut work: impl FnMut(usize)) {
+pub(super) fn each<const N: usize>(mut work: impl FnMut(usize)) {
     macro_rules! each {
         ($($at:literal)*) => {$(
             if $at < N {
@@ -504,7 +521,7 @@ fn each<const N: usize>(mut work: impl FnMut(usize)) {
 
 /// Moves every unit a place down, and this one to the top.
 #[inline(always)]
-fn turn<const PAIRS: usize>(units: &mut Units<PAIRS>, unit: [u32; 4]) {
+pub(super) fn turn<const PAIRS: usize>(units: &mut Units<PAIRS>, unit: [u32; 4]) {
     each::<PAIRS>(
         #[inline(always)]
         |at| units[at] = if at + 1 < PAIRS { units[at + 1] } else { unit },
@@ -513,7 +530,7 @@ fn turn<const PAIRS: usize>(units: &mut Units<PAIRS>, unit: [u32; 4]) {
 
 /// The words of a unit.
 #[inline(always)]
-fn words(of: impl Fn(usize) -> u32) -> [u32; 4] {
+pub(super) fn words(of: impl Fn(usize) -> u32) -> [u32; 4] {
     [of(0), of(1), of(2), of(3)]
 }
 

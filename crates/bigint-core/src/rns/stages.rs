@@ -1,0 +1,154 @@
+//! What a block of warpgroups has in shared memory.
+
+use super::Form;
+
+/// Bytes of shared memory of a block, at most, of compute capability 9.0.
+const SHARED: u32 = 227 << 10;
+
+/// The most stages of a ring.
+const MOST_STAGES: u32 = 9;
+
+/// Matrices in shared memory, and behind them a unit of each entry for each thread, the primes and the barriers of
+/// copies.
+///
+/// Pairs go by a few, a *chunk*, whose columns are multiplied at once. Both matrices' chunks stand there, or
+/// they pass through a ring of stages, by halves. A chunk has the bytes of each 32 rows of its columns together, in groups
+/// of eight columns: sixteen bytes of each column, then the other sixteen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stages {
+    /// Pairs of groups of primes.
+    pub pairs: u32,
+    /// The most pairs of a chunk.
+    pub columns: u32,
+    /// Threads of the block.
+    pub threads: u32,
+    /// Entries of a table that is read whole.
+    pub scanned: u32,
+}
+
+impl Stages {
+    /// Those of a kernel for warpgroups.
+    pub const fn of(form: Form) -> Self {
+        Stages {
+            pairs: form.pairs,
+            columns: form.columns,
+            threads: form.threads,
+            scanned: 1 << form.window,
+        }
+    }
+
+    /// Bytes that there are for matrices.
+    #[inline(always)]
+    const fn room(self) -> u32 {
+        SHARED
+            - 16 * self.scanned * self.threads
+            - self.bytes_of_primes()
+            - 8 * (2 * MOST_STAGES + 1)
+    }
+
+    /// Chunks of a matrix.
+    #[inline(always)]
+    pub const fn chunks(self) -> u32 {
+        self.pairs.div_ceil(self.columns)
+    }
+
+    /// The first pair of a chunk; chunks are as equal as can be.
+    #[inline(always)]
+    pub const fn first(self, chunk: u32) -> u32 {
+        chunk * self.pairs / self.chunks()
+    }
+
+    /// Pairs of a chunk.
+    #[inline(always)]
+    pub const fn pairs_of(self, chunk: u32) -> u32 {
+        self.first(chunk + 1) - self.first(chunk)
+    }
+
+    /// Bytes that a matrix has for a pair.
+    #[inline(always)]
+    pub const fn bytes_of_pair(self) -> u32 {
+        1024 * self.pairs
+    }
+
+    /// Parts in which a chunk passes through the ring: the finer, the further ahead it is fetched.
+    #[inline(always)]
+    pub const fn parts(self) -> u32 {
+        match self.are_resident() {
+            true => 1,
+            false => 2,
+        }
+    }
+
+    /// The first unit of pairs that a part of a chunk's columns is multiplied by.
+    #[inline(always)]
+    pub const fn first_of_part(self, part: u32) -> u32 {
+        part * self.pairs / self.parts()
+    }
+
+    /// Bytes of a stage.
+    #[inline(always)]
+    pub const fn stage(self) -> u32 {
+        1024 * self.columns * self.pairs.div_ceil(self.parts())
+    }
+
+    /// Whether both matrices stand in shared memory.
+    #[inline(always)]
+    pub const fn are_resident(self) -> bool {
+        2 * self.pairs * self.bytes_of_pair() <= self.room()
+    }
+
+    /// Stages of the ring; one, of both matrices, where they are resident.
+    #[inline(always)]
+    pub const fn count(self) -> u32 {
+        match self.are_resident() {
+            true => 1,
+            false => {
+                let count = self.room() / self.stage();
+                if count < MOST_STAGES {
+                    count
+                } else {
+                    MOST_STAGES
+                }
+            }
+        }
+    }
+
+    /// Bytes of matrices.
+    #[inline(always)]
+    pub const fn bytes_of_matrices(self) -> u32 {
+        match self.are_resident() {
+            true => 2 * self.pairs * self.bytes_of_pair(),
+            false => self.count() * self.stage(),
+        }
+    }
+
+    /// Where the block's fours of an entry begin, of which each thread has one, in bytes.
+    #[inline(always)]
+    pub const fn entry_at(self, entry: u32) -> u32 {
+        self.bytes_of_matrices() + 16 * self.threads * entry
+    }
+
+    /// Where the primes begin, as they are in the table.
+    #[inline(always)]
+    pub const fn primes_at(self) -> u32 {
+        self.entry_at(self.scanned)
+    }
+
+    /// Bytes of the primes of both bases.
+    #[inline(always)]
+    pub const fn bytes_of_primes(self) -> u32 {
+        256 * self.pairs
+    }
+
+    /// Where the barriers begin: of each stage one that it is full and one that it has been read, and one of the primes.
+    #[inline(always)]
+    pub const fn barriers_at(self) -> u32 {
+        self.primes_at() + self.bytes_of_primes()
+    }
+
+    /// Bytes of all.
+    #[inline(always)]
+    pub const fn bytes(self) -> u32 {
+        self.barriers_at() + 8 * (2 * self.count() + 1)
+    }
+}

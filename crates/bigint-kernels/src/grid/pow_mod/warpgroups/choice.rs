@@ -1,0 +1,111 @@
+//! The entry of a table that a window wants, chosen while its squares are computed.
+
+use super::ring::Progress;
+use super::units::Lane;
+use super::{Powers, Step, each, words};
+use crate::gpu::thread::here;
+
+impl<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const SCANNED: usize,
+    const THREADS: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+{
+    /// Begins to bring the next unit of all entries to shared memory, for the thread itself.
+    #[inline(always)]
+    fn bring_unit(self, progress: &Progress) {
+        let first = Lane::of(self.units[3], self.first_of_entry(0) + 32 * progress.unit);
+        let place = here(self.team.thread());
+        each::<SCANNED>(
+            #[inline(always)]
+            |entry| {
+                let entry = entry as u32;
+                let place = Self::STAGES.entry_at(entry) / 16 + place;
+                self.shared
+                    .bring_rare_four(place, first.row(), 32 * 2 * PAIRS as u32 * entry);
+            },
+        );
+    }
+
+    /// Chooses the unit that was brought, of the entries that are told, reading it of all.
+    #[inline(always)]
+    fn choose(self, digits: [u32; 2], progress: &mut Progress) {
+        self.shared.wait();
+        let place = here(self.team.thread());
+        let mut units = [[0; 4]; SCANNED];
+        each::<SCANNED>(
+            #[inline(always)]
+            |entry| {
+                let four = Self::STAGES.entry_at(entry as u32) / 16 + place;
+                units[entry] = self.shared.four(four);
+            },
+        );
+        // One of two by each bit, from the lowest on.
+        each::<3>(
+            #[inline(always)]
+            |bit| {
+                let is_upper = digits.map(|digit| digit >> bit & 1 == 1);
+                each::<4>(
+                    #[inline(always)]
+                    |i| {
+                        if i < SCANNED >> (bit + 1) {
+                            let [lower, upper] = [units[2 * i], units[2 * i + 1]];
+                            units[i] = words(|k| if is_upper[k % 2] { upper[k] } else { lower[k] });
+                        }
+                    },
+                );
+            },
+        );
+        self.set_chosen(progress.unit, units[0]);
+        progress.unit += 1;
+        if progress.unit < 2 * PAIRS as u32 {
+            self.bring_unit(progress);
+        }
+    }
+
+    /// Begins with the entry of a window.
+    #[inline(always)]
+    pub(super) fn begin_choice(self, progress: &mut Progress) {
+        progress.unit = 0;
+        if self.arguments.scans == 1 {
+            self.bring_unit(progress);
+        }
+    }
+
+    /// Chooses the units that are left where all are read.
+    #[inline(always)]
+    pub(super) fn choose_rest(self, digits: [u32; 2], progress: &mut Progress) {
+        while self.arguments.scans == 1 && progress.unit < 2 * PAIRS as u32 {
+            self.choose(digits, progress);
+        }
+    }
+
+    /// Chooses 1, to leave Montgomery's form.
+    #[inline(always)]
+    pub(super) fn choose_one(self) {
+        let mut pair = 0;
+        while pair < PAIRS {
+            let [first, second] = [pair, PAIRS + pair].map(|pair| self.primes().of(pair));
+            let k_of = self.of_modulus(1).unit(pair);
+            self.set_chosen(pair as u32, words(|k| first[k / 2].times(k_of[k], 1)));
+            let one = words(|k| second[k / 2].times(second[k / 2].unity, second[k / 2].square));
+            self.set_chosen((PAIRS + pair) as u32, one);
+            pair += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn set_chosen(self, unit: u32, words: [u32; 4]) {
+        self.entry(self.entries).set_unit(unit as usize, words);
+    }
+
+    /// Chooses a unit while a product runs.
+    #[inline(always)]
+    pub(super) fn choose_next(self, step: Step, progress: &mut Progress) {
+        if step.chooses && progress.unit < 2 * PAIRS as u32 {
+            self.choose(step.digits, progress);
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! The powers by warpgroups: [`powers`](super::powers()) where the tensor cores read matrices from shared memory by
+//! themselves, so that four warps share what is read.
+//!
+//! **Who holds what.** A warp has a tile of sixteen numbers, as there: `xi` and `rho` in registers, in the units
+//! that [`bigint_core::rns`] draws, and the sums of a *chunk* of pairs, whose columns are multiplied at once. Chunks
+//! stand in shared memory, or pass through a ring of [`Stages`], which the first warp fills: a stage is free
+//! once all warps have read it. While the tensor cores are at work for one warpgroup, the others make residues.
+//!
+//! **Windows.** An entry of a table is chosen while its window's squares are computed. With each chunk a unit of all
+//! entries, which was on its way to shared memory since the last chunk, is read whole, and the one that is
+//! wanted goes behind the table. So the product finds one entry as if it had been told which, and memory has the time
+//! of the squares. Tables are read once a window: they leave the second cache to what is read in every step.
+//!
+//! **Steps.** A product by `M^2`, by the base, by an entry or by 1 is one by units in memory, which
+//! have been multiplied by `k[i]`, or by what `rho` takes, beforehand; a square is by these themselves.
+//!
+//! **Registers.** They hold the `8 P` residues of a lane and the sums of a chunk, and hardly more. What the compiler
+//! would compute early, or keep for later in twice the registers, is computed [`here`].
+//!
+//! **Cost**: a step and tile `8 P^2` products of matrices of 16 rows, nine and ten products of words for each residue
+//! of the first base and the second, and a load of a four for each unit of both.
+
+mod choice;
+mod ring;
+mod units;
+
+use self::ring::Progress;
+use self::units::{Lane, Primes};
+use super::powers::{BYTE, Place, Units, each, set_alpha, turn, words};
+use super::{Prime, number, row};
+use crate::gpu::block::Team;
+use crate::gpu::flat::Row;
+use crate::gpu::memory::{Any, Number};
+use crate::gpu::stretch::Stretch;
+use crate::gpu::thread::{self, here};
+use crate::gpu::warp::Group;
+use crate::gpu::warpgroup::{WideSums, wait};
+use crate::power::digit;
+use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
+
+/// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
+/// follow.
+#[derive(Clone, Copy)]
+struct Factor {
+    row: Row,
+    fours: [u32; 2],
+    /// Whether they may differ.
+    differ: bool,
+}
+
+/// A product, by itself or by a factor, and where in the table it is kept.
+#[derive(Clone, Copy)]
+struct Step {
+    squares: bool,
+    factor: Factor,
+    is_last: bool,
+    kept: u32,
+    /// The window's digits of the lane's two numbers, and whether their entries are chosen meanwhile.
+    digits: [u32; 2],
+    chooses: bool,
+}
+
+/// Who the calling thread is.
+#[derive(Clone, Copy)]
+struct Powers<
+    'a,
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const SCANNED: usize,
+    const THREADS: u32,
+> {
+    team: Team<THREADS>,
+    warp: Group<32>,
+    arguments: &'a RnsArguments,
+    /// The table, and the matrices in it.
+    table: Row,
+    matrices: Row,
+    /// Units of numbers, of moduli and of `M^2`, and tables.
+    units: [Row; 4],
+    shared: Stretch,
+    /// The warp's tile in the launch.
+    tile: u32,
+    /// The exponents of the lane's two numbers.
+    exponents: [Number<Any>; 2],
+    /// Powers in a table.
+    entries: u32,
+}
+
+/// The block's powers, by so many pairs in so many chunks, of at most so many.
+///
+/// # Safety
+/// As for [`radix`](super::radix).
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn warpgroups<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const SCANNED: usize,
+    const THREADS: u32,
+>(
+    arguments: &RnsArguments,
+) {
+    // SAFETY: by this function's own contract.
+    let (team, table, [units, own, radix, tables, _]) = unsafe {
+        (
+            Team::<THREADS>::new(),
+            row(arguments.table),
+            arguments.scratch.map(|address| row(address)),
+        )
+    };
+    let warp = team.warp();
+    let tile = thread::block_index() * (THREADS / 32) + thread::index_in_block() / 32;
+    let exponent = |half: u32| {
+        let index = TILE * tile + 8 * half + warp.lane() / 4;
+        // SAFETY: as before.
+        unsafe { number(&arguments.e, index, arguments.count) }
+    };
+    let plan = RnsPlan {
+        pairs: PAIRS as u32,
+        ..arguments.plan
+    };
+    let powers = Powers::<PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS> {
+        team,
+        warp,
+        arguments,
+        table,
+        matrices: table.up(plan.matrices_at()),
+        units: [units, own, radix, tables],
+        shared: Stretch::new(team, 0),
+        tile,
+        exponents: [exponent(0), exponent(1)],
+        entries: 1 << arguments.window,
+    };
+    powers.run();
+}
+
+impl<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const SCANNED: usize,
+    const THREADS: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+{
+    const STAGES: Stages = {
+        let stages = Stages {
+            pairs: PAIRS as u32,
+            columns: COLUMNS as u32,
+            threads: THREADS,
+            scanned: SCANNED as u32,
+        };
+        assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3 && THREADS.is_multiple_of(128));
+        assert!(SCANNED == 4 || SCANNED == 8);
+        stages
+    };
+
+    #[inline(always)]
+    fn run(self) {
+        let mut progress = self.fetch_first();
+        if Self::STAGES.are_resident() && TILE * (self.tile / 4 * 4) >= self.arguments.count {
+            // The block meets no more.
+            return;
+        }
+        let mut place = Place::first(self.arguments);
+        let mut now = self.step(place);
+        let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
+        loop {
+            if place.step == 0 || place.step == self.entries - 1 {
+                self.begin(place.step == 0, &mut xi, &mut rho);
+            }
+            let tops = self.to_second(&xi, &mut rho, now, &mut progress);
+            set_alpha(self.warp, &mut rho, tops);
+            if now.is_last {
+                break;
+            }
+            place.advance(self.arguments);
+            let next = self.step(place);
+            if next.is_last {
+                self.choose_one();
+            } else if place.square == self.arguments.window {
+                self.choose_rest(next.digits, &mut progress);
+            } else if place.square == 0 && place.step > self.entries {
+                self.begin_choice(&mut progress);
+            }
+            self.to_first(&mut xi, &rho, now.kept, next, &mut progress);
+            if place.step == self.entries {
+                // All entries are there.
+                self.begin_choice(&mut progress);
+            }
+            now = next;
+        }
+        each::<PAIRS>(
+            #[inline(always)]
+            |at| {
+                self.own().set_unit(PAIRS + at, rho[at]);
+            },
+        );
+    }
+
+    /// The step at a place.
+    #[inline(always)]
+    fn step(self, place: Place) -> Step {
+        let (entries, bits) = (self.entries, self.arguments.window);
+        let scans = self.arguments.scans == 1;
+        let (step, windows) = (place.step, place.windows);
+        let is_of_table = step < entries;
+        let is_last = !is_of_table && windows == 0;
+        let is_of_window = !is_of_table && !is_last;
+        // The second power comes before the base can be read as an entry.
+        let squares = step == 1 || is_of_window && place.square < bits;
+        let digits = match is_of_window {
+            true => self.exponents.map(|e| digit(e, windows - 1, bits)),
+            false => [1, 1],
+        };
+        let is_by_radix = step == 0 || step == entries - 1;
+        let is_chosen = is_last || scans && is_of_window;
+        // A square is by `k` in the first base, which is of the modulus.
+        let factor = match is_by_radix || squares {
+            true => Factor {
+                row: self.units[if squares { 1 } else { 2 }],
+                fours: [self.first_four(self.tile_of_modulus()); 2],
+                differ: false,
+            },
+            false => Factor {
+                row: self.units[3],
+                fours: digits
+                    .map(|digit| self.first_of_entry(if is_chosen { entries } else { digit })),
+                differ: !is_chosen,
+            },
+        };
+        Step {
+            squares,
+            factor,
+            is_last,
+            kept: match is_of_table {
+                true => (step + 1) & (entries - 1),
+                false => entries,
+            },
+            digits,
+            chooses: scans && is_of_window && squares,
+        }
+    }
+
+    #[inline(always)]
+    fn tile_of_modulus(self) -> u32 {
+        match self.arguments.moduli {
+            1 => 0,
+            _ => self.tile,
+        }
+    }
+
+    /// The lane's first four of a tile's units. The lane has every 32nd: of the first base's pairs, then of the
+    /// second's.
+    #[inline(always)]
+    fn first_four(self, tile: u32) -> u32 {
+        2 * PAIRS as u32 * tile * 32 + self.warp.lane()
+    }
+
+    /// The first four of an entry of tables. Behind a table is what was chosen.
+    #[inline(always)]
+    fn first_of_entry(self, entry: u32) -> u32 {
+        self.first_four(self.tile * (self.entries + 1) + entry)
+    }
+
+    /// Units of the warp's tile.
+    #[inline(always)]
+    fn own(self) -> Lane {
+        Lane::of(self.units[0], self.first_four(self.tile))
+    }
+
+    /// Units of moduli, or of `M^2`.
+    #[inline(always)]
+    fn of_modulus(self, which: usize) -> Lane {
+        Lane::of(self.units[which], self.first_four(self.tile_of_modulus()))
+    }
+
+    /// Units of an entry of tables.
+    #[inline(always)]
+    fn entry(self, entry: u32) -> Lane {
+        Lane::of(self.units[3], self.first_of_entry(entry))
+    }
+
+    /// Units of a factor, from one on.
+    #[inline(always)]
+    fn factors(self, factor: Factor, from: usize, pairs: usize) -> [[u32; 4]; COLUMNS] {
+        let [first, second] = factor.fours.map(|four| Lane::of(factor.row, four));
+        let mut units = of_pairs(pairs, |i| first.unit(from + i));
+        if factor.differ {
+            let others: [_; COLUMNS] = of_pairs(pairs, |i| second.unit(from + i));
+            units = of_pairs(pairs, |i| {
+                let ([a, _, c, _], [_, b, _, d]) = (units[i], others[i]);
+                [a, b, c, d]
+            });
+        }
+        units
+    }
+
+    /// The primes of bases.
+    #[inline(always)]
+    fn primes(self) -> Primes {
+        let four = Self::STAGES.primes_at() / 16 + here(self.warp.lane() % 4);
+        Primes(self.shared.from_word(2 * four))
+    }
+
+    /// A unit of the first base, with the byte 1 in the place that has no prime.
+    #[inline(always)]
+    fn with_byte(self, pair: usize, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
+        match pair == PAIRS - 1 && self.warp.lane() % 4 == 3 {
+            true => [a, b, BYTE, BYTE],
+            false => [a, b, c, d],
+        }
+    }
+
+    /// Sets the base, or else 1, as it is, and its `xi` for a product by `M^2`.
+    #[inline(always)]
+    fn begin(self, is_base: bool, xi: &mut Units<PAIRS>, rho: &mut Units<PAIRS>) {
+        let mut at = 0;
+        while at < PAIRS {
+            let primes = self.primes();
+            let [first, second] = [at, PAIRS + at].map(|pair| primes.of(pair));
+            let of = |primes: [Prime; 2], unit: usize| match is_base {
+                true => self.own().unit(unit),
+                false => words(|k| primes[k / 2].unity),
+            };
+            let (x, y) = (of(first, at), self.of_modulus(2).unit(at));
+            let product = words(|k| first[k / 2].times(x[k], y[k]));
+            turn(xi, self.with_byte(at, product));
+            turn(rho, of(second, PAIRS + at));
+            at += 1;
+        }
+    }
+
+    /// Keeps residues, made less than their primes, in a table.
+    #[inline(always)]
+    fn keep(self, primes: [Prime; 2], unit: usize, entry: u32, residues: [u32; 4]) {
+        let residues = words(|k| primes[k / 2].least(residues[k]));
+        self.entry(entry).set_unit(unit, residues);
+    }
+
+    /// From `xi` of a product to its `rho`; gives the sums of their top bits.
+    #[inline(always)]
+    fn to_second(
+        self,
+        xi: &Units<PAIRS>,
+        rho: &mut Units<PAIRS>,
+        now: Step,
+        progress: &mut Progress,
+    ) -> [u32; 2] {
+        let mut tops = [0; 2];
+        each::<CHUNKS>(
+            #[inline(always)]
+            |chunk| {
+                let sums = self.multiplied(0, chunk as u32, xi, progress);
+                let [first, pairs] = Self::chunk(chunk);
+                self.choose_next(now, progress);
+                let sums = wait(sums);
+                self.release(progress);
+                let (own, primes) = (self.of_modulus(1), self.primes());
+                if now.squares {
+                    each::<COLUMNS>(
+                        #[inline(always)]
+                        |i| {
+                            if i < pairs {
+                                let unit = PAIRS + first + i;
+                                let (primes, modulus) = (primes.of(unit), own.unit(unit));
+                                let x = rho[first + i];
+                                let square = words(|k| primes[k / 2].times(x[k], x[k]));
+                                let by = words(|k| primes[k / 2].square);
+                                rho[first + i] = product(primes, &sums[i], square, by, modulus);
+                            }
+                        },
+                    );
+                } else {
+                    let factors = self.factors(now.factor, PAIRS + first, pairs);
+                    each::<COLUMNS>(
+                        #[inline(always)]
+                        |i| {
+                            if i < pairs {
+                                let unit = PAIRS + first + i;
+                                let (primes, modulus) = (primes.of(unit), own.unit(unit));
+                                let x = rho[first + i];
+                                rho[first + i] = product(primes, &sums[i], x, factors[i], modulus);
+                            }
+                        },
+                    );
+                }
+                each::<COLUMNS>(
+                    #[inline(always)]
+                    |i| {
+                        if i < pairs {
+                            let made = rho[first + i];
+                            let is_last = first + i == PAIRS - 1 && self.warp.lane() % 4 == 3;
+                            let top = |k: usize| made[k] >> (PRIME_BITS - 16);
+                            let upper = |k: usize| if is_last { 0 } else { top(k) };
+                            tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
+                        }
+                    },
+                );
+                if now.kept < self.entries {
+                    each::<COLUMNS>(
+                        #[inline(always)]
+                        |i| {
+                            if i < pairs {
+                                let (pair, primes) = (first + i, primes.of(PAIRS + first + i));
+                                let form = words(|k| {
+                                    primes[k / 2].times(rho[pair][k], primes[k / 2].square)
+                                });
+                                self.keep(primes, PAIRS + pair, now.kept, form);
+                            }
+                        },
+                    );
+                }
+            },
+        );
+        tops
+    }
+
+    /// From `rho` of a product, which may be kept, to `xi` of the next.
+    #[inline(always)]
+    fn to_first(
+        self,
+        xi: &mut Units<PAIRS>,
+        rho: &Units<PAIRS>,
+        kept: u32,
+        next: Step,
+        progress: &mut Progress,
+    ) {
+        each::<CHUNKS>(
+            #[inline(always)]
+            |chunk| {
+                let sums = self.multiplied(1, chunk as u32, rho, progress);
+                let [first, pairs] = Self::chunk(chunk);
+                if kept == self.entries {
+                    self.choose_next(next, progress);
+                }
+                let sums = wait(sums);
+                self.release(progress);
+                let primes = self.primes();
+                let prime = |i: usize, k: usize| primes.of(first + i)[k / 2];
+                // Here and not where it is wanted: sums take twice the registers, or four times.
+                let reduced = |i: usize, k: usize| here(prime(i, k).reduced(sum(&sums[i], k)));
+                let mut z: [_; COLUMNS] = of_pairs(pairs, |i| words(|k| reduced(i, k)));
+                if kept < self.entries {
+                    let own = self.of_modulus(1);
+                    each::<COLUMNS>(
+                        #[inline(always)]
+                        |i| {
+                            if i < pairs {
+                                let k_of = own.unit(first + i);
+                                let form = words(|k| prime(i, k).times(z[i][k], k_of[k]));
+                                self.keep(primes.of(first + i), first + i, kept, form);
+                            }
+                        },
+                    );
+                }
+                if next.squares {
+                    z = of_pairs(pairs, |i| words(|k| prime(i, k).times(z[i][k], z[i][k])));
+                }
+                let factors = self.factors(next.factor, first, pairs);
+                each::<COLUMNS>(
+                    #[inline(always)]
+                    |i| {
+                        if i < pairs {
+                            let made = |k: usize| prime(i, k).times(z[i][k], factors[i][k]);
+                            let made = words(|k| here(made(k)));
+                            xi[first + i] = self.with_byte(first + i, made);
+                        }
+                    },
+                );
+            },
+        );
+    }
+
+    /// The first pair of a chunk, and how many there are.
+    #[inline(always)]
+    fn chunk(chunk: usize) -> [usize; 2] {
+        let chunk = chunk as u32;
+        [Self::STAGES.first(chunk), Self::STAGES.pairs_of(chunk)].map(|pairs| pairs as usize)
+    }
+}
+
+/// A unit for each of the pairs of a chunk.
+#[inline(always)]
+fn of_pairs<const COLUMNS: usize>(
+    pairs: usize,
+    unit: impl Fn(usize) -> [u32; 4],
+) -> [[u32; 4]; COLUMNS] {
+    let mut units = [[0; 4]; COLUMNS];
+    each::<COLUMNS>(
+        #[inline(always)]
+        |i| {
+            if i < pairs {
+                units[i] = unit(i);
+            }
+        },
+    );
+    units
+}
+
+/// The products of a unit `x`, and of what the sums make and a modulus, over `F`.
+#[inline(always)]
+fn product(
+    primes: [Prime; 2],
+    sums: &WideSums,
+    x: [u32; 4],
+    y: [u32; 4],
+    modulus: [u32; 4],
+) -> [u32; 4] {
+    words(|k| {
+        let prime = primes[k / 2];
+        let q = prime.reduced(sum(sums, k));
+        let product = u64::from(x[k]) * u64::from(y[k]);
+        here(prime.reduced(u64::from(q) * u64::from(modulus[k]) + product))
+    })
+}
+
+/// The sum that the digits of word `k` make, as [`powers`](super::powers()) has it.
+#[inline(always)]
+fn sum(sums: &WideSums, k: usize) -> u64 {
+    let [low, high] = [0, 4].map(|digits| {
+        let at = 8 * (k / 2) + digits + 2 * (k % 2);
+        sums[at].wrapping_add(sums[at + 1] << 8) ^ 1 << 31
+    });
+    (u64::from(high) << 16) + u64::from(low)
+}

@@ -1,0 +1,217 @@
+//! The matrices of a block of warpgroups: copies to shared memory, and products by what has come.
+
+use super::{Powers, Units, each};
+use crate::gpu::arrivals::Arrivals;
+use crate::gpu::thread::here;
+use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add};
+use bigint_core::rns::RnsArguments;
+
+/// A stage of the ring, and the phase of its barriers.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    stage: u32,
+    phase: u32,
+}
+
+impl Turn {
+    #[inline(always)]
+    fn advance(&mut self, stages: u32) {
+        self.stage += 1;
+        if self.stage == stages {
+            *self = Turn {
+                stage: 0,
+                phase: self.phase ^ 1,
+            };
+        }
+    }
+}
+
+/// How far copies and choices have come.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
+    /// The stage that is read next, and the one that is filled next.
+    read: Turn,
+    filled: Turn,
+    /// Whether no chunk has been read. One is read before the stages of the one before are filled again: until then
+    /// the other warps have read them too.
+    is_first: bool,
+    /// The next part of both matrices' chunks, and how many are left to be fetched.
+    part: u32,
+    left: u32,
+    /// The next unit of the entry that is chosen.
+    pub unit: u32,
+}
+
+impl<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const SCANNED: usize,
+    const THREADS: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+{
+    /// Fetches the primes, and both matrices or the first chunks, and waits for the primes.
+    #[inline(always)]
+    pub(super) fn fetch_first(self) -> Progress {
+        let stages = Self::STAGES;
+        let RnsArguments {
+            windows, window, ..
+        } = *self.arguments;
+        let products = self.entries + windows as u32 * (window + 1) + 1;
+        let mut progress = Progress {
+            read: Turn { stage: 0, phase: 0 },
+            filled: Turn { stage: 0, phase: 0 },
+            is_first: true,
+            part: 0,
+            left: (2 * products - 1) * CHUNKS as u32 * stages.parts(),
+            unit: 0,
+        };
+        let is_first = self.team.thread() == 0;
+        let primes = self.barrier(2 * stages.count());
+        if is_first {
+            primes.set(1);
+            let mut stage = 0;
+            while stage < stages.count() {
+                self.barrier(2 * stage).set(1);
+                self.barrier(2 * stage + 1).set(THREADS / 32);
+                stage += 1;
+            }
+        }
+        self.team.sync();
+        if is_first {
+            primes.bring(
+                self.shared,
+                stages.primes_at(),
+                self.table,
+                0,
+                stages.bytes_of_primes(),
+            );
+        }
+        if stages.are_resident() {
+            if is_first {
+                let bytes = stages.bytes_of_matrices();
+                self.barrier(0)
+                    .bring(self.shared, 0, self.matrices, 0, bytes);
+            }
+            self.barrier(0).wait(0);
+        } else {
+            let mut stage = 0;
+            while stage < stages.count() {
+                self.fetch(&mut progress, is_first);
+                stage += 1;
+            }
+        }
+        primes.wait(0);
+        progress
+    }
+
+    /// A barrier of copies: of a stage that it is full and that it has been read, and of the primes.
+    #[inline(always)]
+    fn barrier(self, at: u32) -> Arrivals {
+        Arrivals::at(self.shared, Self::STAGES.barriers_at() + 8 * at)
+    }
+
+    /// Fetches the next part of a chunk, if this is the lane that does.
+    #[inline(always)]
+    fn fetch(self, progress: &mut Progress, is_lane: bool) {
+        let stages = Self::STAGES;
+        let Turn { stage, .. } = progress.filled;
+        let at = progress.part;
+        if is_lane && progress.left > 0 {
+            // The second matrix follows the first.
+            let (chunk, part) = (at / stages.parts(), at % stages.parts());
+            let (matrix, chunk) = (chunk / CHUNKS as u32, chunk % CHUNKS as u32);
+            let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
+            let row = 1024 * stages.pairs_of(chunk);
+            let from = stages.bytes_of_pair() * (PAIRS as u32 * matrix + stages.first(chunk));
+            let (to, bytes) = (stages.stage() * stage, row * (end - first));
+            let full = self.barrier(2 * stage);
+            full.bring(self.shared, to, self.matrices, from + row * first, bytes);
+        }
+        progress.filled.advance(stages.count());
+        progress.left = progress.left.saturating_sub(1);
+        let all = 2 * CHUNKS as u32 * stages.parts();
+        progress.part = if at + 1 < all { at + 1 } else { 0 };
+    }
+
+    /// Begins to multiply units by the columns of a chunk of a matrix.
+    #[inline(always)]
+    pub(super) fn multiplied(
+        self,
+        matrix: usize,
+        chunk: u32,
+        units: &Units<PAIRS>,
+        progress: &Progress,
+    ) -> [WideSums; COLUMNS] {
+        let stages = Self::STAGES;
+        let pairs = stages.pairs_of(chunk);
+        let mut sums = [[0; 16]; COLUMNS];
+        let mut turn = progress.read;
+        each::<2>(
+            #[inline(always)]
+            |part| {
+                let part = part as u32;
+                if part >= stages.parts() {
+                    return;
+                }
+                let from = match stages.are_resident() {
+                    true => {
+                        stages.bytes_of_pair()
+                            * (PAIRS as u32 * matrix as u32 + stages.first(chunk))
+                    }
+                    false => {
+                        self.barrier(2 * turn.stage).wait(turn.phase);
+                        stages.stage() * turn.stage
+                    }
+                };
+                turn.advance(stages.count());
+                begin();
+                let columns = self.shared.columns(here(from));
+                let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
+                each::<PAIRS>(
+                    #[inline(always)]
+                    |s| {
+                        if (first..end).contains(&(s as u32)) {
+                            let columns = columns.up(1024 * pairs * (s as u32 - first));
+                            multiply_add(&mut sums, pairs, units[s], columns, s > 0);
+                        }
+                    },
+                );
+            },
+        );
+        commit();
+        sums
+    }
+
+    /// Gives back the stages of a chunk, and fills as many that were read before.
+    #[inline(always)]
+    pub(super) fn release(self, progress: &mut Progress) {
+        let stages = Self::STAGES;
+        if stages.are_resident() {
+            return;
+        }
+        let mut part = 0;
+        while part < stages.parts() {
+            if self.warp.lane() == 0 {
+                self.barrier(2 * progress.read.stage + 1).arrive();
+            }
+            progress.read.advance(stages.count());
+            part += 1;
+        }
+        if progress.is_first {
+            progress.is_first = false;
+            return;
+        }
+        let is_lane = self.team.thread() == 0;
+        while part > 0 {
+            if is_lane && progress.left > 0 {
+                // That it has been read once less often than it was filled.
+                let Turn { stage, phase } = progress.filled;
+                self.barrier(2 * stage + 1).wait(phase ^ 1);
+            }
+            self.fetch(progress, is_lane);
+            part -= 1;
+        }
+        self.warp.sync();
+    }
+}
