@@ -140,7 +140,7 @@ fn measure(
         let [least, quarter, median, more] = [0, 1, 2, 3].map(|i| times[i * (times.len() - 1) / 4]);
         let spread = 100.0 * (more - quarter) / median;
         println!(
-            "{what:<32}{who:<16}{median:>8.2} us   least {least:>8.2}   spread {spread:>4.1} %"
+            "{what:<32}{who:<16}{median:>8.3} us   least {least:>8.3}   spread {spread:>4.1} %"
         );
     }
 }
