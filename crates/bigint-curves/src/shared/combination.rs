@@ -19,9 +19,6 @@ pub trait Group {
     /// A point of the table of `G`.
     type Fixed: Copy;
 
-    /// What the points of a table of `Q` have in common, and sums of them leave out.
-    type Scale: Copy;
-
     /// The point that adds nothing.
     fn identity() -> Self::Point;
 
@@ -42,6 +39,12 @@ pub trait Group {
 
     /// The image of a point by the endomorphism, where the curve has one.
     fn image(q: Self::Multiple) -> Self::Multiple;
+}
+
+/// A group, and how tables of `Q` are made for it.
+pub trait Table: Group {
+    /// What the points of a table have in common, and sums of them leave out.
+    type Scale: Copy;
 
     /// The table's entry of `Q` as long as there are no others.
     fn first(q: Self::Point) -> Self::Multiple;
@@ -85,9 +88,32 @@ pub trait Digits {
     fn digit(&self, term: usize, window: u32) -> Option<Digit>;
 }
 
-/// [`Group::fill`] where points have nothing in common.
+impl<G: Direct> Table for G {
+    type Scale = ();
+
+    #[inline(always)]
+    fn first(q: Self::Point) -> Self::Multiple {
+        Self::multiple(q)
+    }
+
+    #[inline(always)]
+    fn fill(
+        table: &mut [Self::Multiple; ENTRIES],
+        q: Self::Point,
+        are_odd: bool,
+    ) -> (Self::Scale, bool) {
+        ((), fill_directly::<Self>(table, q, are_odd))
+    }
+
+    #[inline(always)]
+    fn restored(sum: Self::Point, (): ()) -> Self::Point {
+        sum
+    }
+}
+
+/// [`Table::fill`] where points have nothing in common.
 #[inline(always)]
-pub fn fill_directly<G: Direct>(
+fn fill_directly<G: Direct>(
     table: &mut [G::Multiple; ENTRIES],
     q: G::Point,
     are_odd: bool,
@@ -131,7 +157,7 @@ pub fn digit_of(limb: u32, bits: u32, window: u32) -> Option<Digit> {
 /// `u G + v Q`, and whether a formula failed: then the sum is not this one. `u` has `places` places, whose points
 /// `fixed` finds.
 #[inline(always)]
-pub fn combine<G: Group, D: Digits>(
+pub fn combine<G: Table, D: Digits>(
     q: G::Point,
     digits: &D,
     places: u32,

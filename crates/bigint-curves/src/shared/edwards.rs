@@ -18,7 +18,7 @@
 //!
 //! Cost: 8 products for a sum, 7 with `(x, y)`, 7 products and squares for a double.
 
-use super::combination::{Digits, Direct, ENTRIES, Group, combine, fill_directly};
+use super::combination::{Digits, Direct, Group, combine};
 use super::curves::{D, D2, ROOT_OF_MINUS_1};
 use super::field::{Field, Limbs, power};
 use core::marker::PhantomData;
@@ -117,7 +117,6 @@ impl<F: Field> Group for Points<F> {
     type Point = Point<F::Element>;
     type Multiple = Multiple<F::Element>;
     type Fixed = Fixed<F::Element>;
-    type Scale = ();
 
     #[inline(always)]
     fn identity() -> Self::Point {
@@ -172,25 +171,6 @@ impl<F: Field> Group for Points<F> {
     #[inline(always)]
     fn image(q: Self::Multiple) -> Self::Multiple {
         q
-    }
-
-    #[inline(always)]
-    fn first(q: Self::Point) -> Self::Multiple {
-        Self::multiple(q)
-    }
-
-    #[inline(always)]
-    fn fill(
-        table: &mut [Self::Multiple; ENTRIES],
-        q: Self::Point,
-        are_odd: bool,
-    ) -> (Self::Scale, bool) {
-        ((), fill_directly::<Self>(table, q, are_odd))
-    }
-
-    #[inline(always)]
-    fn restored(sum: Self::Point, (): ()) -> Self::Point {
-        sum
     }
 }
 

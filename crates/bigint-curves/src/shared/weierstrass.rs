@@ -18,7 +18,7 @@
 //!
 //! Cost: 14 products and squares for a sum, 11 if `Z2` is 1, 7 for a double if `a` is 0 and 8 if it is -3.
 
-use super::combination::{Digits, Direct, ENTRIES, Group, combine, fill_directly};
+use super::combination::{Digits, Direct, ENTRIES, Group, Table, combine};
 use super::field::{Field, Limbs, power};
 use core::marker::PhantomData;
 
@@ -37,7 +37,7 @@ pub trait Curve: Sized {
     /// A third root of 1, if `(x, y)` to `(BETA x, y)` is an endomorphism that halves numbers.
     const BETA: Option<Limbs>;
     /// The group whose formulas are for sums of many points.
-    type Sums: Group<Point = Jacobian<Element<Self>>, Fixed = Affine<Element<Self>>>;
+    type Sums: Table<Point = Jacobian<Element<Self>>, Fixed = Affine<Element<Self>>>;
 }
 
 /// An element of a curve's field.
@@ -172,7 +172,6 @@ impl<C: Curve> Group for Points<C> {
     type Point = Jacobian<Element<C>>;
     type Multiple = Multiple<Element<C>>;
     type Fixed = Affine<Element<C>>;
-    type Scale = ();
 
     #[inline(always)]
     fn identity() -> Self::Point {
@@ -237,25 +236,6 @@ impl<C: Curve> Group for Points<C> {
         }
         q
     }
-
-    #[inline(always)]
-    fn first(q: Self::Point) -> Self::Multiple {
-        Self::multiple(q)
-    }
-
-    #[inline(always)]
-    fn fill(
-        table: &mut [Self::Multiple; ENTRIES],
-        q: Self::Point,
-        are_odd: bool,
-    ) -> (Self::Scale, bool) {
-        ((), fill_directly::<Self>(table, q, are_odd))
-    }
-
-    #[inline(always)]
-    fn restored(sum: Self::Point, (): ()) -> Self::Point {
-        sum
-    }
 }
 
 impl<C: Curve> Direct for Points<C> {
@@ -297,7 +277,6 @@ impl<C: Curve> Group for OverOneZ<C> {
     type Point = Jacobian<Element<C>>;
     type Multiple = Affine<Element<C>>;
     type Fixed = Affine<Element<C>>;
-    type Scale = Element<C>;
 
     #[inline(always)]
     fn identity() -> Self::Point {
@@ -336,6 +315,10 @@ impl<C: Curve> Group for OverOneZ<C> {
         }
         q
     }
+}
+
+impl<C: Curve> Table for OverOneZ<C> {
+    type Scale = Element<C>;
 
     #[inline(always)]
     fn first(q: Self::Point) -> Self::Multiple {
