@@ -93,11 +93,22 @@ impl BackendName {
 
 /// Reads an algorithm's name.
 pub fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
-    let known = || std::iter::once(Algorithm::Auto).chain(Algorithm::NAMED);
+    let known = || {
+        let choosing = [Algorithm::Auto, Algorithm::AutoVartime];
+        choosing.into_iter().chain(Algorithm::NAMED)
+    };
     PossibleValuesParser::new(known().map(Algorithm::name)).map(move |name| {
         let named = known().find(|algorithm| algorithm.name() == name);
         named.unwrap_or_default()
     })
+}
+
+/// Whether an algorithm's name says something of an operation.
+pub fn binds(algorithm: Algorithm, operation: Operation) -> bool {
+    match algorithm {
+        Algorithm::AutoVartime => operation.has(Algorithm::WindowVartime),
+        named => operation.has(named),
+    }
 }
 
 /// Reads the name of an operation.

@@ -18,7 +18,7 @@ use self::ceilings::Ceilings;
 use self::papers::Paper;
 use self::rows::Rows;
 use self::sample::{Times, arranged, operand, time};
-use crate::backend::{BackendName, algorithm_parser, operation};
+use crate::backend::{BackendName, algorithm_parser, binds, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
 use crate::output;
@@ -288,7 +288,7 @@ fn check(arguments: &Arguments, back_end: BackEnd) -> Result<(), Failure> {
         return Err(Failure::Usage(what.to_owned()));
     }
     let algorithm = arguments.algorithm;
-    let has_it = |operation: &Operation| operation.has(algorithm);
+    let has_it = |operation: &Operation| binds(algorithm, *operation);
     if algorithm != Algorithm::Auto && !arguments.operations.iter().any(has_it) {
         return Err(Failure::Usage(format!(
             "--algorithm {} would do nothing: no operation that is to be measured has it",

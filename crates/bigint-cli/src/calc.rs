@@ -13,7 +13,7 @@ use bigint_host::expression::{Formulas, Function};
 use bigint_host::{Integers, Limb};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use crate::backend::{BackendName, algorithm_parser};
+use crate::backend::{BackendName, algorithm_parser, binds};
 use crate::column::read_column;
 use crate::computation::Computation;
 use crate::expression::{self, Expressions, Operand};
@@ -375,7 +375,7 @@ fn check_algorithm(operands: &Operands, algorithm: Algorithm) -> Result<(), Fail
             .flat_map(|formula| formula.functions())
     };
     let operations = || functions().flat_map(Function::operations);
-    if algorithm == Algorithm::Auto || operations().any(|operation| operation.has(algorithm)) {
+    if algorithm == Algorithm::Auto || operations().any(|operation| binds(algorithm, *operation)) {
         return Ok(());
     }
     let mut known: Vec<String> = Vec::new();

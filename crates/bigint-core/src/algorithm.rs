@@ -22,6 +22,8 @@ pub enum Algorithm {
     /// thresholds.
     #[default]
     Auto,
+    /// As [`Algorithm::Auto`], where anybody may know the exponents of powers: their time may depend on them.
+    AutoVartime,
     /// Addition or subtraction limb after limb, each handing its carry to the next.
     Ripple,
     /// Addition or subtraction of all limbs at once: the limbs that generate a carry and those that
@@ -74,7 +76,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm but [`Algorithm::Auto`].
+    /// Every algorithm but [`Algorithm::Auto`] and [`Algorithm::AutoVartime`], which choose one.
     pub const NAMED: [Algorithm; 18] = [
         Algorithm::Ripple,
         Algorithm::CarryLookahead,
@@ -100,6 +102,7 @@ impl Algorithm {
     pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Auto => "auto",
+            Algorithm::AutoVartime => "auto_vartime",
             Algorithm::Ripple => "ripple",
             Algorithm::CarryLookahead => "carry_lookahead",
             Algorithm::Limbwise => "limbwise",

@@ -173,7 +173,7 @@ functions! {
     /// `pow(a, e, m)`; of a negative `e` a power of the inverse.
     powmod POWMOD(a, e, m) long: |on, x| Made::columns([powers(on, x[0], x[1], x[2])?]),
         lazy |x| apply::<3>(Operation::PowMod, x),
-        device |on, x| Made::columns([on.using(Algorithm::WindowVartime).pow_mod(x[0], x[1], x[2])?]);
+        device |on, x| Made::columns([on.using(Algorithm::AutoVartime).pow_mod(x[0], x[1], x[2])?]);
     /// `a + b` modulo `m`, of `a` and `b` below `m`.
     mod_add MOD_ADD(a, b, m) short and device: |on, x| Made::columns([on.mod_add(x[0], x[1], x[2])?]);
     /// `a - b` modulo `m`, of `a` and `b` below `m`.
@@ -329,7 +329,7 @@ pub fn chosen(mask: &[bool], a: &Integers, b: &Integers) -> Result<Integers, Err
 
 /// Powers modulo numbers. Nothing here is secret, so the time may depend on the exponent.
 fn powers(on: On<'_>, a: &Integers, e: &Integers, m: &Integers) -> Result<Integers, Error> {
-    let on = &on.using(Algorithm::WindowVartime);
+    let on = &on.using(Algorithm::AutoVartime);
     if e.signs().iter().all(|&signs| signs == 0) {
         return on.pow_mod(a, e, m);
     }

@@ -6,6 +6,7 @@
 //! cargo run --release -p bigint-host --example rsa -- sign key.pem MESSAGE... > signatures.hex
 //! openssl dgst -sha256 -sign key.pem -out one.bin MESSAGE
 //! cargo run --release -p bigint-host --example rsa -- verify key.pem MESSAGE one.bin
+//! cargo run --release -p bigint-host --example rsa -- rate key.pem 200000
 //! ```
 //!
 //! A signature is `s = h^d mod n` for the padded SHA-256 `h` of a message (PKCS #1 v1.5).
@@ -23,13 +24,14 @@
 //! engine overwrites what it had of the key, but nothing does so with the key's file as it was
 //! read and parsed: it is an example of the arithmetic, and no tool to keep secrets with.
 
-use bigint_host::{Batch, BigUint, Engine, MontgomeryParams, Residues};
+use bigint_host::{Batch, BigUint, Engine, Layout, Limb, MontgomeryParams, Residues, Shape};
 use pkcs1::RsaPrivateKey;
 use pkcs8::{PrivateKeyInfo, SecretDocument};
 use sha2::{Digest, Sha256};
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
@@ -83,34 +85,38 @@ impl Key {
         let difference = of_p.sub(&Residues::new(&of_q, p)?)?;
         let quotient = difference.mul(&self.coefficient)?.retrieve()?;
         let signatures = self.engine.mul_add(&quotient, q.moduli(), &of_q)?;
-        if self.opened(&signatures)? != hashes.to_biguints()? {
+        if self.opened(&signatures)?.rows()? != hashes.rows()? {
             return Err("a signature does not open: the key is none, or memory failed".into());
         }
-        let signatures = signatures.to_biguints()?.into_iter();
-        Ok(signatures.map(|number| self.bytes(&number)).collect())
+        let rows = signatures.rows()?;
+        let rows = rows.chunks_exact(signatures.width());
+        Ok(rows.map(|row| self.bytes(row)).collect())
     }
 
     /// Whether each is the signature of its message.
     fn verify(&self, messages: &[&[u8]], signatures: &[&[u8]]) -> Result<Vec<bool>> {
-        let numbers: Vec<_> = signatures
-            .iter()
-            .map(|bytes| BigUint::from_bytes_be(bytes))
-            .collect();
-        let modulus = &self.modulus.to_biguints()?[0];
-        let opened = self.opened(&self.engine.batch_from_biguints(&numbers)?)?;
-        let hashes = self.padded(messages)?.to_biguints()?;
-        let is_good = |i: usize| {
-            signatures[i].len() == self.length && numbers[i] < *modulus && opened[i] == hashes[i]
-        };
-        Ok((0..messages.len()).map(is_good).collect())
+        let modulus = self.bytes(&self.modulus.rows()?);
+        let width = self.modulus.width();
+        let fits = |bytes: &&[u8]| bytes.len() == self.length && **bytes < *modulus;
+        let limbs = signatures.iter().flat_map(|bytes| match fits(bytes) {
+            true => limbs(bytes, width),
+            false => limbs(&[], width),
+        });
+        let shape = Shape::new(signatures.len(), width, Layout::Contiguous);
+        let numbers = self.engine.batch_from_limbs(limbs.collect(), shape)?;
+        let (opened, hashes) = (self.opened(&numbers)?, self.padded(messages)?);
+        let (opened, hashes) = (opened.rows()?, hashes.rows()?);
+        let rows = opened.chunks(width).zip(hashes.chunks(width));
+        let pairs = signatures.iter().zip(rows);
+        Ok(pairs
+            .map(|(bytes, (opened, hash))| fits(bytes) && opened == hash)
+            .collect())
     }
 
     /// `s^e mod n`. Everybody knows the exponent, but it is short: constant time costs nothing.
-    fn opened(&self, signatures: &Batch) -> Result<Vec<BigUint>> {
-        let opened = self
-            .engine
-            .pow_mod(signatures, &self.exponent, &self.modulus)?;
-        Ok(opened.to_biguints()?)
+    fn opened(&self, signatures: &Batch) -> Result<Batch> {
+        let (exponent, modulus) = (&self.exponent, &self.modulus);
+        Ok(self.engine.pow_mod(signatures, exponent, modulus)?)
     }
 
     /// Hashes as numbers nearly as long as the modulus (EMSA-PKCS1-v1_5, RFC 8017, 9.2).
@@ -123,25 +129,54 @@ impl Key {
         let ones = self.length.checked_sub(3 + SHA_256.len() + 32);
         let ones = ones.filter(|&ones| ones >= 8);
         let ones = ones.ok_or("the key is too short for a SHA-256: it takes 496 bits")?;
-        let number = |message: &&[u8]| {
-            let mut bytes = vec![0, 1];
-            bytes.resize(2 + ones, 0xff);
-            bytes.push(0);
-            bytes.extend(SHA_256);
+        let mut bytes = vec![0, 1];
+        bytes.resize(2 + ones, 0xff);
+        bytes.push(0);
+        bytes.extend(SHA_256);
+        let before_hash = bytes.len();
+        let width = self.modulus.width();
+        let mut all = Vec::with_capacity(width * messages.len());
+        for message in messages {
+            bytes.truncate(before_hash);
             bytes.extend(Sha256::digest(message));
-            BigUint::from_bytes_be(&bytes)
-        };
-        let numbers: Vec<_> = messages.iter().map(number).collect();
-        Ok(self.engine.batch_from_biguints(&numbers)?)
+            all.extend(limbs(&bytes, width));
+        }
+        let shape = Shape::new(messages.len(), width, Layout::Contiguous);
+        Ok(self.engine.batch_from_limbs(all, shape)?)
     }
 
     /// A number as bytes, the highest first.
-    fn bytes(&self, number: &BigUint) -> Vec<u8> {
-        let bytes = number.to_bytes_be();
-        let mut padded = vec![0; self.length - bytes.len()];
-        padded.extend(bytes);
-        padded
+    fn bytes(&self, limbs: &[Limb]) -> Vec<u8> {
+        let bytes = limbs.iter().rev().flat_map(|limb| limb.to_be_bytes());
+        let all: Vec<u8> = bytes.collect();
+        all[all.len() - self.length..].to_vec()
     }
+}
+
+/// The limbs of a number of which the highest byte comes first.
+fn limbs(bytes: &[u8], width: usize) -> impl Iterator<Item = Limb> {
+    let limb = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(0, |limb, &byte| limb << 8 | Limb::from(byte))
+    };
+    let limbs = bytes.rchunks(4).map(limb);
+    limbs.chain(std::iter::repeat(0)).take(width)
+}
+
+/// The best rate of signatures of some runs, from messages on the host to signatures on the host.
+fn rate(key: &Key, count: usize) -> Result<()> {
+    let messages: Vec<String> = (0..count).map(|i| format!("message {i}")).collect();
+    let messages: Vec<_> = messages.iter().map(String::as_bytes).collect();
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let started = Instant::now();
+        key.sign(&messages)?;
+        best = best.min(started.elapsed().as_secs_f64());
+    }
+    let (bits, rate) = (8 * key.length, count as f64 / best);
+    println!("RSA-{bits}, {count} at a time: {rate:.0} signatures a second");
+    Ok(())
 }
 
 fn read(path: impl AsRef<Path>) -> Result<Vec<u8>> {
@@ -173,7 +208,14 @@ fn run(arguments: &[&str]) -> Result<bool> {
             );
             Ok(good)
         }
-        _ => Err("usage: rsa sign KEY MESSAGE... | rsa verify KEY MESSAGE SIGNATURE".into()),
+        ["rate", path, count] => {
+            rate(&key(path)?, count.parse()?)?;
+            Ok(true)
+        }
+        _ => Err(
+            "usage: rsa sign KEY MESSAGE... | rsa verify KEY MESSAGE SIGNATURE | rsa rate KEY COUNT"
+                .into(),
+        ),
     }
 }
 

@@ -39,12 +39,15 @@ impl From<Algorithm> for Options {
 }
 
 impl Options {
-    /// The algorithm these options name for `operation`, or `Auto`.
+    /// The algorithm these options name for `operation`, or `Auto`. Where the time of powers may depend on exponents, it
+    /// is [`Algorithm::WindowVartime`], in whose place a device may take [`Algorithm::RnsVartime`].
     pub(crate) fn algorithm_for(self, operation: Operation) -> Algorithm {
-        if operation.has(self.algorithm) {
-            self.algorithm
-        } else {
-            Algorithm::Auto
+        match self.algorithm {
+            named if operation.has(named) => named,
+            Algorithm::AutoVartime if operation.has(Algorithm::WindowVartime) => {
+                Algorithm::WindowVartime
+            }
+            _ => Algorithm::Auto,
         }
     }
 }

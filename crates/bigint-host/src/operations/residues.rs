@@ -59,7 +59,7 @@ impl MontgomeryParams {
 /// The engine for exponents that anybody may know.
 pub(crate) fn vartime(engine: &Engine) -> Engine {
     engine.using(Options {
-        algorithm: Algorithm::WindowVartime,
+        algorithm: Algorithm::AutoVartime,
         ..engine.options
     })
 }

@@ -45,8 +45,9 @@ enum Row {
     Grid(bool, bool),
     /// Whether of squares.
     Ntt(bool),
-    Rns(usize),
-    Windows(usize),
+    /// The row, whether in constant time.
+    Rns(usize, bool),
+    Windows(usize, bool),
     /// Whether the steps are in integers.
     Divisors(bool),
 }
@@ -99,7 +100,7 @@ impl Tuning {
         for case in &mut cases {
             let each = case.nanoseconds.unwrap_or(1.0);
             let in_time = (MOST_NANOSECONDS / each) as usize;
-            let is_of_waves = matches!(case.row, Row::Rns(_) | Row::Windows(_));
+            let is_of_waves = matches!(case.row, Row::Rns(..) | Row::Windows(..));
             let most = if is_of_waves { usize::MAX } else { in_time };
             case.count = case.count.min(most).min(extent.count).max(1);
         }
@@ -183,7 +184,7 @@ impl Tuning {
         })
     }
 
-    /// Powers in constant time, a wave of those in residue number systems.
+    /// Powers, a wave of those in residue number systems.
     fn powers(&self, facts: &Facts) -> Vec<Case> {
         let mut cases = Vec::new();
         let rows = self.modular.rns.iter().enumerate();
@@ -193,10 +194,24 @@ impl Tuning {
             };
             let plan = plan.by_warpgroups(facts.has_warpgroups());
             let wave = plan.numbers_of_block() as usize * facts.multiprocessors as usize;
-            let by_rns = row.nanoseconds + row.conversion_nanoseconds;
+            let by_rns = |time| time + row.conversion_nanoseconds;
             for (algorithm, row_of, time) in [
-                (Algorithm::Rns, Row::Rns(i), by_rns),
-                (Algorithm::Window, Row::Windows(i), row.windows_nanoseconds),
+                (Algorithm::Rns, Row::Rns(i, true), by_rns(row.nanoseconds)),
+                (
+                    Algorithm::Window,
+                    Row::Windows(i, true),
+                    row.windows_nanoseconds,
+                ),
+                (
+                    Algorithm::RnsVartime,
+                    Row::Rns(i, false),
+                    by_rns(row.vartime_nanoseconds),
+                ),
+                (
+                    Algorithm::WindowVartime,
+                    Row::Windows(i, false),
+                    row.windows_vartime_nanoseconds,
+                ),
             ] {
                 let case = Case::new(first(Cost::Power), algorithm, row.width, wave, row_of);
                 cases.push(case.by_table(time));
@@ -270,11 +285,13 @@ impl Tuning {
             }],
             Row::Ntt(false) => vec![&mut mul.ntt.limb_nanoseconds],
             Row::Ntt(true) => vec![&mut mul.ntt.square_limb_nanoseconds],
-            Row::Rns(i) => {
+            Row::Rns(i, true) => {
                 let row = &mut modular.rns[i];
                 vec![&mut row.nanoseconds, &mut row.conversion_nanoseconds]
             }
-            Row::Windows(i) => vec![&mut modular.rns[i].windows_nanoseconds],
+            Row::Rns(i, false) => vec![&mut modular.rns[i].vartime_nanoseconds],
+            Row::Windows(i, true) => vec![&mut modular.rns[i].windows_nanoseconds],
+            Row::Windows(i, false) => vec![&mut modular.rns[i].windows_vartime_nanoseconds],
             Row::Divisors(_) => vec![],
         };
         for time in times {

@@ -22,10 +22,12 @@ pub(super) fn residues(
     let &[a, e, m] = widths else {
         return Ok(None);
     };
-    let named = job.options.algorithm_for(operation);
-    let is_named = match named {
-        Algorithm::Rns | Algorithm::RnsVartime => true,
-        Algorithm::Auto if operation.has(Algorithm::Rns) && level.is_none() => false,
+    let is_open = operation.has(Algorithm::Rns) && level.is_none();
+    let (is_named, scans) = match (job.options.algorithm, job.options.algorithm_for(operation)) {
+        (_, Algorithm::Rns) => (true, true),
+        (_, Algorithm::RnsVartime) => (true, false),
+        (_, Algorithm::Auto) if is_open => (false, true),
+        (Algorithm::AutoVartime, _) if is_open => (false, false),
         _ => return Ok(None),
     };
     if is_named && lanes.is_none() && !device.has_tensor_cores {
@@ -40,15 +42,16 @@ pub(super) fn residues(
     let of_block = plan.numbers_of_block() as usize;
     let residues = Residues {
         plan,
-        scans: named != Algorithm::RnsVartime,
+        scans,
         wave: device.multiprocessors.map(|n| of_block * n as usize),
     };
     if is_named {
         return Ok(Some((residues, Why::Forced)));
     }
+    let rows = &tuning.modular.rns;
     let why = residues
         .wave
-        .and_then(|wave| rns_or_windows(&tuning.modular.rns, plan, wave, job.count(), [e, m]));
+        .and_then(|wave| rns_or_windows(rows, residues, wave, job.count(), [e, m]));
     Ok(why.filter(Why::holds).map(|why| (residues, why)))
 }
 
@@ -57,7 +60,7 @@ pub(super) fn residues(
 /// times grow as exponents do, that of windows also as the square of the modulus.
 fn rns_or_windows(
     rows: &[RnsTuning],
-    plan: RnsPlan,
+    Residues { plan, scans, .. }: Residues,
     wave: usize,
     count: usize,
     [exponent, modulus]: [usize; 2],
@@ -66,11 +69,15 @@ fn rns_or_windows(
     let row = rows.iter().find(|row| pairs(row) == Some(plan.pairs))?;
     let [exponents, moduli] = [exponent, modulus].map(|limbs| limbs as f64 / row.width as f64);
     let in_waves = (count.div_ceil(wave) * wave) as f64 / count.max(1) as f64;
+    let (by_rns, by_windows) = match scans {
+        true => (row.nanoseconds, row.windows_nanoseconds),
+        false => (row.vartime_nanoseconds, row.windows_vartime_nanoseconds),
+    };
     Some(Why::Faster {
         key: "modular.rns, in whole waves",
-        nanoseconds: in_waves * exponents * row.nanoseconds + row.conversion_nanoseconds,
+        nanoseconds: in_waves * exponents * by_rns + row.conversion_nanoseconds,
         than: "windows",
-        other: exponents * moduli.min(1.0).powi(2) * row.windows_nanoseconds,
+        other: exponents * moduli.min(1.0).powi(2) * by_windows,
     })
 }
 
@@ -148,8 +155,21 @@ mod tests {
         }
         let algorithm = Algorithm::Window;
         assert_eq!(by(&tuning, Options { algorithm, ..auto }), None);
+        // Where time may depend on exponents, other times are compared.
+        let algorithm = Algorithm::AutoVartime;
+        let vartime = Options::from(algorithm);
+        let by_rns = Some(Algorithm::RnsVartime);
+        assert_eq!(by(&tuning, vartime), by_rns);
+        for options in [Options { lanes, ..vartime }, Options { level, ..vartime }] {
+            assert_eq!(by(&tuning, options), None);
+        }
+        let slow = |row: &mut RnsTuning| row.vartime_nanoseconds = 1e9;
+        tuning.modular.rns.iter_mut().for_each(slow);
+        assert_eq!(by(&tuning, vartime), None);
+        assert_eq!(by(&tuning, auto), Some(Algorithm::Rns));
         tuning.modular.rns.clear();
         assert_eq!(by(&tuning, auto), None);
+        assert_eq!(by(&tuning, vartime), None);
         let algorithm = Algorithm::RnsVartime;
         assert_eq!(by(&tuning, Options { algorithm, ..auto }), Some(algorithm));
     }

@@ -255,8 +255,8 @@ pub struct ModularTuning {
     pub rns: Vec<RnsTuning>,
 }
 
-/// The time of a power in constant time by residue number systems and by windows, modulo `width` limbs with an
-/// exponent as wide, in batches that fill the device.
+/// The time of a power by residue number systems and by windows, modulo `width` limbs with an exponent as wide, in
+/// batches that fill the device: in constant time, and in time that depends on exponents.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RnsTuning {
@@ -270,6 +270,10 @@ pub struct RnsTuning {
     pub conversion_nanoseconds: f64,
     /// By windows.
     pub windows_nanoseconds: f64,
+    /// By residue number systems, but for the conversions, in time that depends on the exponent.
+    pub vartime_nanoseconds: f64,
+    /// By windows in time that depends on the exponent.
+    pub windows_vartime_nanoseconds: f64,
 }
 
 /// Batches of powers too small to fill the device, in which each number has more lanes.

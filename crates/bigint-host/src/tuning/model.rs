@@ -190,12 +190,15 @@ impl Tuning {
         for row in &mut tuning.modular.rns {
             let pairs = RnsPlan::of(row.width).map_or(0, |plan| plan.pairs);
             if measured.has_warpgroups() && !facts.has_warpgroups() {
+                row.vartime_nanoseconds *= row.warps_nanoseconds / row.nanoseconds;
                 row.nanoseconds = row.warps_nanoseconds;
             }
+            row.vartime_nanoseconds *= times(&PIPES.rns.of(pairs as usize));
             row.nanoseconds *= times(&PIPES.rns.of(pairs as usize));
             row.warps_nanoseconds *= times(&PIPES.rns.of(pairs as usize));
             row.conversion_nanoseconds *= times(&PIPES.school);
             row.windows_nanoseconds *= times(&PIPES.school);
+            row.windows_vartime_nanoseconds *= times(&PIPES.school);
         }
         if near > ntt {
             // Where doubles are weaker beside integers than where it was measured, times alone decide.

@@ -85,6 +85,10 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
         assert!(of_wave.contains(words), "{words:?} is not in {of_wave}");
     }
     assert!(explained(5000, &engine).contains("5000 by window at level warp"));
+    // Where anybody may know the exponents.
+    let vartime = engine.using(Algorithm::AutoVartime);
+    assert!(explained(33_792, &vartime).contains("33792 by rns_vartime at level grid"));
+    assert!(explained(2000, &vartime).contains("2000 by window_vartime at level warp"));
 
     // What it takes is right, also where a modulus is refused.
     let mut tuning = Tuning::default();
@@ -95,6 +99,8 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
         warps_nanoseconds: 1.0,
         conversion_nanoseconds: 1.0,
         windows_nanoseconds: 1e9,
+        vartime_nanoseconds: 1.0,
+        windows_vartime_nanoseconds: 1e9,
     }];
     let engine = engine.with_tuning(tuning);
     let odd = (BigUint::from(1u8) << 128usize) - BigUint::from(59u8);
@@ -108,5 +114,7 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
     };
     for m in [moduli(&odd), moduli(&prime)] {
         assert_eq!(check_of(&engine, 4, [&a, &e, &m]), Algorithm::Rns);
+        let vartime = engine.using(Algorithm::AutoVartime);
+        assert_eq!(check_of(&vartime, 4, [&a, &e, &m]), Algorithm::RnsVartime);
     }
 }
