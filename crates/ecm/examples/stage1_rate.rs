@@ -19,7 +19,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scalar = scalar(60_000);
     println!("bits curves each-launch ns-a-curve-and-bit least greatest");
     // Blocks of a multiprocessor, by registers and shared memory.
-    for (bits, blocks) in [(122, 8), (250, 4), (378, 3), (506, 2), (762, 3), (1018, 2)] {
+    for (bits, blocks) in [
+        (122, 8),
+        (250, 4),
+        (378, 3),
+        (506, 2),
+        (634, 3),
+        (762, 3),
+        (1018, 2),
+    ] {
         let n = (BigUint::from(1u8) << bits) - 1u8;
         let count = 2 * processors * blocks * 128;
         let each = 2_000_000 / (bits * bits / 64 + 400);

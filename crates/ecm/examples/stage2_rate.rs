@@ -1,8 +1,7 @@
-//! How long both stages take on the first device for `B1` = 5e4 and `B2` = 5e6: curves a second, and in
-//! stage 2 ns for each curve and pair of a prime.
+//! How long both stages take on the first device: curves a second, and in stage 2 ns for each curve and prime.
 //!
 //! ```text
-//! cargo run --release -p ecm --example stage2_rate [CURVES, 67584 by default]
+//! cargo run --release -p ecm --example stage2_rate [CURVES [B1 [B2 [BITS]]]]      # 67584 5e4 5e6, 250 and 506 bits
 //! ```
 
 use std::time::Instant;
@@ -11,18 +10,26 @@ use bigint_host::{BigUint, Engine};
 use ecm::{Outcome, Stage1, Stage2, scalar};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let curves = std::env::args().nth(1).and_then(|text| text.parse().ok());
-    let curves: usize = curves.unwrap_or(67_584);
-    let (b1, b2) = (50_000, 5_000_000);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| words.get(i).map(|word| word.parse::<f64>()).transpose();
+    let curves = number(0)?.map_or(67_584, |curves| curves as usize);
+    let b1 = number(1)?.map_or(50_000, |b1| b1 as u64);
+    let b2 = number(2)?.map_or(5_000_000, |b2| b2 as u64);
+    let bits = number(3)?.map(|bits| bits as u64);
     let mut primes = 0u64;
     ecm::primes(b1 + 1, b2, |_| primes += 1);
     let engine = Engine::cuda(0)?;
     println!("device: {:?}", bigint_host::advanced::devices()?);
+    println!("B1 = {b1}, B2 = {b2}");
     println!(
         "bits curves stage-1-s between-s begin-s stage-2-s finish-s ns-a-curve-and-prime curves/s"
     );
     // Primes: no curve ends before its time.
-    for (bits, below) in [(250, 207u8), (506, 45)] {
+    let moduli = [(250, 207u8), (506, 45)];
+    for (bits, below) in moduli
+        .into_iter()
+        .filter(|of| bits.is_none_or(|bits| bits == of.0))
+    {
         let n = (BigUint::from(1u8) << bits) - below;
         let began = Instant::now();
         let mut stage = Stage1::on_device(&engine, &n, 1000, curves, &scalar(b1))?.expect("a GPU");

@@ -33,7 +33,7 @@ pub struct Bounds {
     pub b1: u64,
     /// Stage 2's bound.
     pub b2: u64,
-    /// Curves of [`Family::Edwards`] after which a factor of so many digits is found with a chance of 63 in 100; with
+    /// On a processor, curves of [`Family::Edwards`] after which a factor of so many digits is found with a chance of 63 in 100; with
     /// those of [`Family::Param3`] it is 52 to 57.
     pub curves: u64,
 }
@@ -56,6 +56,16 @@ const TABLE: [(u32, u64, u64, u64); 11] = [
 /// Baby and giant steps pay up to so many times `B1`.
 const FARTHEST: u64 = 520;
 
+/// The same on a GPU. On an NVIDIA H100 a curve modulo 506 bits takes .69 ns for each unit of `B1`, and .084 for each prime
+/// of stage 2: 35 to 50 digits take least time between 30 and 100 `B1`, and 1.8 times that at 520.
+const FARTHEST_ON_DEVICE: u64 = 60;
+
+/// The least `B1` there: stage 2 has all of its baby steps from 2310 on.
+const LEAST_ON_DEVICE: u64 = 2310;
+
+/// Curves that fill a device: 256 for each of 128 multiprocessors.
+const FILLING: u64 = 1 << 15;
+
 /// The bounds for factors of so many digits: of GMP-ECM's table the next row. Where its `B2` is above
 /// 520 `B1`, for which GMP-ECM has polynomials, it is less here, and there are more curves.
 ///
@@ -64,8 +74,7 @@ const FARTHEST: u64 = 520;
 /// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (250_000, 130_000_000, 453));
 /// ```
 pub fn bounds_for_digits(digits: u32) -> Bounds {
-    let row = TABLE.iter().find(|row| row.0 >= digits);
-    let &(digits, b1, far, curves) = row.unwrap_or(&TABLE[TABLE.len() - 1]);
+    let &(digits, b1, far, curves) = row_of(digits);
     let b2 = far.min(FARTHEST * b1);
     let of = |b2| chance(Family::Param3, f64::from(digits), b1, b2);
     let curves = if b2 == far {
@@ -74,6 +83,42 @@ pub fn bounds_for_digits(digits: u32) -> Bounds {
         (curves as f64 * of(far) / of(b2)).ceil() as u64
     };
     Bounds { b1, b2, curves }
+}
+
+/// The bounds for factors of so many digits on a device, which takes as long for one curve as for some ten thousand:
+/// there are 32,768 curves or more, and `B1` is less where GMP-ECM's table has fewer. `B2` is 60 `B1`. After
+/// so many curves of [`Family::Param3`] a factor is found with a chance of 63 in 100.
+///
+/// ```
+/// let bounds = ecm::bounds_for_digits_on_device(55);
+/// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (110_000_000, 6_600_000_000, 63_747));
+/// let bounds = ecm::bounds_for_digits_on_device(35);
+/// assert!(bounds.b1 < 200_000 && (32_768..32_800).contains(&bounds.curves));
+/// ```
+pub fn bounds_for_digits_on_device(digits: u32) -> Bounds {
+    let &(digits, of_table, ..) = row_of(digits);
+    let of = |b1: u64| {
+        let b2 = FARTHEST_ON_DEVICE * b1;
+        let curves = 1.0 / chance(Family::Param3, f64::from(digits), b1, b2);
+        let curves = curves.ceil() as u64;
+        Bounds { b1, b2, curves }
+    };
+    let (mut low, mut high) = (LEAST_ON_DEVICE, of_table.max(LEAST_ON_DEVICE));
+    // The greatest bound that leaves so many curves.
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        match of(middle).curves >= FILLING {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    of(low)
+}
+
+/// The row for factors of so many digits.
+fn row_of(digits: u32) -> &'static (u32, u64, u64, u64) {
+    let row = TABLE.iter().find(|row| row.0 >= digits);
+    row.unwrap_or(&TABLE[TABLE.len() - 1])
 }
 
 /// The chance that one curve finds a prime factor of so many digits: of about `10^(digits - 1/2)`, the middle of

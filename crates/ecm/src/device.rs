@@ -3,6 +3,7 @@
 use bigint_host::advanced::{Module, kernel_alone};
 use bigint_host::{Batch, Engine, Layout, Limb, Shape};
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::Error;
 
@@ -10,10 +11,10 @@ use crate::Error;
 const PTX: &str = include_str!("../ecm.ptx");
 
 /// The limbs of the numbers that there are kernels for.
-const WIDTHS: [usize; 6] = [4, 8, 12, 16, 24, 32];
+const WIDTHS: [usize; 7] = [4, 8, 12, 16, 20, 24, 32];
 
 /// From so many limbs on a thread's numbers are in shared memory: six of them.
-const IN_SHARED: usize = 24;
+const IN_SHARED: usize = 20;
 
 /// Threads of a block.
 const BLOCK: usize = 128;
@@ -114,7 +115,7 @@ impl Ladders {
     pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
         let rows = self.state.rows()?;
         let register = |i: usize| {
-            let rows = rows.chunks_exact(4 * self.width);
+            let rows = rows.par_chunks_exact(4 * self.width);
             let of_row =
                 |row: &[Limb]| BigUint::from_slice(&row[i * self.width..][..self.width]) % &self.n;
             rows.map(of_row).collect()
@@ -137,7 +138,7 @@ impl Ladders {
 }
 
 /// One of the kernels on every device of an engine; `None` where it has none. The driver is given
-/// that kernel alone, as it would compile all twelve.
+/// that kernel alone, as it would compile all fourteen.
 pub fn module(engine: &Engine, kernel: &str) -> Result<Option<Module>, Error> {
     let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each width");
     Ok(engine.module(&alone)?)

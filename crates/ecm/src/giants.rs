@@ -17,6 +17,7 @@
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::machine::Machine;
 use crate::modular::{gcd, inverse};
@@ -140,11 +141,12 @@ impl Giants {
     ) -> Result<Option<Self>, Error> {
         let babies = Babies::new(b1);
         let one = || BigUint::from(1u8);
-        let a24 = a24_of_each(n, points).into_iter();
+        let a24 = a24_of_each(n, points).into_par_iter();
         // The registers ACC, A24 and Q.
         let set = a24
             .zip(points)
-            .map(|(a24, point)| vec![one(), a24, point.x.clone(), one()]);
+            .map(|(a24, point)| vec![one(), a24, point.x.clone(), one()])
+            .collect();
         let machine = Machine::new(engine, n, babies.registers(), set)?;
         machine
             .map(|machine| Giants::begin(Registers::Device(Box::new(machine)), babies, b1, b2))
@@ -301,10 +303,12 @@ impl Giants {
 fn a24_of_each(n: &BigUint, points: &[Point]) -> Vec<BigUint> {
     // Nearly all are of one parametrization, whose inverse is the same.
     let of_scale = inverse(&((BigUint::from(1u8) << 32) % n), n);
-    let each = points.iter().map(|point| match (&point.curve, &of_scale) {
-        (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
-        (curve, _) => curve.a24(n).unwrap_or_default(),
-    });
+    let each = points
+        .par_iter()
+        .map(|point| match (&point.curve, &of_scale) {
+            (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
+            (curve, _) => curve.a24(n).unwrap_or_default(),
+        });
     each.collect()
 }
 

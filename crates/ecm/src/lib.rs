@@ -24,7 +24,7 @@ mod stage1;
 mod stage2;
 
 pub use batch::Ecm;
-pub use chance::{Bounds, bounds_for_digits, chance};
+pub use chance::{Bounds, bounds_for_digits, bounds_for_digits_on_device, chance};
 pub use checkpoint::Checkpoint;
 #[doc(hidden)]
 pub use edwards::{Start, start as edwards_start};

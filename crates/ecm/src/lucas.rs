@@ -277,7 +277,8 @@ impl LucasStage2 {
         b2: u64,
     ) -> Result<Option<Self>, Error> {
         let plan = Plan::new(values.len(), b1, b2, ON_DEVICE);
-        let machine = Machine::new(engine, n, plan.registers(), plan.rows(values, n))?;
+        let rows = plan.rows(values, n).collect();
+        let machine = Machine::new(engine, n, plan.registers(), rows)?;
         machine
             .map(|machine| plan.begin(n, Registers::Device(Box::new(machine))))
             .transpose()

@@ -9,6 +9,7 @@
 use bigint_host::advanced::{Module, Step};
 use bigint_host::{Batch, Engine, Limb};
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::Error;
 use crate::device::{module, push, rows, width};
@@ -50,7 +51,7 @@ impl Machine {
         engine: &Engine,
         n: &BigUint,
         registers: u16,
-        set: impl Iterator<Item = Vec<BigUint>>,
+        set: Vec<Vec<BigUint>>,
     ) -> Result<Option<Self>, Error> {
         let Some(width) = width(n) else {
             return Ok(None);
@@ -59,17 +60,20 @@ impl Machine {
         let Some(module) = module(engine, &kernel)? else {
             return Ok(None);
         };
-        let mut limbs = Vec::new();
+        let given = set.first().map_or(0, Vec::len);
         let mut homes = vec![None; registers.into()];
-        let mut given = 0;
-        for row in set {
-            given = row.len();
-            for number in &row {
-                push(&mut limbs, &((number << (32 * width)) % n), width);
-            }
-        }
         homes[..given].fill(Some(LAST));
-        let set = rows(engine, limbs, width * given.max(1))?;
+        let set: Vec<_> = set
+            .par_iter()
+            .map(|row| {
+                let mut limbs = Vec::with_capacity(width * given);
+                for number in row {
+                    push(&mut limbs, &((number << (32 * width)) % n), width);
+                }
+                limbs
+            })
+            .collect();
+        let set = rows(engine, set.concat(), width * given.max(1))?;
         Ok(Some(Machine {
             engine: engine.clone(),
             module,
@@ -147,7 +151,7 @@ impl Machine {
         let at = u32::from(register) * self.width as Limb;
         let made = self.launch(vec![COPY, 0, home | at, 0], self.width)?;
         let limbs = made.rows()?;
-        let numbers = limbs.chunks_exact(self.width);
+        let numbers = limbs.par_chunks_exact(self.width);
         Ok(numbers
             .map(|row| BigUint::from_slice(row) % &self.n)
             .collect())

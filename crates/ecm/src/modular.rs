@@ -2,6 +2,10 @@
 //! is a factor.
 
 use num_bigint::BigUint;
+use rayon::prelude::*;
+
+/// Numbers that share an inversion: it costs some hundred products.
+const OF_INVERSION: usize = 1024;
 
 /// The greatest common divisor.
 pub fn gcd(a: &BigUint, b: &BigUint) -> BigUint {
@@ -22,9 +26,25 @@ pub fn sub(a: &BigUint, b: &BigUint, n: &BigUint) -> BigUint {
     (a + n - b) % n
 }
 
-/// The inverses of many numbers below `n`, by one where all have one: with the products of those
-/// before each (Montgomery's trick).
+/// The product of numbers.
+pub fn product(numbers: &[BigUint], n: &BigUint) -> BigUint {
+    let one = || BigUint::from(1u8) % n;
+    let of_some = |numbers: &[BigUint]| numbers.iter().fold(one(), |all, x| all * x % n);
+    numbers
+        .par_chunks(OF_INVERSION)
+        .map(of_some)
+        .reduce(one, |a, b| a * b % n)
+}
+
+/// The inverses of many numbers below `n`.
 pub fn inverses(numbers: &[BigUint], n: &BigUint) -> Vec<Result<BigUint, BigUint>> {
+    let some = numbers.par_chunks(OF_INVERSION);
+    some.flat_map_iter(|numbers| by_one_inversion(numbers, n))
+        .collect()
+}
+
+/// The inverses of numbers, by one where all have one: with the products of those before each (Montgomery's trick).
+fn by_one_inversion(numbers: &[BigUint], n: &BigUint) -> Vec<Result<BigUint, BigUint>> {
     let mut before = Vec::with_capacity(numbers.len());
     let mut product = BigUint::from(1u8) % n;
     for number in numbers {
@@ -55,6 +75,7 @@ mod tests {
             vec![1u32],
             (1..1008).collect(),
             (1000..1020).collect(),
+            (1..5000).map(|i| i % 1008 + 1).collect(),
         ] {
             let numbers: Vec<_> = numbers.into_iter().map(BigUint::from).collect();
             let each: Vec<_> = numbers.iter().map(|number| inverse(number, &n)).collect();

@@ -3,9 +3,10 @@
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::device::Ladders;
-use crate::modular::{gcd, inverses, sub};
+use crate::modular::{gcd, inverses, product, sub};
 use crate::{Error, Family, Point, edwards, ladder};
 
 /// Steps that are written down at a time.
@@ -314,11 +315,8 @@ pub(crate) fn outcomes(
 ) -> Vec<Outcome> {
     let inverses = inverses(bottoms, n);
     // A point of order 2, where a curve modulo a prime has it, shows in the product of all.
-    let all = tops
-        .iter()
-        .fold(BigUint::from(1u8) % n, |all, top| all * top % n);
-    let has_none = gcd(&all, n).bits() == 1;
-    let rows = tops.iter().zip(inverses).enumerate();
+    let has_none = gcd(&product(tops, n), n).bits() == 1;
+    let rows = tops.par_iter().zip(inverses).enumerate();
     rows.map(|(i, (top, inverse))| {
         let curve = match edwards.get(i) {
             None => family.curve(first + i as u64, n),

@@ -3,9 +3,10 @@
 
 use bigint_host::Engine;
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::giants::Giants;
-use crate::modular::gcd;
+use crate::modular::{gcd, product};
 use crate::{Error, Point};
 
 /// Stage 2 on the way.
@@ -146,12 +147,10 @@ impl Stage2 {
     pub fn finish(self) -> Vec<Option<BigUint>> {
         assert!(self.is_done());
         let n = &self.n;
-        let products = self.products.iter();
-        let of_all = products.fold(BigUint::from(1u8) % n, |all, x| all * x % n);
-        if gcd(&of_all, n).bits() == 1 {
+        if gcd(&product(&self.products, n), n).bits() == 1 {
             return vec![None; self.products.len()];
         }
-        let divisors = self.products.iter().map(|product| gcd(product, n));
+        let divisors = self.products.par_iter().map(|product| gcd(product, n));
         divisors
             .map(|divisor| Some(divisor).filter(|d| d.bits() > 1))
             .collect()

@@ -2,7 +2,7 @@
 //! CPU's.
 #![cfg(feature = "cuda")]
 
-use bigint_host::{BigUint, Engine};
+use bigint_host::{BackEnd, BigUint, Engine};
 use bigint_testing::simulator::on_simulator;
 use ecm::{Family, Outcome, Point, Stage1, Stage2, scalar};
 
@@ -32,7 +32,9 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         (251, 2, 5),
         (378, 2, 9),
         (506, 7, 130),
-        (507, 7, 3),
+        (507, 7, 129),
+        (634, 7, 2),
+        (635, 7, 3),
         (762, 7, 129),
         (763, 7, 2),
         (1018, u64::from(u32::MAX) - 5, 3),
@@ -89,6 +91,33 @@ fn hits(mut stage: Stage2) -> Vec<Option<BigUint>> {
 }
 
 #[test]
+fn two_devices_leave_the_points_that_the_cpu_leaves_and_find_what_it_finds() {
+    let name = "two_devices_leave_the_points_that_the_cpu_leaves_and_find_what_it_finds";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "2xsm_90:256MiB")]) {
+        return;
+    }
+    let engine = Engine::all().unwrap();
+    assert_eq!(engine.back_end(), BackEnd::Cuda("0,1".parse().unwrap()));
+    let n = modulus(122);
+    let mut device = Stage1::on_device(&engine, &n, 5, 600, &scalar(20))
+        .unwrap()
+        .unwrap();
+    while !device.is_done() {
+        device.advance(7).unwrap();
+    }
+    let mut cpu = Stage1::new(&n, Family::Param3, 5, 600, &scalar(20)).unwrap();
+    while !cpu.is_done() {
+        cpu.advance(100).unwrap();
+    }
+    assert_eq!(device.finish().unwrap(), cpu.finish().unwrap());
+    let n = ((BigUint::from(1u8) << 107u32) - 1u8) * 10_007u32;
+    let points = points_after_stage1(&n, 10, 600, 11);
+    let device = Stage2::on_device(&engine, &n, &points, 11, 500).unwrap();
+    let cpu = Stage2::new(&n, &points, 11, 500).unwrap();
+    assert_eq!(hits(device.unwrap()), hits(cpu));
+}
+
+#[test]
 fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     if !on_simulator(
         "a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve",
@@ -99,7 +128,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     let engine = Engine::cuda(0).unwrap();
     let mut found = [0; 2];
     // Mersenne primes' exponents: other small primes than ours would be every curve's in stage 1.
-    let cases: [(&[u32], u64, usize, u64, u64); 10] = [
+    let cases: [(&[u32], u64, usize, u64, u64); 11] = [
         // Two blocks of giants, and two blocks of threads.
         (&[107], 10, 130, 11, 500),
         (&[19], 5, 20, 31, 600),
@@ -107,6 +136,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
         (&[61, 89, 107], 100, 9, 31, 400),
         (&[89, 107, 127], 100, 12, 11, 60),
         (&[31, 61, 89, 107, 127], 100, 12, 11, 60),
+        (&[31, 521], 100, 9, 11, 40),
         (&[127, 607], 100, 9, 11, 40),
         (&[89, 107, 127, 607], 100, 9, 11, 40),
         // One giant, and no prime.

@@ -348,6 +348,12 @@ window! {
     (e14 e15 o14 o15 d14 d15)
 }
 window! {
+    20: (e0 e1 o0 o1 d0 d1)
+    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
+    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
+    (e14 e15 o14 o15 d14 d15) (e16 e17 o16 o17 d16 d17) (e18 e19 o18 o19 d18 d19)
+}
+window! {
     24: (e0 e1 o0 o1 d0 d1)
     (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
     (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)

@@ -267,7 +267,7 @@ macro_rules! ladders {
 
 ladders! {
     ladder: ladder_4 4 ladder_8 8 ladder_12 12 ladder_16 16;
-    ladder_in_slots: ladder_24 24 ladder_32 32;
+    ladder_in_slots: ladder_20 20 ladder_24 24 ladder_32 32;
 }
 
 macro_rules! programs {
@@ -293,6 +293,7 @@ programs! {
     registers_8 8
     registers_12 12
     registers_16 16
+    registers_20 20
     registers_24 24
     registers_32 32
 }

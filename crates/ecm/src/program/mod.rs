@@ -17,7 +17,7 @@ use bigint_host::Engine;
 use bigint_host::advanced::BackEnd;
 use clap::{Parser, ValueEnum};
 
-use crate::{Bounds, Error, Family, bounds_for_digits};
+use crate::{Bounds, Error, Family, bounds_for_digits, bounds_for_digits_on_device};
 use output::say;
 use stop::Stop;
 
@@ -107,7 +107,7 @@ enum Backend {
     Auto,
     /// All cores
     Cpu,
-    /// An NVIDIA GPU
+    /// All NVIDIA GPUs
     Cuda,
 }
 
@@ -144,9 +144,12 @@ impl From<bigint_host::Error> for Failure {
 
 impl Cli {
     /// The bounds, one after another.
-    fn levels(&self) -> Vec<Bounds> {
+    fn levels(&self, is_on_device: bool) -> Vec<Bounds> {
         let of_table = |digits| {
-            let row = bounds_for_digits(digits);
+            let row = match is_on_device {
+                true => bounds_for_digits_on_device(digits),
+                false => bounds_for_digits(digits),
+            };
             let b1 = self.b1.unwrap_or(row.b1);
             let far = if b1 == row.b1 { row.b2 } else { 100 * b1 };
             Bounds {
@@ -189,7 +192,7 @@ impl Cli {
         Ok(match self.backend {
             Backend::Cpu => Engine::cpu(),
             Backend::Auto => Engine::auto(),
-            Backend::Cuda => Engine::cuda(0)?,
+            Backend::Cuda => Engine::all()?,
         })
     }
 }

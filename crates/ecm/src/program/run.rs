@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use bigint_host::Engine;
+use bigint_host::{BackEnd, Engine};
 use num_bigint::BigUint;
 use serde::Serialize;
 
@@ -43,10 +43,14 @@ pub struct Told {
 /// Factors numbers, one after another.
 pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     let engine = cli.engine()?;
-    let levels = cli.levels();
-    let curves = levels.iter().map(|level| level.curves).max();
+    let curves = cli.levels(false).iter().map(|level| level.curves).max();
     let is_on_device = cli.wants_device(&engine, curves.unwrap_or(0));
+    let levels = cli.levels(is_on_device);
     let family = cli.family(is_on_device);
+    let devices = match is_on_device.then(|| engine.back_end()) {
+        Some(BackEnd::Cuda(devices)) => devices.ordinals().count() as u64,
+        _ => 1,
+    };
     let job = job(cli, family, numbers);
     let found = match &cli.checkpoint {
         Some(path) => Checkpoint::read(path, &job)?,
@@ -59,7 +63,7 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         family,
         is_on_device,
         together: if is_on_device {
-            ON_DEVICE
+            ON_DEVICE * devices
         } else {
             8 * bigint_cpu::threads() as u64
         },
