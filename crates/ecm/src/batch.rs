@@ -4,17 +4,26 @@
 //! steps, on the curve of one sigma (GMP-ECM's parametrization 3). Nothing is inverted: after stage 1 the point
 //! `(x : z)` goes on as it is, and the divisors that rows have in common with `z`, and with stage 2's product,
 //! are computed in two batches.
+//!
+//! On the engine's devices a number is a thread's ([`crate::own`]).
 
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
 use crate::giants::Giants;
+use crate::own::{Curves, own_width};
 use crate::stage1::begin_ladder;
 use crate::{Bounds, Error, ladder, scalar};
 
 /// Rows that are computed together, at most: more would have no room in a cache.
 const ROWS: usize = 4096;
+
+/// Numbers that a device computes together.
+const ROWS_OF_DEVICE: usize = 1 << 16;
+
+/// From so many numbers of one length on devices compute them.
+const WORTH_A_DEVICE: usize = 2048;
 
 /// The bound of the constants of a ladder.
 const LEAST: u32 = 65;
@@ -24,7 +33,9 @@ const LEAST: u32 = 65;
 pub struct Ecm {
     engine: Engine,
     bounds: Bounds,
+    scalar: BigUint,
     steps: Vec<Step>,
+    worth_a_device: usize,
 }
 
 impl Ecm {
@@ -43,13 +54,26 @@ impl Ecm {
         Ecm {
             engine: engine.clone(),
             bounds,
+            scalar,
             steps,
+            worth_a_device: WORTH_A_DEVICE,
+        }
+    }
+
+    /// The engine's devices compute so many numbers of one length or more (122, 250, 378, 506 or 634 bits); 2048
+    /// unless this is called. All cores compute the others.
+    #[must_use]
+    pub fn with_devices_from(self, count: usize) -> Self {
+        Ecm {
+            worth_a_device: count,
+            ..self
         }
     }
 
     /// A divisor of each number, above 1 and less than the number, where the curves `sigma`, `sigma + 1`, ... find
     /// one: as many curves as the bounds have, or until there is a divisor. A divisor is a prime or a product
-    /// of some. Curves run on all cores. The first `sigma` is 2 or more, and the last is less than 2^32 - 1.
+    /// of some. Curves run on the engine's devices where that is worth it, else on all cores, and find the same. The
+    /// first `sigma` is 2 or more, and the last is less than 2^32 - 1.
     ///
     /// # Errors
     /// [`Error::Cpu`] where memory runs out; [`Error::Engine`].
@@ -58,24 +82,41 @@ impl Ecm {
         let mut order: Vec<usize> = (0..numbers.len()).collect();
         order.retain(|&i| found[i].is_none() && numbers[i] >= LEAST.into() && numbers[i].bit(0));
         order.sort_by_key(|&i| numbers[i].bits());
-        for rows in order.chunks(ROWS) {
-            let mut left = rows.to_vec();
-            for sigma in (sigma..).take(self.bounds.curves as usize) {
-                let of_left: Vec<_> = left.iter().map(|&i| &numbers[i]).collect();
-                let divisors = self.curve(&of_left, sigma)?;
-                for (&i, divisor) in left.iter().zip(divisors) {
-                    found[i] = divisor;
+        let width = |i: usize| own_width(&numbers[i]);
+        for group in order.chunk_by(|&i, &j| width(i) == width(j)) {
+            let curves = match width(group[0]) {
+                Some(width) if group.len() >= self.worth_a_device => {
+                    Curves::new(&self.engine, width, self.bounds, &self.scalar)?
                 }
-                left.retain(|&i| found[i].is_none());
-                if left.is_empty() {
-                    break;
+                _ => None,
+            };
+            let together = if curves.is_some() {
+                ROWS_OF_DEVICE
+            } else {
+                ROWS
+            };
+            for rows in group.chunks(together) {
+                let mut left = rows.to_vec();
+                for sigma in (sigma..).take(self.bounds.curves as usize) {
+                    let of_left: Vec<_> = left.iter().map(|&i| &numbers[i]).collect();
+                    let divisors = match &curves {
+                        Some(curves) => curves.curve(&of_left, sigma)?,
+                        None => self.curve(&of_left, sigma)?,
+                    };
+                    for (&i, divisor) in left.iter().zip(divisors) {
+                        found[i] = divisor;
+                    }
+                    left.retain(|&i| found[i].is_none());
+                    if left.is_empty() {
+                        break;
+                    }
                 }
             }
         }
         Ok(found)
     }
 
-    /// A curve on numbers.
+    /// A curve on numbers, on all cores.
     fn curve(&self, numbers: &[&BigUint], sigma: u32) -> Result<Vec<Option<BigUint>>, Error> {
         let Bounds { b1, b2, .. } = self.bounds;
         let moduli: Vec<_> = numbers.iter().map(|n| n.to_u32_digits()).collect();

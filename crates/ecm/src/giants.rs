@@ -14,8 +14,8 @@
 //! Cost: a product for each pair; six products for each point, three for its denominator, and a product
 //! for each baby and block.
 
-use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
+use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
@@ -151,6 +151,13 @@ impl Giants {
         machine
             .map(|machine| Giants::begin(Registers::Device(Box::new(machine)), babies, b1, b2))
             .transpose()
+    }
+
+    /// Begins on the engine's devices with rows that have [`Giants::registers`] and, set, 1, `(A + 2) / 4`, and
+    /// the points' `x` and `z`.
+    pub fn of_machine(machine: Machine, b1: u64, b2: u64) -> Result<Self, Error> {
+        let work = Registers::Device(Box::new(machine));
+        Giants::begin(work, Babies::new(b1), b1, b2)
     }
 
     /// Makes the babies, their denominator, and the first two giants.
@@ -293,11 +300,22 @@ impl Giants {
         pairs
     }
 
+    /// [`Giants::products`] as devices have them; `None` on the CPU.
+    pub fn products_on_device(&self) -> Result<Option<Batch>, Error> {
+        match &self.work {
+            Registers::Device(machine) => machine.column(ACC).map(Some),
+            Registers::Cpu(_) => Ok(None),
+        }
+    }
+
     /// The product of each point's differences.
     pub fn products(&self) -> Result<Vec<BigUint>, Error> {
         self.work.get(ACC)
     }
 }
+
+/// The registers that [`Giants::of_machine`] begins with: the point's `z` is the last.
+pub const GIVEN_Z: u16 = Q[1];
 
 /// `(A + 2) / 4` of each point's curve. What has no curve has no stage 2: it gets zero.
 fn a24_of_each(n: &BigUint, points: &[Point]) -> Vec<BigUint> {

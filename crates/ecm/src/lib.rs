@@ -14,6 +14,7 @@ mod lucas;
 mod machine;
 mod modular;
 mod operations;
+mod own;
 mod point;
 mod primes;
 pub mod program;

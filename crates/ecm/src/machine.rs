@@ -21,12 +21,13 @@ const WRITTEN: Limb = 0;
 const FIRST: Limb = 1 << ROW;
 const LAST: Limb = 2 << ROW;
 
-/// Rows of registers modulo one number.
+/// Rows of registers modulo one number, or each modulo its own.
 pub struct Machine {
     engine: Engine,
     module: Module,
     kernel: String,
-    n: BigUint,
+    /// The number for all; where there is none, each row's own stands before its registers.
+    n: Option<BigUint>,
     width: usize,
     registers: u16,
     first: Batch,
@@ -78,7 +79,7 @@ impl Machine {
             engine: engine.clone(),
             module,
             kernel,
-            n: n.clone(),
+            n: Some(n.clone()),
             width,
             registers,
             first: set.clone(),
@@ -86,6 +87,31 @@ impl Machine {
             homes,
             is_begun: false,
         }))
+    }
+
+    /// Begins with rows that are on the devices: each row's modulus of so many limbs, and its first registers,
+    /// in Montgomery's form. The module has the kernel of rows with moduli of their own.
+    pub fn own(engine: &Engine, module: Module, width: usize, registers: u16, set: Batch) -> Self {
+        let given = set.width() / width - 1;
+        let mut homes = vec![None; registers.into()];
+        homes[..given].fill(Some(LAST));
+        Machine {
+            engine: engine.clone(),
+            module,
+            kernel: format!("own_registers_{width}"),
+            n: None,
+            width,
+            registers,
+            first: set.clone(),
+            last: set,
+            homes,
+            is_begun: false,
+        }
+    }
+
+    /// Numbers of a row before its registers.
+    fn before(&self) -> u16 {
+        u16::from(self.n.is_none())
     }
 
     /// Does the steps, then multiplies the register `product` by the difference of each pair of registers,
@@ -96,6 +122,7 @@ impl Machine {
     pub fn run(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
         let mut program = Program {
             width: self.width as Limb,
+            before: self.before(),
             homes: &self.homes,
             is_written: vec![false; self.registers.into()],
             words: Vec::with_capacity(4 * (steps.len() + pairs.len() + 64)),
@@ -104,6 +131,9 @@ impl Machine {
             program.step(step);
         }
         program.pairs(product, pairs);
+        if self.n.is_none() && !self.is_begun {
+            program.words.extend([COPY, 0, LAST, 0]);
+        }
         // What only the last row has would be gone with it.
         for register in 0..self.registers {
             let is_last = self.homes[usize::from(register)] == Some(LAST);
@@ -117,7 +147,10 @@ impl Machine {
         let Program {
             words, is_written, ..
         } = program;
-        self.last = self.launch(words, self.width * usize::from(self.registers))?;
+        self.last = self.launch(
+            words,
+            self.width * usize::from(self.before() + self.registers),
+        )?;
         for (home, is_written) in self.homes.iter_mut().zip(is_written) {
             if is_written {
                 *home = Some(if self.is_begun { LAST } else { FIRST });
@@ -132,8 +165,10 @@ impl Machine {
 
     fn launch(&self, words: Vec<Limb>, width: usize) -> Result<Batch, Error> {
         let mut scalars = Vec::new();
-        push(&mut scalars, &self.n, self.width);
-        push(&mut scalars, &(&self.n << 1u8), self.width);
+        if let Some(n) = &self.n {
+            push(&mut scalars, n, self.width);
+            push(&mut scalars, &(n << 1u8), self.width);
+        }
         scalars.push((words.len() / 4) as Limb);
         let length = words.len();
         let program = rows(&self.engine, words, length)?;
@@ -146,39 +181,53 @@ impl Machine {
 
     /// A register of every row, multiplied by one number for all that has no divisor in common with the
     /// modulus.
+    ///
+    /// # Panics
+    /// If each row has a modulus of its own.
     pub fn get(&self, register: u16) -> Result<Vec<BigUint>, Error> {
-        let home = self.homes[usize::from(register)].expect("a register that is set");
-        let at = u32::from(register) * self.width as Limb;
-        let made = self.launch(vec![COPY, 0, home | at, 0], self.width)?;
-        let limbs = made.rows()?;
+        let n = self.n.as_ref().expect("one modulus for all");
+        let column = self.column(register)?;
+        let limbs = column.rows()?;
         let numbers = limbs.par_chunks_exact(self.width);
-        Ok(numbers
-            .map(|row| BigUint::from_slice(row) % &self.n)
-            .collect())
+        Ok(numbers.map(|row| BigUint::from_slice(row) % n).collect())
+    }
+
+    /// A register of every row as the devices have it: in Montgomery's form, and not reduced.
+    pub fn column(&self, register: u16) -> Result<Batch, Error> {
+        let home = self.homes[usize::from(register)].expect("a register that is set");
+        let at = u32::from(self.before() + register) * self.width as Limb;
+        self.launch(vec![COPY, 0, home | at, 0], self.width)
     }
 }
 
 /// A program on the way.
 struct Program<'a> {
     width: Limb,
+    /// Numbers of a row before its registers.
+    before: u16,
     homes: &'a [Option<Limb>],
     is_written: Vec<bool>,
     words: Vec<Limb>,
 }
 
 impl Program<'_> {
+    /// Where a row has a register.
+    fn at(&self, register: u16) -> Limb {
+        u32::from(self.before + register) * self.width
+    }
+
     /// The place of a register.
     fn place(&self, register: u16) -> Limb {
         let row = match self.is_written[usize::from(register)] {
             true => WRITTEN,
             false => self.homes[usize::from(register)].expect("a register that is set"),
         };
-        row | (u32::from(register) * self.width)
+        row | self.at(register)
     }
 
     fn push(&mut self, operation: Limb, r: u16, a: u16, b: u16) {
         let (a, b) = (self.place(a), self.place(b));
-        let at = u32::from(r) * self.width;
+        let at = self.at(r);
         self.words.extend([operation, at, a, b]);
         self.is_written[usize::from(r)] = true;
     }
@@ -209,7 +258,7 @@ impl Program<'_> {
             let pair = [PAIR, 0, 0, self.place(b)];
             self.words.extend(pair);
         }
-        let end = [END, u32::from(product) * self.width, 0, 0];
+        let end = [END, self.at(product), 0, 0];
         self.words.extend(end);
         self.is_written[usize::from(product)] = true;
     }

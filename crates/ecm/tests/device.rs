@@ -4,7 +4,7 @@
 
 use bigint_host::{BackEnd, BigUint, Engine};
 use bigint_testing::simulator::on_simulator;
-use ecm::{Family, Outcome, Point, Stage1, Stage2, scalar};
+use ecm::{Bounds, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
 fn modulus(bits: u64) -> BigUint {
@@ -192,4 +192,65 @@ fn a_small_device_takes_the_points_of_stage_2_one_part_after_another() {
     assert!(times >= 8, "{times}");
     let cpu = Stage2::new(&n, &points, 11, 500).unwrap();
     assert_eq!(device.finish(), hits(cpu));
+}
+
+#[test]
+fn a_device_finds_of_numbers_of_all_lengths_what_the_cpu_finds() {
+    let name = "a_device_finds_of_numbers_of_all_lengths_what_the_cpu_finds";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    // Primes that some curves find, each a number's own, and cofactors up to 634 bits and above.
+    let small = [
+        1_000_003u32,
+        1_000_033,
+        1_000_037,
+        1_000_039,
+        1_000_081,
+        10_007,
+        10_009,
+    ];
+    let mersenne = |e: u32| (BigUint::from(1u8) << e) - 1u8;
+    let cofactors = [
+        mersenne(61),
+        mersenne(89),
+        mersenne(107),
+        mersenne(127) * mersenne(61),
+        mersenne(127) * mersenne(107) * mersenne(89),
+        mersenne(521),
+        mersenne(607),
+        mersenne(607) * mersenne(89),
+        BigUint::from(1_000_099u32),
+        BigUint::from(67u8),
+    ];
+    let mut numbers: Vec<_> = cofactors
+        .iter()
+        .flat_map(|cofactor| small.map(|p| cofactor * p))
+        .collect();
+    numbers.extend((0u8..140).map(BigUint::from));
+    // The greatest numbers of a length, and one bit more.
+    for bits in [122u32, 250, 378, 506, 634] {
+        numbers.extend([mersenne(bits), mersenne(bits + 1)]);
+    }
+    for (b1, b2, curves, sigma) in [
+        (60, 900, 2, 7),
+        (31, 31, 2, u32::MAX - 9),
+        (250, 3000, 1, 3),
+    ] {
+        let bounds = Bounds { b1, b2, curves };
+        let on_cpu = Ecm::new(&Engine::cpu(), bounds)
+            .batch(&numbers, sigma)
+            .unwrap();
+        let ecm = Ecm::new(&Engine::cuda(0).unwrap(), bounds).with_devices_from(1);
+        let found = ecm.batch(&numbers, sigma).unwrap();
+        for ((n, found), on_cpu) in numbers.iter().zip(&found).zip(&on_cpu) {
+            assert_eq!(found, on_cpu, "{n}");
+        }
+        let hits = found
+            .iter()
+            .zip(&numbers)
+            .filter(|(hit, n)| hit.is_some() && n.bits() > 60);
+        let hits = hits.count();
+        assert!(hits > 10, "{hits}");
+    }
 }

@@ -57,6 +57,29 @@ impl<const LIMBS: usize> Field<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
+    /// A thread's own modulus, which is odd and has six spare bits: it and its double are in registers.
+    #[inline(always)]
+    pub fn of_modulus(modulus: [Limb; LIMBS]) -> Self {
+        Field {
+            modulus,
+            twice: Window::<LIMBS>::add_digits(modulus, modulus).0,
+        }
+    }
+
+    /// 1 in Montgomery's form, of a modulus above 1. Cost: `32 LIMBS` sums and differences.
+    #[inline(always)]
+    pub fn one(&self) -> Element<LIMBS, 1> {
+        let mut limbs = [0; LIMBS];
+        limbs[0] = 1;
+        let mut one: Element<LIMBS, 1> = Element(limbs);
+        let mut left = 32 * LIMBS as u32;
+        while left > 0 {
+            one = self.reduce::<2>(self.add(one, one));
+            left -= 1;
+        }
+        one
+    }
+
     #[inline(always)]
     fn modulus(&self) -> Modulus<1, LIMBS> {
         Modulus::of_limbs(self.modulus)

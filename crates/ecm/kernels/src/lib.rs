@@ -22,7 +22,7 @@ mod registers;
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
-use bigint_kernels::gpu::memory::Unit;
+use bigint_kernels::gpu::memory::{Number, Unit};
 use bigint_kernels::gpu::shared::Column;
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
@@ -42,6 +42,66 @@ pub struct Scalars<const LIMBS: usize> {
     two: u32,
 }
 
+/// The points on the way: `q u w v`.
+type Points<const LIMBS: usize> = (
+    Element<LIMBS, 2>,
+    Element<LIMBS, 4>,
+    Element<LIMBS, 2>,
+    Element<LIMBS, 4>,
+);
+
+/// Walks the bits `from - 1` to `to`.
+#[inline(always)]
+fn walk<const LIMBS: usize>(
+    field: &Field<LIMBS>,
+    (mut q, mut u, mut w, mut v): Points<LIMBS>,
+    sigma: Limb,
+    scalar: Number<Unit>,
+    (from, to): (u32, u32),
+    batches: &Batches<Unit>,
+) -> Points<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let (mut at, mut is_swapped, mut bits) = (from, 0, scalar.limb(from / 32));
+    while at > to {
+        at -= 1;
+        if at % 32 == 31 {
+            bits = scalar.limb(at / 32);
+        }
+        let bit = bits >> (at % 32) & 1;
+        if bit != is_swapped {
+            (q, w, u, v) = (w, q, v, u);
+            is_swapped = bit;
+        }
+        // From 12 limbs on warps that drift apart would fetch the code again and again.
+        if LIMBS >= 12 {
+            batches.team().sync();
+        }
+        let s: Element<LIMBS, 6> = field.add(v, w);
+        let f: Element<LIMBS, 6> = field.sub(v, w);
+        let a: Element<LIMBS, 6> = field.add(u, q);
+        let e: Element<LIMBS, 6> = field.sub(u, q);
+        let (cb, da) = (field.mul(s, e), field.mul(f, a));
+        let (aa, bb) = (field.square(a), field.square(e));
+        q = field.mul(aa, bb);
+        let k: Element<LIMBS, 4> = field.sub(aa, bb);
+        let scaled: Element<LIMBS, 5> = field.scale(k, sigma);
+        let sum: Element<LIMBS, 7> = field.add(scaled, bb);
+        let product = field.mul(k, sum);
+        u = Element::of_limbs(product.limbs());
+        let sum: Element<LIMBS, 4> = field.add(da, cb);
+        let difference: Element<LIMBS, 4> = field.sub(da, cb);
+        w = field.square(sum);
+        let square = field.square(difference);
+        v = field.add(square, square);
+    }
+    if is_swapped == 1 {
+        (q, w, u, v) = (w, q, v, u);
+    }
+    (q, u, w, v)
+}
+
 /// Walks the bits.
 ///
 /// # Safety
@@ -56,51 +116,56 @@ where
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     for work in batches.numbers_in_step() {
         let n = LIMBS as u32;
-        let mut q: Element<LIMBS, 2> = Element::of_limbs(load(work.a, 0));
-        let mut u: Element<LIMBS, 4> = Element::of_limbs(load(work.a, n));
-        let mut w: Element<LIMBS, 2> = Element::of_limbs(load(work.a, 2 * n));
-        let mut v: Element<LIMBS, 4> = Element::of_limbs(load(work.a, 3 * n));
-        let sigma = work.b.limb(0);
-        let (mut at, mut is_swapped, mut bits) = (*from, 0, work.c.limb(from / 32));
-        while at > *to {
-            at -= 1;
-            if at % 32 == 31 {
-                bits = work.c.limb(at / 32);
-            }
-            let bit = bits >> (at % 32) & 1;
-            if bit != is_swapped {
-                (q, w, u, v) = (w, q, v, u);
-                is_swapped = bit;
-            }
-            // From 12 limbs on warps that drift apart would fetch the code again and again.
-            if LIMBS >= 12 {
-                batches.team().sync();
-            }
-            let s: Element<LIMBS, 6> = field.add(v, w);
-            let f: Element<LIMBS, 6> = field.sub(v, w);
-            let a: Element<LIMBS, 6> = field.add(u, q);
-            let e: Element<LIMBS, 6> = field.sub(u, q);
-            let (cb, da) = (field.mul(s, e), field.mul(f, a));
-            let (aa, bb) = (field.square(a), field.square(e));
-            q = field.mul(aa, bb);
-            let k: Element<LIMBS, 4> = field.sub(aa, bb);
-            let scaled: Element<LIMBS, 5> = field.scale(k, sigma);
-            let sum: Element<LIMBS, 7> = field.add(scaled, bb);
-            let product = field.mul(k, sum);
-            u = Element::of_limbs(product.limbs());
-            let sum: Element<LIMBS, 4> = field.add(da, cb);
-            let difference: Element<LIMBS, 4> = field.sub(da, cb);
-            w = field.square(sum);
-            let square = field.square(difference);
-            v = field.add(square, square);
-        }
-        if is_swapped == 1 {
-            (q, w, u, v) = (w, q, v, u);
-        }
+        let points = (
+            Element::of_limbs(load(work.a, 0)),
+            Element::of_limbs(load(work.a, n)),
+            Element::of_limbs(load(work.a, 2 * n)),
+            Element::of_limbs(load(work.a, 3 * n)),
+        );
+        let bits = (*from, *to);
+        let (q, u, w, v) = walk(field, points, work.b.limb(0), work.c, bits, &batches);
         store(work.r, 0, q.limbs());
         store(work.r, n, u.limbs());
         store(work.r, 2 * n, w.limbs());
         store(work.r, 3 * n, v.limbs());
+    }
+}
+
+/// Stage 1 modulo each thread's own number: `a` has it, `b` is `sigma` and `c` the scalar, both one for all;
+/// `from` is the scalar's bits less one. `r` gets what stage 2 begins with: the number, 1, `(A + 2) / 4`, and
+/// the point `x z`.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+unsafe fn own_ladder<const LIMBS: usize>(arguments: &Arguments, from: u32)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    for work in batches.numbers_in_step() {
+        let (n, sigma) = (LIMBS as u32, work.b.limb(0));
+        let modulus = load(work.a, 0);
+        let field = Field::<LIMBS>::of_modulus(modulus);
+        let one = field.one();
+        let double = |x: Element<LIMBS, 1>| field.reduce::<2>(field.add(x, x));
+        let eight = double(double(double(one)));
+        let nine: Element<LIMBS, 2> = field.add(eight, one);
+        let d64: Element<LIMBS, 2> = field.scale(double(double(double(eight))), sigma);
+        store(work.r, 0, modulus);
+        store(work.r, n, one.limbs());
+        store(work.r, 2 * n, field.scale::<1, 2>(one, sigma).limbs());
+        // P, and 2 P = (9 : 64 d + 8).
+        let points = (
+            Element::of_limbs(double(one).limbs()),
+            Element::of_limbs(one.limbs()),
+            nine,
+            field.add(d64, eight),
+        );
+        let (q, u, ..) = walk(&field, points, sigma, work.c, (from, 0), &batches);
+        store(work.r, 3 * n, q.limbs());
+        store(work.r, 4 * n, field.reduce(u).limbs());
     }
 }
 
@@ -296,6 +361,40 @@ programs! {
     registers_20 20
     registers_24 24
     registers_32 32
+}
+
+macro_rules! own {
+    ($($ladder:ident $program:ident $limbs:literal)*) => {$(
+        /// Stage 1 modulo each thread's own number of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
+        /// allocated and contiguous and results that overlap none of them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $ladder(arguments: Arguments, from: u32) {
+            // SAFETY: by this function's own contract.
+            unsafe { own_ladder::<$limbs>(&arguments, from) }
+        }
+
+        /// Steps over registers modulo each thread's own number, the first register of `a`.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
+        /// allocated and contiguous and results that overlap none of them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $program(arguments: Arguments, steps: u32) {
+            // SAFETY: by this function's own contract.
+            unsafe { registers::own_registers::<$limbs>(&arguments, steps) }
+        }
+    )*};
+}
+
+own! {
+    own_ladder_4 own_registers_4 4
+    own_ladder_8 own_registers_8 8
+    own_ladder_12 own_registers_12 12
+    own_ladder_16 own_registers_16 16
+    own_ladder_20 own_registers_20 20
 }
 
 /// The threads of a block.

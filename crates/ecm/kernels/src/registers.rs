@@ -40,7 +40,7 @@ fn fetch<const LIMBS: usize, const BOUND: u32>(
     Element::of_limbs(load(row, place & ((1 << ROW) - 1)))
 }
 
-/// Does the steps.
+/// Does the steps, modulo one number for all.
 ///
 /// # Safety
 /// As for [`Batches::new`].
@@ -49,48 +49,76 @@ pub unsafe fn registers<const LIMBS: usize>(arguments: &Arguments, scalars: &Sca
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let Scalars { field, steps } = scalars;
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     for work in batches.numbers_in_step() {
-        let mut held: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
-        let mut product = held;
-        let mut at = 0;
-        while at < *steps {
-            // Warps that drift apart would fetch the code again and again.
-            if LIMBS >= 12 {
-                batches.team().sync();
-            }
-            let [operation, r, a, b] = load(work.c, 4 * at);
-            at += 1;
-            if operation <= PAIR {
-                // One body of code for both.
-                let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = if operation == PAIR {
-                    let x = Element::of_limbs(product.limbs());
-                    (x, field.sub(held, fetch(&work, b)))
-                } else {
-                    (fetch(&work, a), fetch(&work, b))
-                };
-                let z = field.mul(x, y);
-                if operation == PAIR {
-                    product = z;
-                } else {
-                    store(work.r, r, z.limbs());
-                }
-            } else if operation <= SUB {
-                let (x, y): (Element<LIMBS, 2>, _) = (fetch(&work, a), fetch(&work, b));
-                let z: Element<LIMBS, 4> = match operation {
-                    ADD => field.add::<2, 2, 4>(x, y),
-                    _ => field.sub::<2, 4>(x, y),
-                };
-                store(work.r, r, z.limbs());
+        run(&batches, &work, &scalars.field, scalars.steps);
+    }
+}
+
+/// Does the steps, each thread modulo the first register of its row `a`.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+pub unsafe fn own_registers<const LIMBS: usize>(arguments: &Arguments, steps: u32)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    for work in batches.numbers_in_step() {
+        run(&batches, &work, &Field::of_modulus(load(work.a, 0)), steps);
+    }
+}
+
+/// Does a thread's steps.
+#[inline(always)]
+fn run<const LIMBS: usize>(
+    batches: &Batches<Unit>,
+    work: &Work<Unit>,
+    field: &Field<LIMBS>,
+    steps: u32,
+) where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let mut held: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
+    let mut product = held;
+    let mut at = 0;
+    while at < steps {
+        // Warps that drift apart would fetch the code again and again.
+        if LIMBS >= 12 {
+            batches.team().sync();
+        }
+        let [operation, r, a, b] = load(work.c, 4 * at);
+        at += 1;
+        if operation <= PAIR {
+            // One body of code for both.
+            let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = if operation == PAIR {
+                let x = Element::of_limbs(product.limbs());
+                (x, field.sub(held, fetch(work, b)))
             } else {
-                match operation {
-                    COPY => store(work.r, r, fetch::<LIMBS, 4>(&work, a).limbs()),
-                    HOLD => held = fetch(&work, a),
-                    BEGIN => product = fetch(&work, a),
-                    _ => store(work.r, r, product.limbs()),
-                }
+                (fetch(work, a), fetch(work, b))
+            };
+            let z = field.mul(x, y);
+            if operation == PAIR {
+                product = z;
+            } else {
+                store(work.r, r, z.limbs());
+            }
+        } else if operation <= SUB {
+            let (x, y): (Element<LIMBS, 2>, _) = (fetch(work, a), fetch(work, b));
+            let z: Element<LIMBS, 4> = match operation {
+                ADD => field.add::<2, 2, 4>(x, y),
+                _ => field.sub::<2, 4>(x, y),
+            };
+            store(work.r, r, z.limbs());
+        } else {
+            match operation {
+                COPY => store(work.r, r, fetch::<LIMBS, 4>(work, a).limbs()),
+                HOLD => held = fetch(work, a),
+                BEGIN => product = fetch(work, a),
+                _ => store(work.r, r, product.limbs()),
             }
         }
     }
