@@ -16,7 +16,7 @@
 //! 3 391
 //! ```
 //!
-//! Numbers with a test here have a power of two for `b`, and 1 or -1 for `c`.
+//! Any `b` above 1 and any `c` that make an odd number will do.
 
 use crate::Number;
 use crate::primenet::BadLine;
@@ -32,7 +32,8 @@ type Found = Result<Number, BadLine>;
 /// let found = mersenne::candidates(text).unwrap();
 /// assert_eq!(found[0], (2, Ok(mersenne::Number::new(3, 391, false).unwrap())));
 /// assert_eq!(found[1].1.as_ref().unwrap().to_string(), "9*2^2297+1");
-/// assert!(found[2].1.is_err());
+/// assert_eq!(found[2].1.as_ref().unwrap().to_string(), "5*2^7+3");
+/// assert_eq!(mersenne::number("2*3^99-1").unwrap(), mersenne::Number::of(2, 3, 99, -1).unwrap());
 /// ```
 ///
 /// # Errors
@@ -127,7 +128,10 @@ impl Form {
 }
 
 /// The number of an expression `k*b^n+c`; `k*` may be missing, and all or `k*b^n` be in parentheses.
-fn number(expression: &str) -> Result<Number, String> {
+///
+/// # Errors
+/// What is wrong with the expression, or with the number: see [`Number::of`].
+pub fn number(expression: &str) -> Result<Number, String> {
     let unknown = || "it is not of the form k*b^n+c".to_owned();
     let plain = |text: &str| -> String { text.replace(['(', ')'], "") };
     let text = plain(expression);
@@ -137,30 +141,21 @@ fn number(expression: &str) -> Result<Number, String> {
     };
     // A sign of the form and one of the value: `+-1` is -1.
     let power = power.trim_end_matches('+');
-    let is_plus = match c {
-        "+1" => true,
-        "-1" => false,
-        _ => return Err("c is 1 or -1".to_owned()),
-    };
+    let c: i32 = c
+        .parse()
+        .map_err(|_| "c is a number with a sign, below 2^31")?;
     let (k, power) = power.split_once('*').unwrap_or(("1", power));
     let (base, n) = power.split_once('^').ok_or_else(unknown)?;
     let parsed = |text: &str| text.parse::<u64>().map_err(|_| unknown());
     let (k, base, n) = (parsed(k)?, parsed(base)?, parsed(n)?);
-    if !base.is_power_of_two() || base == 1 {
-        return Err("there is no test here for bases that are no powers of two".to_owned());
-    }
-    if k == 0 {
-        return Err("k is above 0".to_owned());
-    }
-    let n = n.checked_mul(base.ilog2().into());
-    let n = n.and_then(|n| n.checked_add(k.trailing_zeros().into()));
-    let (k, n) = (u32::try_from(k >> k.trailing_zeros()), n.map(u32::try_from));
-    let (Ok(k), Some(Ok(n))) = (k, n) else {
-        return Err("k and n are below 2^32".to_owned());
+    let (Ok(base), Ok(n)) = (u32::try_from(base), u32::try_from(n)) else {
+        return Err("b and n are below 2^32".to_owned());
     };
-    let number = Number::new(k, n, is_plus);
-    let number = number.filter(|_| n > 2 && u64::from(k) >> n.min(32) == 0);
-    number.ok_or_else(|| "k is not below 2^n, n above 2".to_owned())
+    let number = Number::of(k, base, n, c)?;
+    match number.is_binary() && !number.has_proof() {
+        true => Err("k is not below 2^n".to_owned()),
+        false => Ok(number),
+    }
 }
 
 #[cfg(test)]
@@ -185,12 +180,12 @@ mod tests {
             ),
             ("ABC ($a*2^$b-1) // sieved\r\n3 391\r\n", &["2 3*2^391-1"]),
             (
-                "ABC $a*$b^$c$d\n6 4 5 +1\n5 2 9 -1\n5 3 9 -1",
-                &["2 3*2^11+1", "3 5*2^9-1", "4:1"],
+                "ABC $a*$b^$c$d\n6 4 5 +1\n5 2 9 -1\n5 3 9 -1\n6 3 9 -1\n1 10 9 +33",
+                &["2 3*2^11+1", "3 5*2^9-1", "4:1", "5 6*3^9-1", "6 1*10^9+33"],
             ),
             (
-                "ABC $a*2^$b+$c\n5 9 -1\n5 9 1\n5 9 2",
-                &["2 5*2^9-1", "3 5*2^9+1", "4:1"],
+                "ABC $a*2^$b+$c\n5 9 -1\n5 9 1\n5 9 2\n5 9 -3\n5 9 0\n5 9 2147483648",
+                &["2 5*2^9-1", "3 5*2^9+1", "4:1", "5 5*2^9-3", "6:1", "7:1"],
             ),
             ("ABC 2^$a-1\n127\n2", &["2 M127", "3:1"]),
             (
@@ -202,6 +197,11 @@ mod tests {
                 &["2 9*2^2297+1", "3 1*2^6+1"],
             ),
             ("1000:M:1:16:258\n3 100\n99 1", &["2 3*2^400-1", "3:1"]),
+            (
+                "ABC 22*17^$a+13\n100\n2",
+                &["2 22*17^100+13", "3 22*17^2+13"],
+            ),
+            ("9:P:1:5:1\n2 1000\n3 9", &["2 2*5^1000+1", "3:1"]),
         ] {
             assert_eq!(names(text), expected, "{text}");
         }

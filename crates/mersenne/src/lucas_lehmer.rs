@@ -175,7 +175,7 @@ impl LucasLehmer {
 }
 
 /// `V_k(p, 1)`, by `V_2i = V_i^2 - 2` and `V_(2i + 1) = V_i V_(i + 1) - p`.
-fn lucas(p: &Residue, k: u32) -> Residue {
+pub(crate) fn lucas(p: &Residue, k: u32) -> Residue {
     let (mut v, mut next) = (p.clone(), p.square_minus(1, 2));
     for bit in (0..k.ilog2()).rev() {
         let between = v.mul(&next).minus(p);

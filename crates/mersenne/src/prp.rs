@@ -1,4 +1,5 @@
-//! Fermat's test to the base 3, and Proth's for `k 2^n + 1`, with Gerbicz' check.
+//! Fermat's test to the base 3, Proth's for `k 2^n + 1` and Pocklington's for `k b^n + 1`, with Gerbicz'
+//! check.
 //!
 //! `x = 3^(2^p)` by `p` squarings. `M = 2^p - 1` is a probable prime where `x = 9`, and
 //! `x / 9 = 3^(M - 1)` is the residue that hunters compare (type 1).
@@ -6,6 +7,11 @@
 //! `N = k 2^n + 1`, odd `k < 2^n`, is prime exactly where `a^((N - 1) / 2) = -1` for an `a` with
 //! `(a / N) = -1` (Proth): `n - 1` squarings of `a^k`. Example, `3 2^2 + 1 = 13`: 13 is 3 modulo 5,
 //! so no square; 5^3 = 8, 8^2 = -1 modulo 13.
+//!
+//! Any other `N = k b^n + c` is a probable prime where `3^(N - 1) = 1`, and the power is its residue. With
+//! `c = 1` and `k < b^n` it is prime where, for each prime `q` that divides `b`, there is an `a` with
+//! `a^(N - 1) = 1` and no divisor common to `a^((N - 1) / q) - 1` and `N` (Pocklington). Both are powers of
+//! `a^(k b^(n - 1))`. [`ladder`](crate::ladder) has their steps and their check.
 //!
 //! **Check** (Gerbicz). With a block of `b` squarings, `x[i] = 3^(2^i)` (or of `a^k`),
 //!
@@ -32,6 +38,7 @@ use std::time::Duration;
 
 use sha3::{Digest, Sha3_256};
 
+use crate::ladder::Ladder;
 use crate::{Cofactor, Error, Number, Outcome, Residue, Runner, Step};
 
 /// The check of a proof, which its server gives to others: squarings of a residue. The result is
@@ -44,9 +51,43 @@ pub struct Certification {
     pub squarings: u32,
 }
 
+/// The power that a test raises to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// A power of two: squarings alone.
+    Squares,
+    /// `N - 1`, of 3.
+    Fermat(Ladder),
+    /// `k b^(n - 1)`.
+    Pocklington(Ladder, Witness),
+}
+
+/// A base for Pocklington's test, or Morrison's, and the primes for which none has been found.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Witness {
+    pub(crate) a: u32,
+    pub(crate) left: Vec<u32>,
+    /// The bases to which the number seemed to be composite.
+    #[serde(default)]
+    pub(crate) failures: u32,
+}
+
+impl Goal {
+    /// The ladder, and the base.
+    fn ladder(&self) -> Option<(&Ladder, u32)> {
+        match self {
+            Goal::Squares => None,
+            Goal::Fermat(ladder) => Some((ladder, 3)),
+            Goal::Pocklington(ladder, witness) => Some((ladder, witness.a)),
+        }
+    }
+}
+
 /// A PRP test at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prp {
+    pub(crate) goal: Goal,
     /// The certification, if it is one and not the test of a number.
     pub(crate) certification: Option<Box<Certification>>,
     /// The squarings in a block.
@@ -101,6 +142,35 @@ impl Prp {
         Prp::of(base, squarings, None)
     }
 
+    /// Fermat's test to the base 3, of any number, at its beginning.
+    pub fn fermat(number: impl Into<Number>) -> Self {
+        let number = number.into();
+        Prp::with_goal(number, Goal::Fermat(Ladder::fermat(number)))
+    }
+
+    /// Pocklington's test of `k b^n + 1` at its beginning. It is for probable primes: it takes as long as
+    /// [`Prp::fermat`], and a new base where one proves nothing.
+    ///
+    /// # Panics
+    /// If the number is another, or `k` is not below `b^n`.
+    pub fn pocklington(number: Number) -> Self {
+        assert!(number.c() == 1 && number.has_proof(), "k b^n + 1, k < b^n");
+        let left = number.primes();
+        let witness = Witness {
+            a: witness(number, 2, &left),
+            left,
+            failures: 0,
+        };
+        let ladder = Ladder::last_but_one(number);
+        Prp::with_goal(number, Goal::Pocklington(ladder, witness))
+    }
+
+    pub(crate) fn with_goal(number: Number, goal: Goal) -> Self {
+        let (ladder, a) = goal.ladder().expect("a power with a ladder");
+        let test = Prp::of(Residue::from_u64(number, a.into()), ladder.steps(), None);
+        Prp { goal, ..test }
+    }
+
     /// A certification at its beginning.
     ///
     /// # Panics
@@ -132,6 +202,7 @@ impl Prp {
         errors: u32,
     ) -> Self {
         Prp {
+            goal: Goal::Squares,
             certification,
             block,
             now,
@@ -181,17 +252,19 @@ impl Prp {
 
     /// The squarings to the last residue.
     pub(crate) fn squarings(&self) -> u32 {
-        match &self.certification {
-            Some(certification) => certification.squarings,
-            None => squarings(self.now.x.number()),
+        match (&self.certification, self.goal.ladder()) {
+            (Some(certification), _) => certification.squarings,
+            (None, Some((ladder, _))) => ladder.steps(),
+            (None, None) => squarings(self.now.x.number()),
         }
     }
 
     /// The residue that the squarings start from.
     fn base(&self) -> Residue {
-        match &self.certification {
-            Some(certification) => certification.start.clone(),
-            None => base(self.now.x.number()),
+        match (&self.certification, self.goal.ladder()) {
+            (Some(certification), _) => certification.start.clone(),
+            (None, Some((_, a))) => Residue::from_u64(self.now.x.number(), a.into()),
+            (None, None) => base(self.now.x.number()),
         }
     }
 
@@ -228,8 +301,8 @@ impl Prp {
     /// [`Runner::square`].
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
         // A test that was saved at its end.
-        if let Some(outcome) = self.outcome() {
-            return Ok(Step::Done(outcome));
+        if let Some(step) = self.conclude(runner)? {
+            return Ok(step);
         }
         let (squarings, end) = (self.squarings(), self.iterations());
         let mut until = (self.now.iteration / self.block + 1) * self.block;
@@ -237,7 +310,12 @@ impl Prp {
             until = until.min(squarings);
         }
         let times = times.min(until - self.now.iteration);
-        runner.square(times)?;
+        match self.goal.ladder() {
+            Some((ladder, a)) => {
+                runner.square_by(ladder.stretches(self.now.iteration, times, a))?;
+            }
+            None => runner.square(times)?,
+        }
         self.now.iteration += times;
         if self.now.iteration == squarings {
             self.last = Some(runner.residue()?);
@@ -258,16 +336,66 @@ impl Prp {
             return Ok(Step::Going);
         }
         self.check(runner, &before)?;
-        Ok(self.outcome().map_or(Step::Going, Step::Done))
+        Ok(self.conclude(runner)?.unwrap_or(Step::Going))
+    }
+
+    /// What follows from the last residue, once the check at the end has held.
+    fn conclude(&mut self, runner: &mut Runner<'_>) -> Result<Option<Step>, Error> {
+        let Goal::Pocklington(_, witness) = &self.goal else {
+            return Ok(self.outcome().map(Step::Done));
+        };
+        let Some(last) = self.result() else {
+            return Ok(None);
+        };
+        let (number, mut left) = (last.number(), witness.left.clone());
+        let (b, one) = (number.base(), Residue::from_u64(number, 1));
+        let power = last.pow(b.into());
+        let mut is_composite = power != one;
+        if !is_composite {
+            let mut kept = Vec::new();
+            for q in left {
+                let part = last.pow((b / q).into());
+                match part == one {
+                    true => kept.push(q),
+                    false => is_composite |= part.minus(&one).divisor()? != 1u32.into(),
+                }
+            }
+            left = kept;
+            if !left.is_empty() && !is_composite {
+                self.begin_anew(number, left);
+                runner.set(&self.now.x)?;
+                return Ok(Some(Step::Going));
+            }
+        }
+        Ok(Some(Step::Done(Outcome {
+            is_prime: !is_composite,
+            res64: power.res64(),
+            errors: self.errors,
+        })))
+    }
+
+    /// Begins with another base, for the primes that are left.
+    fn begin_anew(&mut self, number: Number, left: Vec<u32>) {
+        let (errors, block) = (self.errors, self.block);
+        if let Goal::Pocklington(ladder, old) = &self.goal {
+            let witness = Witness {
+                a: witness(number, old.a, &left),
+                left,
+                failures: 0,
+            };
+            *self = Prp::with_goal(number, Goal::Pocklington(ladder.clone(), witness));
+            self.begin_with_block(block);
+            self.errors = errors;
+        }
     }
 
     /// The outcome, once the check at the end has held.
     fn outcome(&self) -> Option<Outcome> {
         let (residue, number) = (self.result()?, self.now.x.number());
         let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
-        let of_primes = match number.exponent() {
-            Some(_) => one,
-            None => zero.minus(&one),
+        let of_primes = match (&self.goal, number.exponent()) {
+            (Goal::Squares, None) => zero.minus(&one),
+            _ => one,
         };
         Some(Outcome {
             is_prime: self.certification.is_none() && residue == of_primes,
@@ -281,9 +409,18 @@ impl Prp {
         let is_done = self.verified.iteration == self.iterations();
         let last = self.last.as_ref().filter(|_| is_done)?;
         Some(match (last.number().exponent(), &self.certification) {
-            (Some(_), None) => last.divided_by_9(),
+            (Some(_), None) if self.goal == Goal::Squares => last.divided_by_9(),
             _ => last.clone(),
         })
+    }
+
+    /// The low 64 bits of `3^N - 3`, once a test of [`Prp::fermat`] is done, which older programs print as
+    /// the residue.
+    pub fn old64(&self) -> Option<u64> {
+        matches!(self.goal, Goal::Fermat(_)).then_some(())?;
+        let power = self.result()?;
+        let three = Residue::from_u64(power.number(), 3);
+        Some(power.mul(&three).minus(&three).res64())
     }
 
     /// Whether what is left of `2^p - 1` without known factors is a probable prime, once the test is done.
@@ -306,8 +443,23 @@ impl Prp {
     /// Gerbicz' check, where `before` is `d` of a block ago. Where it fails, the test goes back to
     /// where it last held.
     fn check(&mut self, runner: &mut Runner<'_>, before: &Residue) -> Result<(), Error> {
-        runner.set(before)?;
-        runner.square(self.block)?;
+        match self.goal.ladder() {
+            Some((ladder, a)) => {
+                let blocks = self.now.iteration / self.block;
+                let (above, stretches) = ladder.sum(self.block, blocks, a);
+                let a = Residue::from_u64(before.number(), a.into());
+                runner.set(&if above > 0 {
+                    before.mul(&a.pow(above))
+                } else {
+                    before.clone()
+                })?;
+                runner.square_by(stretches)?;
+            }
+            None => {
+                runner.set(before)?;
+                runner.square(self.block)?;
+            }
+        }
         if runner.residue()?.mul(&self.base()) == self.now.d {
             self.verified.clone_from(&self.now);
             self.failures = 0;
@@ -375,6 +527,13 @@ fn base(number: Number) -> Residue {
     // a^((N - 1) / 2) = -1.
     let a = (3..1 << 16).find(|&a| number.jacobi(a) == -1).unwrap_or(3);
     Residue::from_u64(number, a.into()).pow(k.into())
+}
+
+/// The next prime after `a` that can be a witness for these primes: it is no square where 2 is among them.
+pub(crate) fn witness(number: Number, a: u32, left: &[u32]) -> u32 {
+    let primes = || (a + 1..1 << 16).filter(|&a| crate::is_prime(a));
+    let suits = |&a: &u32| !left.contains(&2) || number.jacobi(a) == -1;
+    primes().find(suits).unwrap_or(a + 1)
 }
 
 /// The squarings of a test to its last residue.

@@ -1,4 +1,4 @@
-//! Exact residues modulo `k 2^n - 1` and `k 2^n + 1`.
+//! Exact residues modulo `k b^n + c`.
 
 use std::panic::resume_unwind;
 
@@ -6,9 +6,10 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number;
 use bigint_host::{Batch, BigUint, Engine, Layout, Shape};
 
+use crate::division::Divisor;
 use crate::{Error, Number};
 
-/// A residue modulo `k 2^n + c`, as the number below it.
+/// A residue modulo `k b^n + c`, as the number below it.
 ///
 /// ```
 /// use mersenne::{Number, Residue};
@@ -40,6 +41,10 @@ impl Residue {
 
     /// As [`Residue::reduce`], in place.
     fn reduced(number: Number, mut x: Vec<u64>) -> Self {
+        if !number.is_binary() {
+            let limbs = Divisor::of(number).remainder(x, number.limbs());
+            return Residue { number, limbs };
+        }
         // x = (q k + r) 2^n + low, and k 2^n = -c: x = r 2^n + low - c q.
         let mut is_negative = false;
         loop {
@@ -255,12 +260,17 @@ impl Residue {
 }
 
 /// Zeros, or a panic that [`or_out_of_memory`](crate::error::or_out_of_memory) makes an error of.
-fn zeros(length: usize) -> Vec<u64> {
+pub(crate) fn zeros(length: usize) -> Vec<u64> {
     bigint_cpu::zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
 /// The modulus itself. It may have one bit more than the numbers below it.
 pub(crate) fn modulus(number: Number) -> Vec<u64> {
+    if !number.is_binary() {
+        let mut limbs = Divisor::of(number).limbs().to_vec();
+        limbs.resize(number.limbs() + 1, 0);
+        return limbs;
+    }
     let mut limbs = shifted(number.k(), number.n());
     limbs.resize(number.limbs() + 1, 0);
     if number.c() < 0 {
@@ -280,7 +290,7 @@ fn shifted(x: u32, n: u32) -> Vec<u64> {
     limbs
 }
 
-fn trim(x: &mut Vec<u64>) {
+pub(crate) fn trim(x: &mut Vec<u64>) {
     let length = x
         .iter()
         .rposition(|&limb| limb != 0)
@@ -323,7 +333,7 @@ fn divide(x: &mut [u64], k: u32) -> u32 {
 }
 
 /// Replaces `x` by `k x`.
-fn multiply(x: &mut Vec<u64>, k: u32) {
+pub(crate) fn multiply(x: &mut Vec<u64>, k: u32) {
     let mut carry = 0;
     for limb in x.iter_mut() {
         (*limb, carry) = limb.carrying_mul(k.into(), carry);
@@ -332,7 +342,7 @@ fn multiply(x: &mut Vec<u64>, k: u32) {
 }
 
 /// Replaces `x` by `x + y`, which fits.
-fn add(x: &mut [u64], y: &[u64]) {
+pub(crate) fn add(x: &mut [u64], y: &[u64]) {
     let mut carry = false;
     for (i, limb) in x.iter_mut().enumerate() {
         if i >= y.len() && !carry {
@@ -344,7 +354,7 @@ fn add(x: &mut [u64], y: &[u64]) {
 
 /// Replaces `x` by `x - y`, and returns whether `x < y`; then the result is modulo a power of 2. `y`
 /// is no longer than `x`.
-fn subtract(x: &mut [u64], y: &[u64]) -> bool {
+pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     let mut borrow = false;
     for (i, limb) in x.iter_mut().enumerate() {
         if i >= y.len() && !borrow {
@@ -389,13 +399,33 @@ mod tests {
             };
             (0..n).map(|_| next()).collect()
         };
+        let others = [1, 2, 40, 100, 700, 1400, 3000].into_iter().flat_map(|n| {
+            [3u32, 10, 1000, 4_294_967_295]
+                .into_iter()
+                .flat_map(move |b| {
+                    let pairs = [
+                        (1, 4),
+                        (2, -1),
+                        (77, 2),
+                        (78, -5),
+                        (u64::from(u32::MAX) - 1, 1),
+                    ];
+                    pairs
+                        .into_iter()
+                        .filter_map(move |(k, c)| Number::of(k, b, n, c).ok())
+                })
+        });
         let numbers = [2, 3, 5, 7, 61, 63, 64, 65, 127, 128, 129, 191, 521, 1279]
             .into_iter()
             .flat_map(|n| [1, 3, 5, 77, 0x8000_0001, u32::MAX].map(|k| (k, n)))
             .flat_map(|(k, n)| [false, true].map(|is_plus| Number::new(k, n, is_plus).unwrap()));
-        for number in numbers {
-            let modulus = (BigUint::from(number.k()) << number.n()) + 1u32;
-            let modulus = modulus - if number.c() < 0 { 2u32 } else { 0 };
+        for number in numbers.chain(others) {
+            let power = BigUint::from(number.base()).pow(number.n()) * number.k();
+            let modulus = if number.c() < 0 {
+                power - number.c().unsigned_abs()
+            } else {
+                power + number.c().unsigned_abs()
+            };
             for _ in 0..20 {
                 let [x, y] = [(); 2].map(|()| random(2 * number.limbs()));
                 let (a, b) = (Residue::reduce(number, &x), Residue::reduce(number, &y));

@@ -14,8 +14,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::or_out_of_memory;
-use crate::prp::Point;
-use crate::{Certification, Error, LucasLehmer, Number, PMinus1, Prp, Residue, Runner, Save, Step};
+use crate::prp::{Goal, Point, Witness};
+use crate::{
+    Certification, Error, LucasLehmer, NPlus1, Number, PMinus1, Prp, Residue, Runner, Save, Step,
+};
 
 const MAGIC: &[u8] = b"mersenne save 1\n";
 
@@ -50,8 +52,10 @@ pub(crate) fn opened<H: DeserializeOwned>(bytes: &[u8]) -> Result<(H, &[u8]), St
 pub enum Saved {
     /// The Lucas-Lehmer test, or Riesel's.
     LucasLehmer(LucasLehmer),
-    /// The PRP test with Gerbicz' check, Proth's, or a certification.
+    /// The PRP test with Gerbicz' check, Proth's, Pocklington's, or a certification.
     Prp(Prp),
+    /// Morrison's test.
+    NPlus1(NPlus1),
     /// The first stage of P-1.
     PMinus1(PMinus1),
 }
@@ -62,6 +66,9 @@ pub enum Saved {
 struct Header {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     k: u32,
+    /// The `b` and the `c` of `k b^n + c`, where it is not `k 2^n - 1` or `k 2^n + 1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    form: Option<(u32, i32)>,
     exponent: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_plus: bool,
@@ -75,6 +82,9 @@ struct Header {
     /// The check of a Lucas-Lehmer test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ll: Option<LucasLehmerHeader>,
+    /// Of Pocklington's or Morrison's test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    witness: Option<Witness>,
     #[serde(default)]
     shift: u32,
 }
@@ -126,21 +136,32 @@ impl PrpHeader {
 }
 
 impl Saved {
-    /// A test at its beginning, by its [`worktype`](Saved::worktype): `LL`, `LLR`, `PRP-3` or
-    /// `Proth`.
+    /// A test at its beginning, by its [`worktype`](Saved::worktype): `LL`, `LLR`, `PRP-3`, `Proth`,
+    /// `PRP`, `N-1` or `N+1`.
     ///
     /// # Panics
-    /// As for [`LucasLehmer::new`] and [`Prp::new`].
+    /// As for [`LucasLehmer::new`], [`Prp::new`], [`Prp::pocklington`] and [`NPlus1::new`].
     pub fn new(number: impl Into<Number>, worktype: &str) -> Self {
         match worktype {
             "LL" | "LLR" => Saved::LucasLehmer(LucasLehmer::new(number)),
+            "PRP" => Saved::Prp(Prp::fermat(number)),
+            "N-1" => Saved::Prp(Prp::pocklington(number.into())),
+            "N+1" => Saved::NPlus1(NPlus1::new(number.into())),
             _ => Saved::Prp(Prp::new(number)),
         }
     }
 
     /// The name of the kind of work, PrimeNet's for `2^p - 1`: `LL`, `PRP-3`, `Cert` for a
-    /// certification, `P-1`; `LLR` for `k 2^n - 1`, `Proth` for `k 2^n + 1`.
+    /// certification, `P-1`; `LLR` for `k 2^n - 1`, `Proth` for `k 2^n + 1`; `PRP` for Fermat's test of
+    /// other numbers, `N-1` and `N+1` for the proofs by Pocklington's and Morrison's.
     pub fn worktype(&self) -> &'static str {
+        if let Saved::Prp(test) = self {
+            match &test.goal {
+                Goal::Squares => {}
+                Goal::Fermat(_) => return "PRP",
+                Goal::Pocklington(..) => return "N-1",
+            }
+        }
         match (self, self.number().exponent()) {
             (Saved::LucasLehmer(_), Some(_)) => "LL",
             (Saved::LucasLehmer(_), None) => "LLR",
@@ -148,6 +169,20 @@ impl Saved {
             (Saved::Prp(_), Some(_)) => "PRP-3",
             (Saved::Prp(_), None) => "Proth",
             (Saved::PMinus1(_), _) => "P-1",
+            (Saved::NPlus1(_), _) => "N+1",
+        }
+    }
+
+    /// The worktypes of the tests that a number asks for: the first, and where it finds the number a
+    /// probable prime, the second.
+    pub fn worktypes(number: Number) -> &'static [&'static str] {
+        match (number.is_binary(), number.has_proof(), number.c()) {
+            (true, true, -1) if number.exponent().is_some() => &["LL"],
+            (true, true, -1) => &["LLR"],
+            (true, true, _) => &["Proth"],
+            (false, true, -1) => &["PRP", "N+1"],
+            (false, true, _) => &["PRP", "N-1"],
+            (_, false, _) => &["PRP"],
         }
     }
 
@@ -162,6 +197,7 @@ impl Saved {
             Saved::LucasLehmer(test) => &test.residue,
             Saved::Prp(test) => test.residue(),
             Saved::PMinus1(test) => &test.residue,
+            Saved::NPlus1(test) => &test.terms[0],
         }
     }
 
@@ -171,6 +207,7 @@ impl Saved {
             Saved::LucasLehmer(test) => (test.iteration, test.iterations()),
             Saved::Prp(test) => (test.iteration(), test.iterations()),
             Saved::PMinus1(test) => (test.iteration(), test.iterations()),
+            Saved::NPlus1(test) => (test.iteration(), test.iterations()),
         }
     }
 
@@ -198,6 +235,54 @@ impl Saved {
         }
     }
 
+    /// The residue of a test of kind `PRP` in the form of older programs: [`Prp::old64`].
+    pub fn old64(&self) -> Option<u64> {
+        match self {
+            Saved::Prp(test) => test.old64(),
+            _ => None,
+        }
+    }
+
+    /// The base, or `P`, of a proof, and the primes for which none is known.
+    fn witness(&self) -> Option<&Witness> {
+        match self {
+            Saved::Prp(Prp {
+                goal: Goal::Pocklington(_, witness),
+                ..
+            }) => Some(witness),
+            Saved::NPlus1(test) => Some(&test.witness),
+            _ => None,
+        }
+    }
+
+    /// The test at its beginning with another witness; `None` for another kind of test, and where it can
+    /// have no such witness.
+    fn with_witness(&self, witness: Option<Witness>) -> Option<Self> {
+        let (Some(own), Some(witness)) = (self.witness(), &witness) else {
+            return (self.witness().is_some() == witness.is_some()).then(|| self.clone());
+        };
+        let number = self.number();
+        let is_known = witness.left.iter().all(|q| own.left.contains(q));
+        if !is_known || witness.left.is_empty() || witness.a < 3 {
+            return None;
+        }
+        let witness = witness.clone();
+        match self {
+            Saved::Prp(Prp {
+                goal: Goal::Pocklington(ladder, _),
+                ..
+            }) => {
+                let goal = Goal::Pocklington(ladder.clone(), witness);
+                Some(Saved::Prp(Prp::with_goal(number, goal)))
+            }
+            Saved::NPlus1(test) => {
+                let ladder = test.ladder.clone();
+                Some(Saved::NPlus1(NPlus1::with(number, ladder, witness)))
+            }
+            _ => None,
+        }
+    }
+
     /// The hash that answers a certification: [`Prp::hash`].
     pub fn hash(&self) -> Option<String> {
         match self {
@@ -211,7 +296,7 @@ impl Saved {
         match self {
             Saved::Prp(test) => test.errors(),
             Saved::LucasLehmer(test) => test.errors,
-            Saved::PMinus1(_) => 0,
+            Saved::PMinus1(_) | Saved::NPlus1(_) => 0,
         }
     }
 
@@ -221,7 +306,7 @@ impl Saved {
         match self {
             Saved::Prp(test) => test.shift,
             Saved::LucasLehmer(test) => test.shift,
-            Saved::PMinus1(_) => 0,
+            Saved::PMinus1(_) | Saved::NPlus1(_) => 0,
         }
     }
 
@@ -245,7 +330,7 @@ impl Saved {
         let minus = match self {
             Saved::LucasLehmer(_) => LucasLehmer::MINUS,
             Saved::Prp(_) => Prp::MINUS,
-            Saved::PMinus1(_) => 0,
+            Saved::PMinus1(_) | Saved::NPlus1(_) => 0,
         };
         or_out_of_memory(|| {
             let mut runner = Runner::new(self.number(), minus, backend)?.with_shift(self.shift());
@@ -263,6 +348,7 @@ impl Saved {
             Saved::LucasLehmer(test) => test.advance(runner, times),
             Saved::Prp(test) => test.advance(runner, times),
             Saved::PMinus1(test) => test.advance(runner, times),
+            Saved::NPlus1(test) => test.advance(times),
         })
     }
 
@@ -275,6 +361,7 @@ impl Saved {
             Saved::LucasLehmer(test) => test.rest(runner),
             Saved::Prp(test) => test.rest(runner),
             Saved::PMinus1(test) => test.rest(runner),
+            Saved::NPlus1(_) => Ok(()),
         })
     }
 }
@@ -284,7 +371,12 @@ impl Save for Saved {
 
     fn name(&self) -> String {
         let number = self.number();
-        match (self.worktype(), self.bound(), number.exponent()) {
+        let worktype = self.worktype();
+        if let "PRP" | "N-1" | "N+1" = worktype {
+            let (k, b, n, c) = (number.k(), number.base(), number.n(), number.c());
+            return format!("{k}x{b}^{n}{c:+}.{}", worktype.to_lowercase());
+        }
+        match (worktype, self.bound(), number.exponent()) {
             ("LL", _, Some(p)) => format!("m{p}.ll"),
             ("Cert", _, Some(p)) => format!("m{p}.certification"),
             (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
@@ -307,6 +399,10 @@ impl Save for Saved {
         let prp = match self {
             Saved::PMinus1(PMinus1 { residue, .. }) => {
                 residues.push(residue);
+                None
+            }
+            Saved::NPlus1(test) => {
+                residues.extend(&test.terms);
                 None
             }
             Saved::LucasLehmer(test) => {
@@ -337,13 +433,15 @@ impl Save for Saved {
         let number = self.number();
         let header = Header {
             k: number.k(),
+            form: (!number.is_binary()).then(|| (number.base(), number.c())),
             exponent: number.n(),
-            is_plus: number.c() > 0,
+            is_plus: number.is_binary() && number.c() > 0,
             worktype: self.worktype().to_owned(),
             iteration: self.progress().0,
             bound: self.bound(),
             prp,
             ll,
+            witness: self.witness().cloned(),
             shift: self.shift(),
         };
         sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
@@ -352,7 +450,11 @@ impl Save for Saved {
     fn from_bytes(bytes: &[u8], start: &Self) -> Result<Option<Self>, String> {
         let broken = || NO_SAVE.to_owned();
         let (header, mut rest): (Header, _) = opened(bytes)?;
-        let number = Number::new(header.k, header.exponent, header.is_plus).ok_or_else(broken)?;
+        let number = match header.form {
+            None => Number::new(header.k, header.exponent, header.is_plus),
+            Some((base, c)) => Number::of(header.k.into(), base, header.exponent, c).ok(),
+        };
+        let number = number.ok_or_else(broken)?;
         let worktype = header.worktype.as_str();
         if (number, worktype, header.bound) != (start.number(), start.worktype(), start.bound()) {
             return Err(format!("it is of another test: {number} {worktype}"));
@@ -362,7 +464,8 @@ impl Save for Saved {
             rest = others;
             Ok(Residue::from_bytes(number, bytes))
         };
-        let saved: Result<Saved, String> = match (start, header.prp) {
+        let begun = start.with_witness(header.witness).ok_or_else(broken)?;
+        let saved: Result<Saved, String> = match (&begun, header.prp) {
             (Saved::LucasLehmer(start), None) if header.iteration <= start.iterations() => {
                 let mut test = start.clone();
                 (test.iteration, test.residue) = (header.iteration, residue()?);
@@ -380,6 +483,12 @@ impl Save for Saved {
                 let mut test = start.clone();
                 (test.iteration, test.residue) = (header.iteration, residue()?);
                 Ok(Saved::PMinus1(test))
+            }
+            (Saved::NPlus1(start), None) if header.iteration <= start.iterations() => {
+                let mut test = start.clone();
+                test.iteration = header.iteration;
+                test.terms = [residue()?, residue()?];
+                Ok(Saved::NPlus1(test))
             }
             (Saved::Prp(start), Some(prp))
                 if prp.squarings.is_some() == start.certification.is_some()
@@ -404,14 +513,10 @@ impl Save for Saved {
                     Ok(Box::new(Certification { start, squarings }))
                 };
                 let certification = prp.squarings.map(certification).transpose()?;
-                Ok(Saved::Prp(Prp::at(
-                    certification,
-                    prp.block,
-                    now,
-                    verified,
-                    last,
-                    prp.errors,
-                )))
+                let block = prp.block;
+                let mut test = Prp::at(certification, block, now, verified, last, prp.errors);
+                test.goal.clone_from(&start.goal);
+                Ok(Saved::Prp(test))
             }
             _ => Err(broken()),
         };

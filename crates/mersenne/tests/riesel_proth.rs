@@ -222,7 +222,7 @@ fn numbers_of_a_sieve_s_file_are_tested_and_their_residues_are_the_exact_ones() 
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let abc = write("sieve.abc", abc + "5 100 +3\n");
+    let abc = write("sieve.abc", abc + "5 100 +4\n");
     let newpgen = write("sieve.npg", newpgen);
     // A line that is not for it makes the exit code 1; a second run does nothing twice.
     for (file, code, again) in [

@@ -8,7 +8,7 @@ mod results;
 mod worktodo;
 
 pub use progress::{progress_folder, show_progress};
-pub use results::{Reporter, ResultLine, append_result, is_reported, is_tested};
+pub use results::{Reporter, ResultLine, append_result, is_reported, verdict};
 pub use worktodo::{
     Asked, Assignment, BadLine, TOO_LONG, add_lines, finish_take, remove_line, take_line,
 };

@@ -44,6 +44,6 @@ fn line(test: &Saved, each: f64) -> Option<(&'static str, String)> {
             );
             Some(("prp", line))
         }
-        Saved::PMinus1(_) => None,
+        Saved::PMinus1(_) | Saved::NPlus1(_) => None,
     }
 }

@@ -40,7 +40,7 @@ impl ResultLine {
             Some(p) => line.with("exponent", p),
             None => line
                 .with("k", number.k())
-                .with("b", 2)
+                .with("b", number.base())
                 .with("n", number.n())
                 .with("c", number.c()),
         };
@@ -57,7 +57,7 @@ impl ResultLine {
             .with("res64", format!("{:016X}", outcome.res64))
             .with("residue-type", (worktype == "PRP-3").then_some(1));
         match worktype {
-            "LL" | "LLR" => line,
+            "LL" | "LLR" | "N+1" => line,
             _ => line.with("errors", json!({ "gerbicz": outcome.errors })),
         }
     }
@@ -178,6 +178,7 @@ pub fn append_result(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> 
     let keys = [
         "exponent",
         "k",
+        "b",
         "n",
         "c",
         "known-factors",
@@ -211,19 +212,23 @@ pub fn is_reported(path: &Path, id: &str) -> io::Result<bool> {
     }
 }
 
-/// Whether `results.json.txt` has the result of a test of this worktype of a number.
+/// Whether the test of this worktype found a number to be prime, where `results.json.txt` has its result.
 ///
 /// # Errors
 /// As reading.
-pub fn is_tested(path: &Path, number: Number, worktype: &str) -> io::Result<bool> {
+pub fn verdict(path: &Path, number: Number, worktype: &str) -> io::Result<Option<bool>> {
     let ours: serde_json::Map<_, _> = ResultLine::new(None, number, worktype)
         .0
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value))
         .collect();
     match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        text => Ok(results(&text?).any(|line| ours.iter().all(|(key, value)| line[key] == *value))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => {
+            let is_ours = |line: &Value| ours.iter().all(|(key, value)| line[key] == *value);
+            let line = results(&text?).find(is_ours);
+            Ok(line.map(|line| line["status"] == "P"))
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::candidates;
-use crate::primenet::{BadLine, is_tested};
+use crate::primenet::BadLine;
 use clap::Args;
 
 use super::output::note;
-use super::run::{Task, alone};
+use super::run::all;
 use super::stop::Stop;
 use super::{Common, Failure};
 
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let numbers = candidates(&text)
         .map_err(|BadLine { column, what }| Failure::Usage(format!("{name}:1:{column}: {what}")))?;
-    let results = common.folder()?.file(&common.results());
+    common.only_here()?;
     let mut left = 0;
     for (line, number) in numbers {
         let number = match number {
@@ -44,15 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 continue;
             }
         };
-        let worktype = match (number.exponent(), number.c()) {
-            (Some(_), _) => "LL",
-            (None, 1) => "Proth",
-            (None, _) => "LLR",
-        };
-        if is_tested(&results, number, worktype).unwrap_or(false) {
-            continue;
-        }
-        alone(Task::test(worktype, number), *json, common, &stop)?;
+        all(number, *json, common, &stop)?;
     }
     match left {
         0 => Ok(()),

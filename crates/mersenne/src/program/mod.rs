@@ -34,7 +34,7 @@ use output::note;
 use run::Task;
 use stop::Stop;
 
-/// Tests and factors of Mersenne numbers 2^P - 1, and tests of K 2^N - 1 and K 2^N + 1
+/// Tests and factors of Mersenne numbers 2^P - 1, and tests of numbers K*B^N+C
 #[derive(Parser)]
 #[command(name = "mersenne", version)]
 struct Cli {
@@ -59,7 +59,10 @@ enum Command {
     Llr(Other),
     /// Proth's test of K 2^N + 1, with Gerbicz' check
     Proth(Other),
-    /// Tests of the numbers K 2^N - 1 and K 2^N + 1 of a sieve's file, in ABC or NewPGen form
+    /// The test of a number K*B^N+C: a proof for K*2^N+-1; else a probable-prime test to the base 3 with
+    /// Gerbicz' check, and where that finds a probable prime K*B^N+-1, a proof by what B's factors are
+    Test(Expression),
+    /// Tests of the numbers K*B^N+C of a sieve's file, in ABC or NewPGen form
     File(candidates::Arguments),
     /// Check the proof of a PRP test
     Verify(verify::Arguments),
@@ -135,6 +138,18 @@ struct Other {
     #[arg(value_name = "N", value_parser = value_parser!(u32).range(3..))]
     n: u32,
     /// End with one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct Expression {
+    /// The number, as 2*3^1175232+1
+    #[arg(value_name = "K*B^N+C", value_parser = crate::number)]
+    number: Number,
+    /// End with one JSON object on standard output, or two
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -276,6 +291,15 @@ impl Common {
         })
     }
 
+    /// Refuses what is for `2^P - 1` alone.
+    fn only_here(&self) -> Result<(), Failure> {
+        if matches!(self.backend, BackendName::Cuda) || self.proof_power.is_some() {
+            let what = "only 2^P - 1 is tested on a GPU, and with a proof";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        Ok(())
+    }
+
     /// The shift of a test of this number.
     fn shift(&self, number: Number) -> u32 {
         let random = || RandomState::new().build_hasher().finish();
@@ -341,6 +365,18 @@ impl Trial {
     }
 }
 
+impl Expression {
+    fn run(&self) -> Result<(), Failure> {
+        let Expression {
+            number,
+            json,
+            common,
+        } = self;
+        common.only_here()?;
+        run::all(*number, *json, common, &Stop::on_signals())
+    }
+}
+
 impl Other {
     fn run(&self, worktype: &'static str, is_plus: bool) -> Result<(), Failure> {
         let Other { k, n, json, common } = self;
@@ -348,10 +384,7 @@ impl Other {
         let Some(number) = number else {
             return Err(Failure::Usage(format!("{k} is not below 2^{n}")));
         };
-        if matches!(common.backend, BackendName::Cuda) || common.proof_power.is_some() {
-            let what = "only 2^P - 1 is tested on a GPU, and with a proof";
-            return Err(Failure::Usage(what.to_owned()));
-        }
+        common.only_here()?;
         // 2^p - 1 is tested as any other number, and its test has a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
         run::alone(
@@ -441,6 +474,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Tf(trial) => trial.run(),
         Command::Llr(test) => test.run("LLR", false),
         Command::Proth(test) => test.run("Proth", true),
+        Command::Test(test) => test.run(),
         Command::File(arguments) => candidates::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Work(arguments) => work::run(arguments),

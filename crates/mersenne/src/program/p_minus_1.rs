@@ -82,6 +82,7 @@ pub fn one(
     let factor = factor.map(|factor| factor.to_string());
     let line = ResultLine::of_p_minus_1(number, first, reached, factor).with_transform(words, 0);
     Ok(Finished {
+        is_prime: false,
         line: line.signed(&common.reporter(id)),
         test: Some(Saved::PMinus1(test).name()),
         files,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::primenet::{ResultLine, append_result, progress_folder, show_progress};
+use crate::primenet::{ResultLine, append_result, progress_folder, show_progress, verdict};
 use crate::{
     Backend, Certification, Check, Cofactor, Error, Folder, Holder, Lock, Number, Outcome, Proof,
     Runner, Save, Saved, Step,
@@ -67,8 +67,31 @@ impl From<Saved> for Task {
     }
 }
 
+/// Runs the tests that a number asks for, but those whose results are there.
+pub fn all(number: Number, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
+    let results = common.folder()?.file(&common.results());
+    for worktype in Saved::worktypes(number) {
+        let known = verdict(&results, number, worktype).unwrap_or_default();
+        let is_prime = match known {
+            Some(is_prime) => is_prime,
+            None => {
+                let done = one(Task::test(worktype, number), common, None, stop)?;
+                let is_prime = done.is_prime;
+                done.report(json, common, stop)?;
+                is_prime
+            }
+        };
+        if !is_prime {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Work that is done, and its lock.
 pub struct Finished {
+    /// Whether the number is prime, or a probable prime.
+    pub is_prime: bool,
     /// The line of `results.json.txt`.
     pub line: String,
     /// The name of the test's save files, and those of others that are of no use once the line stands
@@ -236,17 +259,23 @@ pub fn one(
     let mut files = Vec::new();
     let verdict = match (found.outcome.is_prime, worktype) {
         (_, "Cert") => "is done.",
-        (true, "PRP-3") => "is a probable prime!",
+        (true, "PRP-3" | "PRP") => "is a probable prime!",
         (true, _) => "is prime!",
         (false, _) => "is composite.",
     };
     let (test, res64) = (&found.test, found.outcome.res64);
     let of = if cofactor.is_some() { " cofactor" } else { "" };
-    note!("{number}{of} {worktype} {verdict} res64 {res64:016X}");
+    let old64 = test.as_ref().and_then(Saved::old64);
+    let old64 = old64.map(|old64| format!("{old64:016X}"));
+    match &old64 {
+        Some(old64) => note!("{number} {worktype} {verdict} res64 {res64:016X} old64 {old64}"),
+        None => note!("{number}{of} {worktype} {verdict} res64 {res64:016X}"),
+    }
     let line = match &cofactor {
         Some(cofactor) => ResultLine::of_cofactor(cofactor, &found.outcome),
         None => ResultLine::of_test(worktype, number, &found.outcome),
     };
+    let line = line.with("old64", old64);
     let line = line.with("res2048", test.as_ref().and_then(Saved::res2048));
     let line = match test.as_ref().and_then(Saved::certification) {
         Some(Certification { squarings, .. }) => {
@@ -270,6 +299,7 @@ pub fn one(
     let shift = found.test.as_ref().map_or(0, Saved::shift);
     let line = line.with_transform(found.words, shift);
     Ok(Finished {
+        is_prime: found.outcome.is_prime,
         line: line.signed(&common.reporter(id)),
         test: found.test.map(|test| test.name()),
         files,

@@ -84,6 +84,7 @@ pub fn one(
         factors => note!("{name} has {}", listed(factors)),
     }
     Ok(Finished {
+        is_prime: false,
         line: ResultLine::of_trial(&trial).signed(&common.reporter(id)),
         test: Some(trial.name()),
         files: Vec::new(),

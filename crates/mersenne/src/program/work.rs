@@ -306,6 +306,7 @@ impl Worker<'_> {
             test,
             files,
             lock,
+            ..
         } = match asked.clone() {
             Asked::Test(worktype) => run(Task::test(worktype, (*p).into())),
             Asked::Cofactor(cofactor) => run(Task::cofactor(cofactor)),
