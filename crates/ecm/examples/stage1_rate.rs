@@ -27,6 +27,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (634, 3),
         (762, 3),
         (1018, 2),
+        (1530, 1),
+        (2042, 1),
+        (2298, 1),
     ] {
         let n = (BigUint::from(1u8) << bits) - 1u8;
         let count = 2 * processors * blocks * 128;

@@ -11,10 +11,13 @@ use crate::Error;
 const PTX: &str = include_str!("../ecm.ptx");
 
 /// The limbs of the numbers that there are kernels for.
-const WIDTHS: [usize; 7] = [4, 8, 12, 16, 20, 24, 32];
+const WIDTHS: [usize; 10] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 72];
 
-/// From so many limbs on a thread's numbers are in shared memory: six of them.
+/// From so many limbs on the ladder has a thread's numbers in shared memory: six of them.
 const IN_SHARED: usize = 20;
+
+/// From so many limbs on numbers are computed with by digits, in shared memory: a program has four of them.
+const IN_DIGITS: usize = 48;
 
 /// Threads of a block.
 const BLOCK: usize = 128;
@@ -26,6 +29,47 @@ const SPARE_BITS: u64 = 6;
 pub fn width(n: &BigUint) -> Option<usize> {
     let fits = |&width: &usize| n.bits() + SPARE_BITS <= 32 * width as u64;
     WIDTHS.into_iter().find(fits)
+}
+
+/// The digits that a number of so many limbs has.
+fn digits(width: usize) -> usize {
+    match width {
+        ..48 => 1,
+        48..=64 => 2,
+        _ => 3,
+    }
+}
+
+/// What a kernel is told of the modulus, where it is one for all, and `words`; kernels by digits are told how many
+/// digits there are beside.
+pub fn scalars(n: &BigUint, width: usize, words: &[Limb]) -> Vec<Limb> {
+    let mut scalars: Vec<Limb> = Vec::new();
+    push(&mut scalars, n, width);
+    push(&mut scalars, &(n << 1u8), width);
+    scalars.extend(words);
+    if width >= IN_DIGITS {
+        scalars.push(digits(width) as Limb);
+    }
+    scalars
+}
+
+/// The kernel of programs over registers, of numbers of so many limbs modulo one number, and its name; `None` where
+/// the engine has no device, or one whose blocks have too little shared memory.
+pub fn program(engine: &Engine, width: usize) -> Result<Option<(Module, String)>, Error> {
+    let numbers = if width >= IN_DIGITS { 4 } else { 0 };
+    with_numbers(engine, format!("registers_{width}"), numbers * width)
+}
+
+/// One of the kernels, each of whose threads has so many limbs in shared memory.
+fn with_numbers(
+    engine: &Engine,
+    kernel: String,
+    limbs: usize,
+) -> Result<Option<(Module, String)>, Error> {
+    let bytes = (4 * limbs * BLOCK) as u32;
+    let module = module(engine, &kernel)?;
+    let module = module.filter(|module| bytes <= module.most_shared_bytes());
+    Ok(module.map(|module| (module.with_shared_bytes(bytes), kernel)))
 }
 
 /// Ladders on the way.
@@ -51,8 +95,8 @@ impl std::fmt::Debug for Ladders {
 }
 
 impl Ladders {
-    /// Begins with curves of these parameters; `None` where the engine has no device, or there is no
-    /// kernel for so long a modulus.
+    /// Begins with curves of these parameters; `None` where the engine has no device, or none that there is a
+    /// kernel for so long a modulus for.
     pub fn new(
         engine: &Engine,
         n: &BigUint,
@@ -62,13 +106,10 @@ impl Ladders {
         let Some(width) = width(n) else {
             return Ok(None);
         };
-        let kernel = format!("ladder_{width}");
-        let Some(module) = module(engine, &kernel)? else {
+        let numbers = if width >= IN_SHARED { 6 } else { 0 };
+        let made = with_numbers(engine, format!("ladder_{width}"), numbers * width)?;
+        let Some((module, kernel)) = made else {
             return Ok(None);
-        };
-        let module = match width {
-            IN_SHARED.. => module.with_shared_bytes((6 * 4 * width * BLOCK) as u32),
-            _ => module,
         };
         let form = |number: u64| (BigUint::from(number) << (32 * width)) % n;
         // 64 d R is 64 sigma R / 2^32.
@@ -99,10 +140,7 @@ impl Ladders {
 
     /// Walks the bits `from - 1` to `to`, and waits for it.
     pub fn walk(&mut self, from: usize, to: usize) -> Result<(), Error> {
-        let mut scalars: Vec<Limb> = Vec::new();
-        push(&mut scalars, &self.n, self.width);
-        push(&mut scalars, &(&self.n << 1u8), self.width);
-        scalars.extend([from as Limb, to as Limb, 2]);
+        let scalars = scalars(&self.n, self.width, &[from as Limb, to as Limb, 2]);
         let operands = [&self.state, &self.sigma, &self.scalar];
         let made = self
             .module
@@ -138,7 +176,7 @@ impl Ladders {
 }
 
 /// One of the kernels on every device of an engine; `None` where it has none. The driver is given
-/// that kernel alone, as it would compile all fourteen.
+/// that kernel alone, as it would compile them all.
 pub fn module(engine: &Engine, kernel: &str) -> Result<Option<Module>, Error> {
     let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each width");
     Ok(engine.module(&alone)?)

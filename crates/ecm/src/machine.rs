@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::device::{module, push, rows, width};
+use crate::device::{program, push, rows, scalars, width};
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
@@ -57,8 +57,7 @@ impl Machine {
         let Some(width) = width(n) else {
             return Ok(None);
         };
-        let kernel = format!("registers_{width}");
-        let Some(module) = module(engine, &kernel)? else {
+        let Some((module, kernel)) = program(engine, width)? else {
             return Ok(None);
         };
         let given = set.first().map_or(0, Vec::len);
@@ -164,13 +163,12 @@ impl Machine {
     }
 
     fn launch(&self, words: Vec<Limb>, width: usize) -> Result<Batch, Error> {
-        let mut scalars = Vec::new();
-        if let Some(n) = &self.n {
-            push(&mut scalars, n, self.width);
-            push(&mut scalars, &(n << 1u8), self.width);
-        }
-        scalars.push((words.len() / 4) as Limb);
         let length = words.len();
+        let steps = (length / 4) as Limb;
+        let scalars = match &self.n {
+            Some(n) => scalars(n, self.width, &[steps]),
+            None => vec![steps],
+        };
         let program = rows(&self.engine, words, length)?;
         let operands = [&self.first, &self.last, &program];
         let made = self

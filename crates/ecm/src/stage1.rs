@@ -86,7 +86,7 @@ impl Stage1 {
     }
 
     /// [`Stage1::new`] of [`Family::Param3`] on the engine's devices; `None` where it has none, or no
-    /// kernel for so long a number: there is one up to 1018 bits.
+    /// kernel for so long a number: there is one up to 2298 bits.
     ///
     /// # Errors
     /// [`Error::Engine`].

@@ -4,7 +4,7 @@
 
 use bigint_host::{BackEnd, BigUint, Engine};
 use bigint_testing::simulator::on_simulator;
-use ecm::{Bounds, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
+use ecm::{Bounds, Curve, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
 fn modulus(bits: u64) -> BigUint {
@@ -38,6 +38,12 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         (762, 7, 129),
         (763, 7, 2),
         (1018, u64::from(u32::MAX) - 5, 3),
+        (1019, 7, 2),
+        (1530, 7, 130),
+        (1531, u64::from(u32::MAX) - 5, 3),
+        (2042, 7, 2),
+        (2043, u64::from(u32::MAX) - 5, 2),
+        (2298, 7, 3),
     ] {
         let n = modulus(bits);
         let mut device = Stage1::on_device(&engine, &n, first, count, &scalar)
@@ -63,10 +69,35 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
     }
     // There is no kernel for it.
     assert!(
-        Stage1::on_device(&engine, &modulus(1019), 2, 1, &scalar)
+        Stage1::on_device(&engine, &modulus(2299), 2, 1, &scalar)
             .unwrap()
             .is_none()
     );
+}
+
+#[test]
+fn a_device_with_little_shared_memory_leaves_long_numbers_to_the_cpu() {
+    let name = "a_device_with_little_shared_memory_leaves_long_numbers_to_the_cpu";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "sm_86:256MiB")]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    // A ladder of 32 limbs takes 96 KiB of the 99 that there are, one of 48 takes 144; stage 2 of 48 takes 96, and of
+    // 64 it takes 128.
+    for (bits, has_ladder, has_program) in [
+        (1018, true, true),
+        (1019, false, true),
+        (1530, false, true),
+        (1531, false, false),
+    ] {
+        let n = modulus(bits);
+        let stage = Stage1::on_device(&engine, &n, 2, 1, &scalar(20)).unwrap();
+        assert_eq!(stage.is_some(), has_ladder, "{bits} bits");
+        let curve = Curve::A(5u8.into());
+        let x = 2u8.into();
+        let stage = Stage2::on_device(&engine, &n, &[Point { curve, x }], 11, 40).unwrap();
+        assert_eq!(stage.is_some(), has_program, "{bits} bits");
+    }
 }
 
 fn points_after_stage1(n: &BigUint, first: u64, count: usize, b1: u64) -> Vec<Point> {
@@ -128,7 +159,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     let engine = Engine::cuda(0).unwrap();
     let mut found = [0; 2];
     // Mersenne primes' exponents: other small primes than ours would be every curve's in stage 1.
-    let cases: [(&[u32], u64, usize, u64, u64); 11] = [
+    let cases: [(&[u32], u64, usize, u64, u64); 14] = [
         // Two blocks of giants, and two blocks of threads.
         (&[107], 10, 130, 11, 500),
         (&[19], 5, 20, 31, 600),
@@ -139,6 +170,9 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
         (&[31, 521], 100, 9, 11, 40),
         (&[127, 607], 100, 9, 11, 40),
         (&[89, 107, 127, 607], 100, 9, 11, 40),
+        (&[127, 1279], 100, 9, 11, 40),
+        (&[31, 521, 1279], 100, 9, 11, 40),
+        (&[2203], 100, 9, 11, 40),
         // One giant, and no prime.
         (&[107], 40, 3, 40, 41),
         (&[107], 40, 3, 13, 13),
@@ -160,7 +194,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     }
     assert!(found[0] > 10 && found[1] > 10, "{found:?}");
     // There is no kernel for it, and nothing to do.
-    let n = modulus(1019);
+    let n = modulus(2299);
     let points = points_after_stage1(&n, 2, 1, 11);
     let none = Stage2::on_device(&engine, &n, &points, 11, 100).unwrap();
     assert!(none.is_none());

@@ -51,6 +51,12 @@ impl Module {
         self
     }
 
+    /// The most bytes of shared memory that a block can have on every one of the devices.
+    pub fn most_shared_bytes(&self) -> u32 {
+        let bytes = self.loaded.iter().map(|(device, _)| device.shared_bytes());
+        bytes.min().unwrap_or(0)
+    }
+
     /// Waits for all that was launched on the devices, and tells of what failed.
     ///
     /// # Errors

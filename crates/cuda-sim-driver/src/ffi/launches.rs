@@ -2,7 +2,7 @@
 
 use super::call;
 use super::entries::entries;
-use super::modules::{known_function, max_threads};
+use super::modules::{known_function, max_threads, registers};
 use super::raw::{HostPointer, Out, SharedOfBlock, Values, shared_of_block};
 use super::streams::{record, target};
 use crate::error::{Code, Result, invalid};
@@ -432,7 +432,7 @@ fn resident(context: &Context, function: &Function, threads: u32, dynamic: u64) 
     }
     let needs = BlockNeeds {
         threads,
-        registers: function.kernel.registers,
+        registers: registers(context, function),
         shared: dynamic.saturating_add(u64::from(function.kernel.shared_bytes)),
     };
     occupancy::resident_blocks(context.device().gpu.arch(), needs)
@@ -465,7 +465,7 @@ fn best_block(
     };
     let best = occupancy::best_block(
         context.device().gpu.arch(),
-        function.kernel.registers,
+        registers(context, &function),
         u64::from(function.kernel.shared_bytes),
         limit.min(function.kernel.max_threads),
         dynamic_of,

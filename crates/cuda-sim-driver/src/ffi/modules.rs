@@ -211,7 +211,7 @@ pub(super) fn attribute_of(context: &Context, function: &Function, attribute: u3
         // Constant memory of the module is not told apart by kernel.
         2 => 0,
         3 => kernel.local_bytes,
-        4 => kernel.registers,
+        4 => registers(context, function),
         5 => function.module.target(),
         6 => arch.sm(),
         // Whether it was compiled to cache global loads: the default is not.
@@ -235,7 +235,13 @@ pub(super) fn attribute_of(context: &Context, function: &Function, attribute: u3
 /// Most threads of a block that the kernel's registers and directives allow.
 pub(super) fn max_threads(context: &Context, function: &Function) -> u32 {
     let arch = context.device().gpu.arch();
-    occupancy::block_limit(arch, function.kernel.registers).min(function.kernel.max_threads)
+    occupancy::block_limit(arch, registers(context, function)).min(function.kernel.max_threads)
+}
+
+/// Registers of a thread: what an assembler would keep above the most that there are, it keeps in memory.
+pub(super) fn registers(context: &Context, function: &Function) -> u32 {
+    let most = context.device().gpu.arch().registers_per_thread;
+    function.kernel.registers.min(most)
 }
 
 fn known(context: &Context, handle: Handle) -> Result<Arc<Module>> {

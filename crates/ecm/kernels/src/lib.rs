@@ -18,6 +18,7 @@
 #[path = "../../src/operations.rs"]
 mod operations;
 mod registers;
+mod wide;
 
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
@@ -361,6 +362,43 @@ programs! {
     registers_20 20
     registers_24 24
     registers_32 32
+}
+
+macro_rules! wide {
+    ($($ladder:ident $program:ident $x:literal $d:literal)*) => {$(
+        /// The ladder of a modulus of so many digits of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with shared memory for six numbers
+        /// of each thread, batches that are allocated and contiguous, and results that overlap none of them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $ladder(
+            arguments: Arguments,
+            scalars: wide::Ladder<$x, $d>,
+        ) {
+            // SAFETY: by this function's own contract.
+            unsafe { wide::ladder::<$x, $d>(&arguments, &scalars) }
+        }
+
+        /// Steps over registers, modulo a number of so many digits of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for the ladder, with shared memory for four numbers of each thread.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $program(
+            arguments: Arguments,
+            scalars: wide::Program<$x, $d>,
+        ) {
+            // SAFETY: by this function's own contract.
+            unsafe { wide::registers::<$x, $d>(&arguments, &scalars) }
+        }
+    )*};
+}
+
+wide! {
+    ladder_48 registers_48 24 2
+    ladder_64 registers_64 32 2
+    ladder_72 registers_72 24 3
 }
 
 macro_rules! own {
