@@ -173,6 +173,7 @@ fn a_device_finds_what_the_cpu_does() {
     for (text, p) in [
         ("(2^127-1)*300000007", 300_000_007u64),
         ("(2^521-1)*1000003", 1_000_003),
+        ("(2^1279-1)*1000003", 1_000_003),
     ] {
         let n = number(text);
         let values = [
@@ -190,7 +191,7 @@ fn a_device_finds_what_the_cpu_does() {
             );
         }
     }
-    let long = (BigUint::from(1u8) << 2000) + 1u8;
+    let long = (BigUint::from(1u8) << 2300) + 1u8;
     let none = LucasStage2::on_device(&engine, &long, &[3u8.into()], 100, 1000);
     assert!(none.unwrap().is_none());
 }
