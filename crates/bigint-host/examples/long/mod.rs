@@ -8,16 +8,19 @@ use std::time::{Duration, Instant};
 /// How often something is timed.
 const TIMES: u32 = 3;
 
-/// The engine of the command line, the CPU's where `cpu` comes first, and the arguments behind it.
+/// The engine of the command line, the CPU's where `cpu` comes first and the first GPU's where `gpu` does, and the
+/// arguments behind it.
 pub fn engine_and_arguments() -> (Engine, Vec<String>) {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let engine = match arguments.first().is_some_and(|first| first == "cpu") {
-        true => {
-            arguments.remove(0);
-            Engine::cpu()
-        }
-        false => Engine::auto(),
+    let engine = match arguments.first().map_or("", String::as_str) {
+        "cpu" => Engine::cpu(),
+        "gpu" => Engine::cuda(0).unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            std::process::exit(1)
+        }),
+        _ => return (Engine::auto(), arguments),
     };
+    arguments.remove(0);
     (engine, arguments)
 }
 

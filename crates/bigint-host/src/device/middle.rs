@@ -20,7 +20,7 @@ use bigint_core::{Limb, Shape};
 use std::sync::Arc;
 
 /// Limbs `from ..` of the products of two operands, up to limb `n` of the plan; the first operand
-/// has as many, and the second no more than `from` that are not zero.
+/// has as many. What products have above limb `n` is below `B^from`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Middle {
     /// The product's, up to limb `n`.

@@ -217,8 +217,8 @@ impl Engine {
     }
 
     /// The limbs from limb `from` on that products have up to limb `n`, for `a` of `n` limbs, where a
-    /// [middle product](crate::device::middle) on a device has them soonest, with its error; else none. What `b`
-    /// has above limb `from` is zero. The transform of `kept`, which is one of both, is kept with it.
+    /// [middle product](crate::device::middle) on a device has them soonest, with its error; else none. What
+    /// products have above limb `n` is below `B^from`. The transform of `kept`, which is one of both, is kept with it.
     pub(crate) fn middle(
         &self,
         a: &Batch,

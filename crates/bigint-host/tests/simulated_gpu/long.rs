@@ -161,6 +161,52 @@ fn a_root_wider_than_kernels_is_composed_of_products() {
     assert!(root(40).is_err());
 }
 
+/// The device, with transforms modulo primes for all that is wide.
+fn engine_of_transforms() -> Engine {
+    let mut tuning = Tuning::default();
+    tuning.div.device_max_width = 64;
+    tuning.div.root_device_max_width = 64;
+    tuning.mul.ntt.shortest = 0;
+    tuning.mul.ntt.launch_nanoseconds = 0.0;
+    tuning.mul.ntt.limb_nanoseconds = 1e-3;
+    tuning.mul.ntt.square_limb_nanoseconds = 1e-3;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
+/// Quotients in two halves, and in two and a few limbs, by reciprocals whose transforms wrap.
+#[test]
+fn quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint() {
+    let name = "long::quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine_of_transforms();
+    for (n, m) in [(1900, 1000), (2048, 1024), (1700, 600)] {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for divisor in [power(32 * m) - 1u8, power(32 * m - 1), mixed(m)] {
+            let quotient = power(32 * (n - m)) - 1u8;
+            a.extend([&quotient * &divisor + &divisor - 1u8, &quotient * &divisor]);
+            a.extend([power(32 * n) - 1u8, mixed(n)]);
+            b.extend(vec![divisor; 4]);
+        }
+        let (x, y) = (batch(&engine, &a, n), batch(&engine, &b, m));
+        let results = engine.div_rem(&x, &y).expect("no divisor is zero");
+        let [q, r] = [results.0, results.1].map(|batch| batch.to_biguints().expect("comes back"));
+        for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+            assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "number {i}");
+        }
+    }
+    let x = [mixed(2048), power(32 * 2048) - 1u8];
+    let (root, rest) = engine.isqrt(&batch(&engine, &x, 2048)).expect("a device");
+    let [root, rest] = [root, rest].map(|batch| batch.to_biguints().expect("comes back"));
+    for (i, x) in x.iter().enumerate() {
+        assert_eq!(
+            (&root[i], &rest[i]),
+            (&x.sqrt(), &(x - &root[i] * &root[i]))
+        );
+    }
+}
+
 /// Trees of sixteen leaves of 64 limbs: full ones, ones with so much room on top that middle products
 /// serve all levels, and ones with so little that they serve the upper levels only.
 #[test]
@@ -169,14 +215,7 @@ fn remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint() {
     if !on_simulator(name, &[]) {
         return;
     }
-    let mut tuning = Tuning::default();
-    tuning.div.device_max_width = 64;
-    // Transforms modulo primes for all that is wide.
-    tuning.mul.ntt.shortest = 0;
-    tuning.mul.ntt.launch_nanoseconds = 0.0;
-    tuning.mul.ntt.limb_nanoseconds = 1e-3;
-    tuning.mul.ntt.square_limb_nanoseconds = 1e-3;
-    let engine = Engine::cuda(0).expect("a device").with_tuning(tuning);
+    let engine = engine_of_transforms();
     engine.note_choices();
     for (room, wraps) in [(0, false), (5, true), (31, true)] {
         let leaves: Vec<BigUint> = (0..16u32)

@@ -22,12 +22,12 @@
 //! **The root.** With `P = 10^(D_t)` of the greatest `t` for which `L_t` limbs are no more than `x` has,
 //! `x = q P + r`; `q` is shorter, and printed in turn, and `r` has the fraction `r B^(L_t) / P`, by a
 //! reciprocal `X` of `P`: with `P 2^s = V B^m`, `1/2 <= V < 1`, it is `r 2^s X B^(L_t - m - k)`, `X` of
-//! `k = m + 1` limbs at most 12 too great ([`newton`](super::newton)). Then 1/2 is added to `e`.
+//! `k = m + 1` limbs at most 16 too great ([`newton`](super::newton)). Then 1/2 is added to `e`.
 //!
 //! **Exactness.** 10^152 is below `2^504.94`, so that a unit of the last place of a fraction of height `j`
 //! is worth less than `u_j = 2^(-7.06 2^j)` of its `e`.
 //!
-//! * At the root `e` is 1/2, and more by up to `12 / B` from the reciprocal, as `r < B^m` and `P 2^s < B^m`; and
+//! * At the root `e` is 1/2, and more by up to `16 / B` from the reciprocal, as `r < B^m` and `P 2^s < B^m`; and
 //!   less by a unit that is cut off.
 //! * A lower half has its parent's `e`, and is off by 3 units of its own, or 1 for a product that is not by
 //!   a transform that wraps.
@@ -40,7 +40,7 @@
 //! So on the way down `e` is off by less than `16 / B` and 8 units at each height. The last is worth
 //! `8 (u_0 + u_1 + ...) < 8 (2^-7.06 + 2^-14.12 + ...) < .061`, and all others are worth nothing in at most 25
 //! halvings: `e` stays between .4 and .6, and every leaf is right. The fraction at the root is below 1,
-//! as `P` is below `B^m` and what it is too great by is less than `12 / B` of `B^(L_t) / P`.
+//! as `P` is below `B^m` and what it is too great by is less than `16 / B` of `B^(L_t) / P`.
 //!
 //! **Cost**: two transforms of `L_t` limbs for each height (one of them once for all numbers of a height),
 //! and a few passes over memory; at the root squares for the powers (as four transforms of `L_t` limbs), three
