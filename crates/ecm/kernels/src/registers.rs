@@ -8,6 +8,9 @@
 //! The program's author answers for the bounds: factors and what is copied are below `4 m`, terms of sums
 //! and differences below `2 m`, as products are; sums and differences are below `4 m`.
 //!
+//! A product of pairs comes after what is held, or another: up to 12 limbs it takes what was fetched while that
+//! step computed.
+//!
 //! Cost: what a step's product costs, and its numbers' way from memory. A product of pairs fetches one.
 
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
@@ -52,7 +55,9 @@ where
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     for work in batches.numbers_in_step() {
-        run(&batches, &work, &scalars.field, scalars.steps);
+        // Above, the registers that it takes would leave a multiprocessor room for fewer blocks.
+        let is_ahead = LIMBS <= 12;
+        run(&batches, &work, &scalars.field, scalars.steps, is_ahead);
     }
 }
 
@@ -68,35 +73,48 @@ where
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     for work in batches.numbers_in_step() {
-        run(&batches, &work, &Field::of_modulus(load(work.a, 0)), steps);
+        let field = Field::of_modulus(load(work.a, 0));
+        run(&batches, &work, &field, steps, LIMBS <= 8);
     }
 }
 
-/// Does a thread's steps.
+/// Does a thread's steps; `is_ahead`: fetches before it is time.
 #[inline(always)]
 fn run<const LIMBS: usize>(
     batches: &Batches<Unit>,
     work: &Work<Unit>,
     field: &Field<LIMBS>,
     steps: u32,
+    is_ahead: bool,
 ) where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     let mut held: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
     let mut product = held;
+    // What the next step takes from `held`, on its way from memory while this one computes.
+    let mut ahead = held;
+    let step = |at: u32| load(work.c, 4 * at.min(steps - 1));
+    let [mut next, mut after]: [[Limb; 4]; 2] = [step(0), step(1)];
     let mut at = 0;
     while at < steps {
         // Warps that drift apart would fetch the code again and again.
         if LIMBS >= 12 {
             batches.team().sync();
         }
-        let [operation, r, a, b] = load(work.c, 4 * at);
+        let [operation, r, a, b] = if is_ahead { next } else { step(at) };
+        if is_ahead {
+            (next, after) = (after, step(at + 2));
+        }
         at += 1;
         if operation <= PAIR {
             // One body of code for both.
             let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = if operation == PAIR {
-                let x = Element::of_limbs(product.limbs());
-                (x, field.sub(held, fetch(work, b)))
+                let other = if is_ahead { ahead } else { fetch(work, b) };
+                let difference = field.sub(held, other);
+                if is_ahead && next[0] == PAIR {
+                    ahead = fetch(work, next[3]);
+                }
+                (Element::of_limbs(product.limbs()), difference)
             } else {
                 (fetch(work, a), fetch(work, b))
             };
@@ -116,7 +134,12 @@ fn run<const LIMBS: usize>(
         } else {
             match operation {
                 COPY => store(work.r, r, fetch::<LIMBS, 4>(work, a).limbs()),
-                HOLD => held = fetch(work, a),
+                HOLD => {
+                    held = fetch(work, a);
+                    if is_ahead {
+                        ahead = fetch(work, next[3]);
+                    }
+                }
                 BEGIN => product = fetch(work, a),
                 _ => store(work.r, r, product.limbs()),
             }
