@@ -169,6 +169,41 @@ impl Residue {
         }
     }
 
+    /// The product with a small number.
+    #[must_use]
+    pub fn times(&self, m: u32) -> Residue {
+        let mut limbs = self.limbs.clone();
+        multiply(&mut limbs, m);
+        Self::reduced(self.number, limbs)
+    }
+
+    /// The quotient by a small number that has no divisor in common with the modulus.
+    ///
+    /// # Panics
+    /// If it has one.
+    #[must_use]
+    pub fn divided_by(&self, d: u32) -> Residue {
+        // self + t number is a multiple of d for one t below d.
+        let number = u64::from(self.number.modulo(d));
+        let digits = self.limbs.iter().rev();
+        let rest = digits.fold(0, |rest, &limb| {
+            ((u128::from(rest) << 64 | u128::from(limb)) % u128::from(d)) as u64
+        });
+        let wide = u64::from(d);
+        let inverse = inverse(number, wide).expect("no common divisor");
+        let t = (wide - rest) % wide * inverse % wide;
+        let mut sum = modulus(self.number);
+        multiply(&mut sum, t as u32);
+        add(&mut sum, &self.limbs);
+        let rest = divide(&mut sum, d);
+        debug_assert_eq!(rest, 0);
+        sum.truncate(self.number.limbs());
+        Residue {
+            number: self.number,
+            limbs: sum,
+        }
+    }
+
     /// The product with `2^bits`.
     #[must_use]
     pub fn shifted(&self, bits: u32) -> Residue {
@@ -257,6 +292,17 @@ impl Residue {
         limbs[bit as usize / 64] ^= 1 << (bit % 64);
         Self::reduced(self.number, limbs)
     }
+}
+
+/// The inverse of `a` modulo `m`, both below 2^32.
+fn inverse(a: u64, m: u64) -> Option<u64> {
+    let (mut r, mut s) = ([m, a % m], [0, 1 % m]);
+    while r[1] != 0 {
+        let q = r[0] / r[1];
+        r = [r[1], r[0] % r[1]];
+        s = [s[1], (s[0] + (m - q % m) * s[1]) % m];
+    }
+    (r[0] == 1).then_some(s[0] % m)
 }
 
 /// Zeros, or a panic that [`or_out_of_memory`](crate::error::or_out_of_memory) makes an error of.
@@ -435,6 +481,17 @@ mod tests {
                 for bits in [0, 1, 63, 64, number.n() - 1, number.n()] {
                     let shifted = (value(&x) << bits) % &modulus;
                     assert_eq!(value(a.shifted(bits).limbs()), shifted, "{number} {bits}");
+                }
+                for m in [1, 2, 3, 10, 77, u32::MAX] {
+                    let times = a.times(m);
+                    assert_eq!(
+                        value(times.limbs()),
+                        value(&x) * m % &modulus,
+                        "{number} {m}"
+                    );
+                    if inverse(number.modulo(m).into(), m.into()).is_some() {
+                        assert_eq!(times.divided_by(m), a, "{number} {m}");
+                    }
                 }
                 assert_eq!(value(a.pow(5).limbs()), value(&x).pow(5) % &modulus);
                 assert_eq!(value(a.mul(&b).limbs()), value(&x) * value(&y) % &modulus);

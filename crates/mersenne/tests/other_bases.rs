@@ -8,7 +8,7 @@ mod program;
 
 use common::outcome;
 use killed::run_and_kill;
-use mersenne::{Cpu, Folder, Number, Outcome, Saved, Step, is_prime};
+use mersenne::{Arithmetic, Cpu, Folder, Number, Outcome, Saved, Step, is_prime};
 use num_bigint::BigUint;
 use program::run;
 
@@ -130,6 +130,79 @@ fn residues_of_hundreds_of_longer_numbers_are_num_bigints() {
     assert!(tested > 300, "{tested}");
 }
 
+/// The CPU with transforms.
+fn transforms() -> Cpu {
+    Cpu {
+        arithmetic: Arithmetic::Fp64,
+        ..Cpu::default()
+    }
+}
+
+#[test]
+fn transforms_have_the_residues_of_exact_products() {
+    let mut tested = 0;
+    for (k, b, c) in [
+        (3, 2, -1),
+        (3, 2, 1),
+        (315, 2, 1),
+        (100_001, 2, -1),
+        (2, 3, 1),
+        (2, 3, -1),
+        (4, 3, 5),
+        (7, 6, 1),
+        (6, 7, -5),
+        (9, 10, -1),
+        (9, 1000, 1),
+        (8, 25, 3),
+        (5, 22, -1),
+    ] {
+        for bits in [1500, 2200, 3700, 5200] {
+            let n = (f64::from(bits) / f64::from(b).log2()) as u32;
+            let number = Number::of(k, b, n, c).unwrap();
+            let worktype = Saved::worktypes(number)[0];
+            let start = Saved::new(number, worktype);
+            let backend = transforms();
+            let has_transform = start.runner(&backend).unwrap().words().is_some();
+            assert!(has_transform || bits < 3000, "{number}");
+            let [exact, found] = [Arithmetic::Exact, Arithmetic::Fp64].map(|arithmetic| {
+                let backend = Cpu {
+                    arithmetic,
+                    ..Cpu::default()
+                };
+                outcome(start.clone(), &backend)
+            });
+            assert_eq!(found, exact, "{number}");
+            if worktype == "PRP" {
+                let value = value(number);
+                let power = BigUint::from(3u32).modpow(&(&value - 1u32), &value);
+                assert_eq!(found.res64, low(&power), "{number}");
+            }
+            tested += u32::from(has_transform);
+        }
+    }
+    assert!(tested > 40, "{tested}");
+    // 9 2^2297 + 1, 3 2^1274 - 1, 2 3^1454 + 1 and 2 3^222 - 1 are primes.
+    for (k, b, n, c) in [
+        (9, 2, 2297, 1),
+        (3, 2, 1274, -1),
+        (2, 3, 1454, 1),
+        (2, 3, 222, -1),
+    ] {
+        let number = Number::of(k, b, n, c).unwrap();
+        for worktype in Saved::worktypes(number) {
+            let found = outcome(Saved::new(number, worktype), &transforms());
+            assert!(found.is_prime && found.errors == 0, "{number} {worktype}");
+        }
+    }
+    // There is none for so great a k or c.
+    for (k, b, n, c) in [(4_294_967_291, 2, 20_000, -1), (2, 3, 9000, 999)] {
+        let number = Number::of(k, b, n, c).unwrap();
+        let backend = transforms();
+        let runner = Saved::new(number, "PRP").runner(&backend).unwrap();
+        assert_eq!(runner.words(), None, "{number}");
+    }
+}
+
 /// A test at some step, and a machine at work on it.
 fn advanced(start: &Saved, to: u32) -> Saved {
     let backend = Cpu::default();
@@ -176,13 +249,16 @@ fn tests_at_rest_are_taken_up_again() {
 
 #[test]
 fn an_error_on_the_way_is_found_and_undone() {
-    for worktype in ["PRP", "N-1"] {
+    for (worktype, backend) in [
+        ("PRP", Cpu::default()),
+        ("N-1", Cpu::default()),
+        ("PRP", transforms()),
+    ] {
         let number = Number::of(2, 3, 320, 1).unwrap();
         let start = Saved::new(number, worktype);
         let whole = outcome(start.clone(), &Cpu::default());
         assert!(whole.is_prime && whole.errors == 0);
         for (at, bit) in [(3, 5), (250, 300), (495, 0)] {
-            let backend = Cpu::default();
             let mut test = start.clone();
             let mut runner = test.runner(&backend).unwrap();
             let mut has_erred = false;

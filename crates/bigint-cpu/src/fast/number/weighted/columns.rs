@@ -20,8 +20,9 @@ const ROUND: f64 = 6755399441055744.0;
 
 /// The weight of a word, as two factors: one of its row and one of its column.
 ///
-/// Word `j` has the weight `2^(g / n)` with `g = -p j mod n`. If `j = a + b` and `g(a) + g(b)`
-/// reaches `n`, `n` is subtracted from it, and the weight is halved.
+/// Word `j` has the weight `b^(g / n)` with `g = -p j mod n`, where `n` is the unit and `p` the number
+/// of places in it, `n` words and `p` bits for `2^p - 1`. If `j = a + b` and `g(a) + g(b)` reaches `n`,
+/// `n` is subtracted from it, and the weight divided by `b`.
 #[derive(Clone, Copy)]
 pub(super) struct Weight<T> {
     pub(super) weight: T,
@@ -36,12 +37,16 @@ pub(super) type ColumnWeights<V> = [[Weight<V>; 2]; 2];
 /// The lengths of the digits.
 #[derive(Clone, Copy)]
 pub(super) struct Digits {
-    /// The number of words.
-    pub(super) n: f64,
-    /// The remainder `p mod n`. Words whose `g` is below it are one bit longer.
+    /// The unit of the exponents, `n`.
+    pub(super) unit: f64,
+    /// The remainder `p mod n`. Words whose `g` is below it are one place longer.
     pub(super) long: f64,
-    /// Two to the length of the shorter words.
-    pub(super) base: f64,
+    /// The base, 2 for `2^p - 1`, and its inverse.
+    pub(super) base: [f64; 2],
+    /// The base to the places of the shorter words, and of the longer ones.
+    pub(super) powers: [f64; 2],
+    /// The inverses of both.
+    pub(super) inverses: [f64; 2],
 }
 
 /// The constants that all blocks have in common.
@@ -66,18 +71,24 @@ impl<M: Machine> Columns<'_, M> {
     #[inline(always)]
     fn word(&self, row: &Weight<f64>, column: &Weight<M::V>) -> Word<M::V> {
         let Columns { m, digits, .. } = *self;
-        let n = m.splat(digits.n);
+        let n = m.splat(digits.unit);
+        let [b, inverse] = digits.base;
+        let [short, long_power] = digits.powers;
+        let [short_inverse, long_inverse] = digits.inverses;
         let sum = m.add(m.splat(row.g), column.g);
         let g = m.select_below(sum, n, sum, m.sub(sum, n));
         let long = m.splat(digits.long);
         Word {
-            weight: m.mul(column.weight, pick(m, sum, n, row.weight, 0.5 * row.weight)),
+            weight: m.mul(
+                column.weight,
+                pick(m, sum, n, row.weight, inverse * row.weight),
+            ),
             inverse: m.mul(
                 column.inverse,
-                pick(m, sum, n, row.inverse, 2.0 * row.inverse),
+                pick(m, sum, n, row.inverse, b * row.inverse),
             ),
-            base: pick(m, g, long, 2.0 * digits.base, digits.base),
-            base_inverse: pick(m, g, long, 0.5 / digits.base, 1.0 / digits.base),
+            base: pick(m, g, long, long_power, short),
+            base_inverse: pick(m, g, long, long_inverse, short_inverse),
         }
     }
 

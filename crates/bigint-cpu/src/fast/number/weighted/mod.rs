@@ -1,4 +1,5 @@
-//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform.
+//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform. [`general`] has what
+//! other moduli `k b^n - c` need.
 //!
 //! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words, with word
 //! `j` at bit `ceil(p j / n)`. So words have two lengths, `floor(p / n)` bits and one bit more, and
@@ -30,6 +31,7 @@
 
 mod columns;
 mod fft;
+mod general;
 mod length;
 mod machine;
 mod rows;
@@ -43,6 +45,8 @@ use std::sync::{Mutex, PoisonError};
 use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
 pub use self::fft::root;
 use self::fft::{Pair, Plan};
+use self::general::Layout;
+pub use self::general::Modulus;
 pub use self::length::Length;
 #[cfg(target_arch = "x86_64")]
 use self::machine::{Fma256, Fma512};
@@ -77,8 +81,9 @@ pub struct Factor(Box<dyn Any + Send + Sync>);
 
 /// A [`Weighted`] for one machine.
 trait Transform: Send {
-    fn set(&mut self, limbs: &[u64]);
-    fn residue(&self) -> Vec<u64>;
+    fn set(&mut self, digits: &mut dyn Iterator<Item = i64>);
+    fn digits(&self) -> Vec<i64>;
+    fn layout(&self) -> &Layout;
     fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64;
     fn keep(&mut self) -> Factor;
     fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64;
@@ -91,27 +96,71 @@ impl Weighted {
     ///
     /// # Panics If the length has more words than `p` has bits.
     pub fn new(p: u32, length: Length, path: Path) -> Self {
+        assert!(length.words() <= p as usize, "a word has at least one bit");
+        Self::modulo(Modulus::mersenne(p), length, path).expect("2^p goes around")
+    }
+
+    /// The same modulo another number. There a residue `x` is kept as `X = x / k`, and what is said
+    /// of squares, products and residues below is true of `X` with `k X^2` for `x^2`, `k X Y` for
+    /// `x y`, and `minus / k` for `minus`. `None` where no such length suits the modulus.
+    ///
+    /// ```
+    /// use bigint_cpu::fast::number::weighted::{Modulus, Weighted};
+    /// use bigint_cpu::Path;
+    /// let modulus = Modulus { k: 2, base: 3, n: 700, c: 1 };
+    /// let length = modulus.length(None).unwrap();
+    /// let mut x = Weighted::modulo(modulus, length, Path::best()).unwrap();
+    /// x.set(&[7]);
+    /// assert!(x.square(1, 0) < 0.4);
+    /// assert_eq!(x.signed_residue(), (vec![98], false));
+    /// ```
+    pub fn modulo(modulus: Modulus, length: Length, path: Path) -> Option<Self> {
+        let layout = Layout::new(modulus, length)?;
         let transform: Box<dyn Transform> = match Isa::of(path) {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(token, _) => Box::new(Words::new(Fma512(token), p, length)),
+            Isa::Avx512(token, _) => Box::new(Words::new(Fma512(token), layout, length)),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(token) => Box::new(Words::new(Fma256(token), p, length)),
-            _ => Box::new(Words::new(Portable, p, length)),
+            Isa::Avx2(token) => Box::new(Words::new(Fma256(token), layout, length)),
+            _ => Box::new(Words::new(Portable, layout, length)),
         };
-        Weighted { transform }
+        Some(Weighted { transform })
+    }
+
+    /// The `p` of `2^p - 1`, if that is the modulus.
+    fn exponent(&self) -> Option<u32> {
+        let modulus = self.transform.layout().modulus;
+        (modulus == Modulus::mersenne(modulus.n)).then_some(modulus.n)
     }
 
     /// Sets the residue to the number with these limbs.
     ///
-    /// # Panics If the number has more than `p` bits.
+    /// # Panics If the modulus is `2^p - 1` and the number has more than `p` bits.
     pub fn set(&mut self, limbs: &[u64]) {
-        self.transform.set(limbs);
+        let words = self.length().words();
+        match self.exponent() {
+            Some(p) => self.transform.set(&mut words::digits(limbs, p, words)),
+            None => {
+                let digits = self.transform.layout().digits(limbs);
+                self.transform.set(&mut digits.into_iter());
+            }
+        }
     }
 
     /// The residue, below `2^p - 1`, in as many limbs as `p` bits need. It is computed on one
     /// thread, and takes as long as an iteration or two.
+    ///
+    /// # Panics If the modulus is not `2^p - 1`.
     pub fn residue(&self) -> Vec<u64> {
-        self.transform.residue()
+        let p = self.exponent().expect("the modulus is 2^p - 1");
+        let digits = self.transform.digits().into_iter();
+        words::limbs(digits, p, self.length().words())
+    }
+
+    /// A number that is the residue modulo `k b^n - c`, and no longer: its magnitude, and whether
+    /// it is negative. It takes as long as tens of iterations.
+    pub fn signed_residue(&self) -> (Vec<u64>, bool) {
+        let digits = self.transform.digits();
+        self.transform.layout().value(digits)
     }
 
     /// Replaces the residue `x` by `by x^2 - minus`, where `by` is at most 3. Returns the greatest
@@ -170,7 +219,7 @@ const ALONE: usize = 1 << 13;
 
 struct Words<M: Machine> {
     m: M,
-    p: u32,
+    layout: Layout,
     length: Length,
     /// The points, block after block of `slow` points, as the pass over columns leaves them.
     points: Vec<Pair<M::V>>,
@@ -187,7 +236,7 @@ struct Words<M: Machine> {
 
 /// The contents of a [`Factor`].
 struct Kept<V> {
-    p: u32,
+    modulus: Modulus,
     length: Length,
     /// The points of each group of rows.
     groups: Vec<Vec<Pair<V>>>,
@@ -202,44 +251,41 @@ struct Part<V> {
 }
 
 impl<M: Machine> Words<M> {
-    fn new(m: M, p: u32, length: Length) -> Self {
+    fn new(m: M, layout: Layout, length: Length) -> Self {
         let Length { slow, fast } = length;
-        let n = length.words() as u64;
-        assert!(n <= p.into(), "a word has at least one bit");
         let blocks = fast / M::LANES / 2;
-        // The weight of word j has the exponent g / n.
-        let g = |j: usize| (n - u64::from(p) * j as u64 % n) % n;
-        let weight = |g: u64| (g as f64 / n as f64).exp2();
+        let g = |j: usize| layout.exponent(j);
+        let weight = |j: usize| layout.weight(j, g(j));
         let zero: M::V = bytemuck::Zeroable::zeroed();
         let row_weights = (0..slow)
             .map(|row| {
-                let g = g(2 * fast * row);
+                let j = 2 * fast * row;
                 Weight {
-                    weight: weight(g),
-                    inverse: 1.0 / weight(g),
-                    g: g as f64,
+                    weight: weight(j),
+                    inverse: 1.0 / weight(j),
+                    g: g(j) as f64,
                 }
             })
             .collect();
-        let scale = 1.0 / (4.0 * length.points() as f64);
+        let scale = layout.modulus.k as f64 / (4.0 * length.points() as f64);
         let column_weights = (0..blocks)
             .map(|block| {
                 [0, 1].map(|h| {
                     [0, 1].map(|part| {
                         let word = |lane| 2 * (lane * (fast / M::LANES) + 2 * block + h) + part;
-                        let lanes = |f: &dyn Fn(u64) -> f64| {
+                        let lanes = |f: &dyn Fn(usize) -> f64| {
                             let mut v = zero;
                             let lanes: &mut [f64] =
                                 bytemuck::cast_slice_mut(std::slice::from_mut(&mut v));
                             for (lane, x) in lanes.iter_mut().enumerate() {
-                                *x = f(g(word(lane)));
+                                *x = f(word(lane));
                             }
                             v
                         };
                         Weight {
                             weight: lanes(&weight),
-                            inverse: lanes(&|g| scale / weight(g)),
-                            g: lanes(&|g| g as f64),
+                            inverse: lanes(&|j| scale / weight(j)),
+                            g: lanes(&|j| g(j) as f64),
                         }
                     })
                 })
@@ -258,7 +304,7 @@ impl<M: Machine> Words<M> {
         };
         Words {
             m,
-            p,
+            layout,
             length,
             points: vec![bytemuck::Zeroable::zeroed(); slow * blocks],
             leaves: rows::leaves(&fast_plan),
@@ -273,17 +319,28 @@ impl<M: Machine> Words<M> {
     }
 
     fn columns(&self) -> Columns<'_, M> {
-        let n = self.length.words() as u32;
+        let (short, long) = self.layout.short();
+        let b = f64::from(self.layout.modulus.base);
+        let power = b.powi(short as i32);
+        let powers = [power, b * power];
         Columns {
             m: self.m,
             plan: &self.slow,
             rows: &self.row_weights,
             digits: Digits {
-                n: n.into(),
-                long: (self.p % n).into(),
-                base: f64::from(self.p / n).exp2(),
+                unit: self.layout.unit as f64,
+                long: long as f64,
+                base: [b, 1.0 / b],
+                powers,
+                inverses: powers.map(|power| 1.0 / power),
             },
         }
+    }
+
+    /// Whether the modulus is `2^p - 1`.
+    fn is_mersenne(&self) -> bool {
+        let modulus = self.layout.modulus;
+        modulus == Modulus::mersenne(modulus.n)
     }
 
     /// The place of word `j`: the index of its point, and that of the double within the point.
@@ -329,19 +386,28 @@ impl<M: Machine> Words<M> {
     /// The points of each group of a factor.
     fn kept<'a>(&self, factor: &'a Factor) -> &'a [Vec<Pair<M::V>>] {
         let groups = factor.0.downcast_ref::<Kept<M::V>>();
-        let groups = groups.filter(|kept| (kept.p, kept.length) == (self.p, self.length));
+        let groups =
+            groups.filter(|kept| (kept.modulus, kept.length) == (self.layout.modulus, self.length));
         &groups.expect("a factor of the same kind").groups
     }
 
     /// Rounds words, carries, subtracts `minus 2^bit` and transforms.
     fn carry_columns(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
-        assert!(bit < self.p, "a word of the number");
-        // The digits of this word are lessened by `minus 2^bit`, and its block waits for that.
-        let n = self.length.words() as u64;
-        let word = u64::from(bit) * n / u64::from(self.p);
-        let offset = u64::from(bit) - (u64::from(self.p) * word).div_ceil(n);
-        let amount = f64::from(minus) * (offset as f64).exp2();
-        let (point, within) = self.place(word as usize);
+        let (is_mersenne, n) = (self.is_mersenne(), self.layout.modulus.n);
+        assert!(bit < n && (is_mersenne || bit == 0), "a bit of the number");
+        // The digits of this word are lessened by `minus 2^bit`, and its block waits for that. Other
+        // moduli than `2^p - 1` have something for one of the last words, when all carries are
+        // known, and the last block waits.
+        let (word, amount) = match is_mersenne {
+            true => {
+                let words = self.length.words() as u64;
+                let word = u64::from(bit) * words / u64::from(n);
+                let offset = u64::from(bit) - (u64::from(n) * word).div_ceil(words);
+                (word as usize, f64::from(minus) * (offset as f64).exp2())
+            }
+            false => (self.length.words() - 1, 0.0),
+        };
+        let (point, within) = self.place(word);
         let take_off = |block: &mut [Pair<M::V>]| {
             let doubles = Pair::<M::V>::doubles(block);
             doubles[point % self.length.slow * 4 * M::LANES + within] -= amount;
@@ -375,7 +441,7 @@ impl<M: Machine> Words<M> {
                 if is_special {
                     take_off(x);
                 }
-                if waits && block != first {
+                if waits && block != first && is_mersenne {
                     let carry = &zeros;
                     m.enter(Finish {
                         columns,
@@ -392,6 +458,21 @@ impl<M: Machine> Words<M> {
         let mut turned = last.clone();
         let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut turned);
         doubles.rotate_right(1);
+        if !is_mersenne {
+            let (low, word, high) = self.layout.around(doubles[0], minus);
+            doubles[0] = low;
+            let (point, within) = self.place(word);
+            Pair::<M::V>::doubles(&mut points)[point * 4 * M::LANES + within] += high;
+            let is_first = parts[threads - 1].blocks == 1;
+            if !is_first {
+                m.enter(Finish {
+                    columns,
+                    weights: &self.column_weights[special],
+                    x: &mut points[special * slow..],
+                    carry: &zeros,
+                });
+            }
+        }
         let carries: Vec<Vec<M::V>> = std::iter::once(turned)
             .chain(parts[..threads - 1].iter().map(|part| part.carry.clone()))
             .collect();
@@ -453,10 +534,14 @@ type Range<'a, V> = (
 );
 
 impl<M: Machine> Transform for Words<M> {
-    fn set(&mut self, limbs: &[u64]) {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn set(&mut self, digits: &mut dyn Iterator<Item = i64>) {
         let mut points = std::mem::take(&mut self.points);
         let doubles = Pair::<M::V>::doubles(&mut points);
-        for (j, digit) in words::digits(limbs, self.p, self.length.words()).enumerate() {
+        for (j, digit) in digits.enumerate() {
             let (point, within) = self.place(j);
             doubles[point * 4 * M::LANES + within] = digit as f64;
         }
@@ -474,7 +559,7 @@ impl<M: Machine> Transform for Words<M> {
         self.points = points;
     }
 
-    fn residue(&self) -> Vec<u64> {
+    fn digits(&self) -> Vec<i64> {
         let mut points = self.points.clone();
         let (m, slow) = (self.m, self.length.slow);
         let columns = self.columns();
@@ -483,15 +568,15 @@ impl<M: Machine> Transform for Words<M> {
                 columns,
                 weights,
                 x,
-                scale: 4.0 * self.length.fast as f64,
+                scale: 4.0 * self.length.fast as f64 / self.layout.modulus.k as f64,
             });
         }
         let doubles = Pair::<M::V>::doubles(&mut points);
-        let digits = (0..self.length.words()).map(|j| {
+        let digit = |j| {
             let (point, within) = self.place(j);
             doubles[point * 4 * M::LANES + within] as i64
-        });
-        words::limbs(digits, self.p, self.length.words())
+        };
+        (0..self.length.words()).map(digit).collect()
     }
 
     fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
@@ -512,7 +597,7 @@ impl<M: Machine> Transform for Words<M> {
         });
         let points = |group: Mutex<_>| group.into_inner().unwrap_or_else(PoisonError::into_inner);
         Factor(Box::new(Kept {
-            p: self.p,
+            modulus: self.layout.modulus,
             length: self.length,
             groups: groups.into_iter().map(points).collect(),
         }))

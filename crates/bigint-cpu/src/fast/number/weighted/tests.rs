@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::{Length, Weighted};
+use super::{Length, Modulus, Weighted};
 use crate::Path;
 
 /// The value `by x^2 - minus` modulo `2^p - 1`, by num-bigint.
@@ -169,5 +169,123 @@ fn what_is_taken_off_may_be_at_any_bit() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn squares_and_products_modulo_other_numbers_are_exact_ones() {
+    let mut seed = 0x0123_4567_89ab_cdef;
+    let mut tested = 0;
+    for words in [64, 128, 192, 576, 1024, 4096] {
+        let length = Length::of_words(words).unwrap();
+        for (k, base, c) in [
+            (1, 2, 1),
+            (1, 3, 1),
+            (2, 3, 1),
+            (3, 2, 1),
+            (9, 2, 1),
+            (81, 2, 1),
+            (1_000_001, 2, 1),
+            (4_294_836_225, 2, 1),
+            (4, 5, 1),
+            (16, 5, 9),
+            (1, 10, 3),
+            (6, 10, 7),
+            (12_345, 7, 16),
+            (1, 22, 19),
+        ] {
+            let less = (k as f64).log2() / 2.0 + if base > 7 { 2.5 } else { 0.5 };
+            for bits in [7.0, 12.0, 17.5 - less] {
+                let digits = words as f64 * f64::min(bits, 17.5 - less) / f64::from(base).log2();
+                let n = (digits - (k as f64).log2() / f64::from(base).log2()) as u32;
+                let Some(modulus) = Modulus::new(k, base, n, c) else {
+                    continue;
+                };
+                let number = BigUint::from(base).pow(n) * k - c;
+                let (k, n) = (modulus.k, modulus.n);
+                let full = |seed: &mut u64| random(number.bits() as u32 - 1, seed);
+                let all = [
+                    full(&mut seed),
+                    full(&mut seed),
+                    (&number - 1u32).to_u64_digits(),
+                ];
+                for (path, x) in Path::ALL
+                    .into_iter()
+                    .flat_map(|path| all.iter().map(move |x| (path, x)))
+                {
+                    let Some(mut weighted) = Weighted::modulo(modulus, length, path) else {
+                        continue;
+                    };
+                    let residue = |weighted: &Weighted| {
+                        let (limbs, is_negative) = weighted.signed_residue();
+                        let limbs = value(&limbs) % &number;
+                        if is_negative {
+                            (&number - limbs) % &number
+                        } else {
+                            limbs
+                        }
+                    };
+                    let name = format!("{modulus:?}, {length:?}");
+                    weighted.set(x);
+                    let mut expected = value(x);
+                    assert!(residue(&weighted) == expected, "{name}");
+                    for by in [1, 3, 47, 1] {
+                        // (c / k) minus where c is 1: b^n minus.
+                        let minus = if c == 1 { by } else { 0 };
+                        let error = weighted.square(by, minus);
+                        assert!(error < 0.35, "{name}: {error}");
+                        let less = BigUint::from(base).pow(n) * minus % &number;
+                        expected = (&expected * &expected * k * by + &number - less) % &number;
+                        assert!(residue(&weighted) == expected, "{name}");
+                    }
+                    weighted.set(&all[0]);
+                    let factor = weighted.keep();
+                    weighted.set(x);
+                    assert!(weighted.multiply(&factor, None) < 0.35, "{name}");
+                    let product = value(x) * value(&all[0]) * k % &number;
+                    assert!(residue(&weighted) == product, "{name}");
+                    tested += 1;
+                }
+            }
+        }
+    }
+    assert!(tested > 1000, "{tested}");
+}
+
+#[test]
+fn lengths_that_are_chosen_have_small_errors_and_others_are_refused() {
+    let mut seed = 42;
+    for (k, base, digits, c) in [
+        (1, 2, 60_000, 1),
+        (3, 2, 60_000, 1),
+        (9, 2, 60_001, 1),
+        (10_003, 2, 60_000, 1),
+        (2, 3, 60_000, 1),
+        (4, 3, 60_000, 1),
+        (25, 10, 60_000, 1),
+        (1, 100, 60_000, 63),
+        (8, 5, 60_000, 3),
+    ] {
+        let n = (f64::from(digits) / f64::from(base).log2()) as u32;
+        let modulus = Modulus::new(k, base, n, c).unwrap();
+        let length = modulus.length(None).unwrap();
+        let number = BigUint::from(base).pow(n) * k - c;
+        let mut weighted = Weighted::modulo(modulus, length, Path::best()).unwrap();
+        weighted.set(&random(number.bits() as u32 - 1, &mut seed));
+        let worst = (0..100).fold(0.0, |worst: f64, _| worst.max(weighted.square(1, 0)));
+        assert!(
+            (0.01..0.35).contains(&worst),
+            "{modulus:?} {length:?}: {worst}"
+        );
+        let longer = modulus.length(Some(length)).unwrap();
+        assert!(longer.words() > length.words());
+    }
+    for (k, base, n, c) in [
+        (1, 2, 100, 1),
+        (1 << 60, 3, 60_000, 1),
+        (1, 65_521, 4000, 1),
+    ] {
+        let modulus = Modulus::new(k, base, n, c).unwrap();
+        assert_eq!(modulus.length(None), None, "{modulus:?}");
     }
 }

@@ -1,0 +1,369 @@
+//! Moduli `k b^n - c`: what their transforms have beside those of `2^p - 1`.
+//!
+//! **Maths** [Crandall and Fagin 1994], [Percival 2003]. Let `v = n + log_b(k / c)`, so that
+//! `b^v = k b^n / c = 1` modulo `N = k b^n - c`. Word `j` of `L` stands at the place
+//! `e(j) = ceil(v j / L)`, holds a digit of `e(j + 1) - e(j)` places, and is weighted by
+//! `b^(e(j) - v j / L)`, which is from 1 to `b`. A cyclic convolution of weighted words gives words
+//! of the square, but those that go around the end have the factor `c / k`. So all are multiplied
+//! by `k`, and
+//!
+//! ```text
+//! X -> k X^2,   which is   x -> x^2   for   X = x / k
+//! ```
+//!
+//! A square multiplied so is a sum of integers where `k` is not below `c`. A carry `t` out of the last word stands at the place `e(L) = n + s`. With `t b^s = k q + r` it
+//! is `q c`, at place 0, and `r b^n`, which is added to one of the last words.
+//!
+//! Example, `N = 3 10^4 - 1` in two words: `v = 4.477`, places 0, 3 and 5; words of three and two
+//! digits. A carry 1 is `10^5 = 30000 3 + 10000`: 3 at place 0, and 1 at place 4.
+//!
+//! **Error.** The factor `k` takes half of its bits from each word. Words of two lengths have
+//! weights apart by `b`, which takes some more. **Places** are `ceil(P j / (L S))` for an integer
+//! `P` near `v S`, `S` a power of two, so that they and the exponents `g` are exact; what `P` lacks
+//! is a factor of the weights, a product of one for the row and one for the column.
+
+use std::collections::HashMap;
+
+use super::Length;
+use crate::fast::{Path, divide, number};
+
+/// A modulus `k b^n - c` with positive `c`. `k b^n + c` divides `k^2 b^(2n) - c^2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modulus {
+    /// The `k`.
+    pub k: u64,
+    /// The `b`.
+    pub base: u32,
+    /// The `n`.
+    pub n: u32,
+    /// The `c`.
+    pub c: u64,
+}
+
+impl Modulus {
+    /// The greatest `c` with transforms: the last word is `c` times as large as others.
+    const MOST: u64 = 64;
+
+    /// The modulus `k b^n - c` with powers of `b` in `k`, so that it is not below `c`; `None` where that is
+    /// too large for a transform.
+    ///
+    /// ```
+    /// use bigint_cpu::fast::number::weighted::Modulus;
+    /// assert_eq!(Modulus::new(2, 3, 700, 11).map(|m| (m.k, m.n)), Some((18, 698)));
+    /// assert_eq!(Modulus::new(2, 3, 700, 1000), None);
+    /// ```
+    pub fn new(k: u64, base: u32, n: u32, c: u64) -> Option<Self> {
+        let (mut k, mut n) = (k, n);
+        if c == 0 || c > Self::MOST {
+            return None;
+        }
+        while k < c {
+            (k, n) = (k.checked_mul(base.into())?, n.checked_sub(1)?);
+        }
+        Some(Modulus { k, base, n, c })
+    }
+
+    /// The modulus `2^p - 1`.
+    pub(super) fn mersenne(p: u32) -> Self {
+        let (k, base, n, c) = (1, 2, p, 1);
+        Modulus { k, base, n, c }
+    }
+
+    /// The digits in base `b`: `v`.
+    fn digits(self) -> f64 {
+        f64::from(self.n) + self.more()
+    }
+
+    /// `log_b(k / c)`.
+    fn more(self) -> f64 {
+        ((self.k as f64).log2() - (self.c as f64).log2()) / f64::from(self.base).log2()
+    }
+
+    /// The shortest length that is expected to be safe, or of the longer ones if there is a length
+    /// that was not. `None` if there is none with words of 4 bits at least.
+    pub fn length(self, longer_than: Option<Length>) -> Option<Length> {
+        let b = f64::from(self.base);
+        let spread = |b: f64| 0.5 * ((b * b - 1.0) / (2.0 * b.ln())).log2();
+        let less = 0.5 * (self.k as f64).log2() + spread(b) - spread(2.0);
+        let bits = self.digits() * b.log2();
+        let after = longer_than.map_or(0, Length::words);
+        let length = Length::all()
+            .filter(|length| length.words() > after)
+            .find(|&length| {
+                let words = length.words();
+                let suits = bits / words as f64 <= Length::most_bits(words) - less;
+                suits || longer_than.is_some()
+            })?;
+        let fits = length.words() as f64 * 4.0 <= bits && Layout::new(self, length).is_some();
+        fits.then_some(length)
+    }
+}
+
+/// Where the words of a modulus are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) modulus: Modulus,
+    words: u64,
+    /// `P`, and `L S`.
+    places: u64,
+    pub(super) unit: u64,
+    /// What `P / S` is above `v`.
+    above: f64,
+    /// The places of the end above `n`.
+    over: u32,
+    /// The last word that begins at place `n` or before, and `b` to the difference.
+    word: usize,
+    power: f64,
+}
+
+impl Layout {
+    /// `None` if the end cannot be carried around.
+    pub(super) fn new(modulus: Modulus, length: Length) -> Option<Self> {
+        let words = length.words() as u64;
+        let Modulus { k, base, n, c } = modulus;
+        if k < c || c > Modulus::MOST {
+            return None;
+        }
+        // Sums of two exponents are exact doubles.
+        let parts = match k == 1 && c == 1 {
+            true => 1,
+            false => 1u64 << (50 - words.ilog2()).min(24),
+        };
+        let (more, scale) = (modulus.more(), parts as f64);
+        let rest = (more * scale).round();
+        let places = u64::from(n) as i128 * i128::from(parts) + rest as i128;
+        let places = u64::try_from(places).ok()?;
+        let unit = words * parts;
+        let mut layout = Layout {
+            modulus,
+            words,
+            places,
+            unit,
+            above: rest / scale - more,
+            over: 0,
+            word: 0,
+            power: 1.0,
+        };
+        layout.over = u32::try_from(layout.start(words as usize).checked_sub(n.into())?).ok()?;
+        if places < unit {
+            return None;
+        }
+        let word = (0..words as usize)
+            .rev()
+            .find(|&j| layout.start(j) <= n.into())?;
+        layout.word = word;
+        layout.power = f64::from(base).powi((u64::from(n) - layout.start(word)) as i32);
+        let is_exact = layout.power * k as f64 <= (1u64 << 51) as f64;
+        // A carry into the four words of a block dies out there, also where a square is multiplied by 8.
+        let [of_k, of_words] = [k, words].map(|x| (x as f64).log2());
+        let bits = modulus.digits() * f64::from(base).log2() / words as f64;
+        let dies_out = k == 1 || of_k + 0.5 * of_words + 2.0 <= 3.0 * bits;
+        (word + 4 >= words as usize && is_exact && dies_out).then_some(layout)
+    }
+
+    /// The place at which word `j` begins.
+    pub(super) fn start(&self, j: usize) -> u64 {
+        (u128::from(self.places) * j as u128).div_ceil(self.unit.into()) as u64
+    }
+
+    /// The exponent of the weight of word `j`, in parts of the unit.
+    pub(super) fn exponent(&self, j: usize) -> u64 {
+        let unit = u128::from(self.unit);
+        ((unit - u128::from(self.places) * j as u128 % unit) % unit) as u64
+    }
+
+    /// The weight of word `j` with this exponent.
+    pub(super) fn weight(&self, j: usize, g: u64) -> f64 {
+        let part = g as f64 / self.unit as f64;
+        if self.modulus.base == 2 && self.above == 0.0 {
+            return part.exp2();
+        }
+        let part = part + j as f64 / self.words as f64 * self.above;
+        (part * f64::from(self.modulus.base).log2()).exp2()
+    }
+
+    /// The places of the shorter words, and the remainder of which `Digits::long` tells.
+    pub(super) fn short(&self) -> (u64, u64) {
+        (self.places / self.unit, self.places % self.unit)
+    }
+
+    /// A carry out of the last word, and `-minus / k`: what is added to the first word, and the
+    /// word and the amount that is added to it.
+    pub(super) fn around(&self, carry: f64, minus: u32) -> (f64, usize, f64) {
+        let Modulus { k, base, c, .. } = self.modulus;
+        assert!(minus == 0 || c == 1, "1 / k is b^n where c is 1");
+        let k = i128::from(k);
+        let carry = carry as i128 * i128::from(base).pow(self.over);
+        let q = (2 * carry + k).div_euclid(2 * k);
+        let r = carry - q * k - i128::from(minus);
+        ((q * i128::from(c)) as f64, self.word, r as f64 * self.power)
+    }
+
+    /// The digits of a number below the modulus, on both sides of zero.
+    pub(super) fn digits(&self, limbs: &[u64]) -> Vec<i64> {
+        let words = self.words as usize;
+        let mut digits = vec![0; words];
+        let mut powers = Powers::new(self.modulus.base);
+        self.split(trimmed(limbs.to_vec()), 0, &mut digits, &mut powers);
+        let mut carry = 0;
+        let (last, others) = digits.split_last_mut().expect("there are words");
+        for (j, digit) in others.iter_mut().enumerate() {
+            let base = self.base(j);
+            *digit += carry;
+            carry = i64::from(*digit > base / 2);
+            *digit -= carry * base;
+        }
+        *last += carry;
+        digits
+    }
+
+    /// `b` to the places of word `j`.
+    fn base(&self, j: usize) -> i64 {
+        let places = self.start(j + 1) - self.start(j);
+        i64::from(self.modulus.base).pow(places as u32)
+    }
+
+    /// Writes the digits of `x` from word `from` on.
+    fn split(&self, x: Vec<u64>, from: usize, digits: &mut [i64], powers: &mut Powers) {
+        if digits.len() <= SHORT {
+            let mut x = x;
+            for (digit, j) in digits.iter_mut().zip(from..) {
+                *digit = match j + 1 == self.words as usize {
+                    // The last word has all that is left: the number may reach behind the end.
+                    true => x.first().copied().unwrap_or(0) as i64,
+                    false => divide_short(&mut x, self.base(j) as u64) as i64,
+                }
+            }
+            return;
+        }
+        let half = digits.len() / 2;
+        let (low, high) = digits.split_at_mut(half);
+        let power = powers.of(self.start(from + half) - self.start(from));
+        let mut rest = vec![0; power.len()];
+        let mut quotient = vec![0; (x.len() + 1).saturating_sub(power.len())];
+        divide(&mut quotient, &mut rest, &x, power);
+        self.split(trimmed(rest), from, low, powers);
+        self.split(trimmed(quotient), from + half, high, powers);
+    }
+
+    /// The number with these digits: its magnitude, and whether it is negative.
+    pub(super) fn value(&self, mut digits: Vec<i64>) -> (Vec<u64>, bool) {
+        let mut carry = 0;
+        for (j, digit) in digits.iter_mut().enumerate() {
+            let (sum, base) = (*digit + carry, self.base(j));
+            *digit = sum.rem_euclid(base);
+            carry = sum.div_euclid(base);
+        }
+        let mut powers = Powers::new(self.modulus.base);
+        let low = self.join(&digits, 0, &mut powers);
+        let end = powers.of(self.start(digits.len()));
+        let mut end = product(end, &[carry.unsigned_abs()]);
+        if carry < 0 {
+            subtract(&mut end, &low);
+        } else {
+            end.resize(end.len().max(low.len()) + 1, 0);
+            add(&mut end, &low);
+        }
+        (end, carry < 0)
+    }
+
+    fn join(&self, digits: &[i64], from: usize, powers: &mut Powers) -> Vec<u64> {
+        if digits.len() <= SHORT {
+            let mut x = Vec::new();
+            for (i, &digit) in digits.iter().enumerate().rev() {
+                multiply_add(&mut x, self.base(from + i) as u64, digit as u64);
+            }
+            return x;
+        }
+        let half = digits.len() / 2;
+        let low = self.join(&digits[..half], from, powers);
+        let high = self.join(&digits[half..], from + half, powers);
+        let power = powers.of(self.start(from + half) - self.start(from));
+        let mut sum = product(&high, power);
+        sum.resize(sum.len().max(low.len()) + 1, 0);
+        add(&mut sum, &low);
+        trimmed(sum)
+    }
+}
+
+/// The words that are split and joined one by one.
+const SHORT: usize = 32;
+
+/// Powers of the base, each computed once.
+struct Powers {
+    base: u32,
+    known: HashMap<u64, Vec<u64>>,
+}
+
+impl Powers {
+    fn new(base: u32) -> Self {
+        let known = HashMap::new();
+        Powers { base, known }
+    }
+
+    fn of(&mut self, exponent: u64) -> &[u64] {
+        if !self.known.contains_key(&exponent) {
+            let power = match exponent {
+                0 => vec![1],
+                _ => {
+                    let half = self.of(exponent / 2).to_vec();
+                    let mut square = trimmed(product(&half, &half));
+                    if exponent % 2 == 1 {
+                        multiply_add(&mut square, self.base.into(), 0);
+                    }
+                    square
+                }
+            };
+            self.known.insert(exponent, power);
+        }
+        &self.known[&exponent]
+    }
+}
+
+fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut r = vec![0; a.len() + b.len()];
+    number::mul(&mut r, a, b, Path::best(), true);
+    r
+}
+
+fn trimmed(mut x: Vec<u64>) -> Vec<u64> {
+    let top = x.iter().rposition(|&limb| limb != 0);
+    x.truncate(top.map_or(0, |top| top + 1));
+    x
+}
+
+/// Replaces `x` by `x m + a`.
+fn multiply_add(x: &mut Vec<u64>, m: u64, a: u64) {
+    let mut carry = a;
+    for limb in x.iter_mut() {
+        (*limb, carry) = limb.carrying_mul(m, carry);
+    }
+    x.extend((carry != 0).then_some(carry));
+}
+
+/// Replaces `x` by `x / d`, and returns the remainder.
+fn divide_short(x: &mut [u64], d: u64) -> u64 {
+    let mut rest = 0;
+    for limb in x.iter_mut().rev() {
+        let wide = u128::from(rest) << 64 | u128::from(*limb);
+        *limb = (wide / u128::from(d)) as u64;
+        rest = (wide % u128::from(d)) as u64;
+    }
+    rest
+}
+
+/// Replaces `x` by `x + y`, which fits.
+fn add(x: &mut [u64], y: &[u64]) {
+    let mut carry = false;
+    for (i, limb) in x.iter_mut().enumerate() {
+        (*limb, carry) = limb.carrying_add(y.get(i).copied().unwrap_or(0), carry);
+    }
+}
+
+/// Replaces `x` by `x - y`, which is not negative.
+fn subtract(x: &mut [u64], y: &[u64]) {
+    let mut borrow = false;
+    for (i, limb) in x.iter_mut().enumerate() {
+        (*limb, borrow) = limb.borrowing_sub(y.get(i).copied().unwrap_or(0), borrow);
+    }
+}
