@@ -227,7 +227,7 @@ impl Cpu {
 
 impl Cpu {
     /// The bits of a number from which on transforms are faster than exact products.
-    const SCALED: u64 = 4000;
+    const SCALED: u64 = 8000;
 
     /// The machine for a number that is not `2^p - 1`: a transform, or exact products where there is none.
     fn scaled(
