@@ -21,6 +21,7 @@ mod prp;
 mod residue;
 mod runner;
 mod save;
+mod scaled;
 mod stage_2;
 mod temperature;
 mod trial_factoring;

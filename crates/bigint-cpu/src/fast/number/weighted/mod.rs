@@ -391,22 +391,45 @@ impl<M: Machine> Words<M> {
         &groups.expect("a factor of the same kind").groups
     }
 
-    /// Rounds words, carries, subtracts `minus 2^bit` and transforms.
-    fn carry_columns(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
+    /// The word whose block waits, and what its digits are lessened by there: by `minus 2^bit`. Other moduli
+    /// than `2^p - 1` have something for one of the last words, when all carries are known, and the last
+    /// block waits.
+    fn special(&self, minus: u32, bit: u32) -> (usize, f64) {
         let (is_mersenne, n) = (self.is_mersenne(), self.layout.modulus.n);
         assert!(bit < n && (is_mersenne || bit == 0), "a bit of the number");
-        // The digits of this word are lessened by `minus 2^bit`, and its block waits for that. Other
-        // moduli than `2^p - 1` have something for one of the last words, when all carries are
-        // known, and the last block waits.
-        let (word, amount) = match is_mersenne {
-            true => {
-                let words = self.length.words() as u64;
-                let word = u64::from(bit) * words / u64::from(n);
-                let offset = u64::from(bit) - (u64::from(n) * word).div_ceil(words);
-                (word as usize, f64::from(minus) * (offset as f64).exp2())
-            }
-            false => (self.length.words() - 1, 0.0),
-        };
+        if !is_mersenne {
+            return (self.length.words() - 1, 0.0);
+        }
+        let words = self.length.words() as u64;
+        let word = u64::from(bit) * words / u64::from(n);
+        let offset = u64::from(bit) - (u64::from(n) * word).div_ceil(words);
+        (word as usize, f64::from(minus) * (offset as f64).exp2())
+    }
+
+    /// Adds what goes around the end to the first carry and to one of the last words, whose block has
+    /// waited, and finishes that block, unless it waits for its own carry.
+    fn around(&self, points: &mut [Pair<M::V>], first: &mut f64, minus: u32, is_first: bool) {
+        let (m, slow) = (self.m, self.length.slow);
+        let (low, word, high) = self.layout.around(*first, minus);
+        *first = low;
+        let (point, within) = self.place(word);
+        Pair::<M::V>::doubles(points)[point * 4 * M::LANES + within] += high;
+        if is_first {
+            return;
+        }
+        let last = self.column_weights.len() - 1;
+        m.enter(Finish {
+            columns: self.columns(),
+            weights: &self.column_weights[last],
+            x: &mut points[last * slow..],
+            carry: &vec![m.splat(0.0); slow],
+        });
+    }
+
+    /// Rounds words, carries, subtracts `minus 2^bit` and transforms.
+    fn carry_columns(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
+        let is_mersenne = self.is_mersenne();
+        let (word, amount) = self.special(minus, bit);
         let (point, within) = self.place(word);
         let take_off = |block: &mut [Pair<M::V>]| {
             let doubles = Pair::<M::V>::doubles(block);
@@ -459,19 +482,8 @@ impl<M: Machine> Words<M> {
         let doubles: &mut [f64] = bytemuck::cast_slice_mut(&mut turned);
         doubles.rotate_right(1);
         if !is_mersenne {
-            let (low, word, high) = self.layout.around(doubles[0], minus);
-            doubles[0] = low;
-            let (point, within) = self.place(word);
-            Pair::<M::V>::doubles(&mut points)[point * 4 * M::LANES + within] += high;
             let is_first = parts[threads - 1].blocks == 1;
-            if !is_first {
-                m.enter(Finish {
-                    columns,
-                    weights: &self.column_weights[special],
-                    x: &mut points[special * slow..],
-                    carry: &zeros,
-                });
-            }
+            self.around(&mut points, &mut doubles[0], minus, is_first);
         }
         let carries: Vec<Vec<M::V>> = std::iter::once(turned)
             .chain(parts[..threads - 1].iter().map(|part| part.carry.clone()))
