@@ -1,4 +1,4 @@
-//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform. [`general`] has what
+//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform. [`Modulus`] has what
 //! other moduli `k b^n - c` need.
 //!
 //! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words, with word
