@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use bigint_core::Kernel;
 use bigint_core::kernel::{EntryPoint, TENSOR_MODULE, TENSOR_PTX};
 use bigint_core::modules::{MODULES, OTHERS};
-use bigint_core::rns::{FORMS, RNS_MODULE, WARPGROUPS_PTX};
+use bigint_core::rns::{RNS_MODULE, WARPGROUPS, WARPGROUPS_PTX, WARPS};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,7 +237,7 @@ fn modules(ptx: &str) -> Result<BTreeMap<&'static str, String>> {
 
 /// Whether a module is that of a kernel for warpgroups.
 fn is_of_warpgroups(module: &str) -> bool {
-    FORMS[1].iter().any(|form| form.entry.module == module)
+    WARPGROUPS.iter().any(|form| form.entry.module == module)
 }
 
 /// What stands before the entry points of kernels with instructions of which the compiler knows nothing, as it
@@ -257,7 +257,10 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
         _ => {
-            let form = FORMS.iter().flatten().find(|form| form.entry == entry)?;
+            let form = WARPS
+                .iter()
+                .chain(&WARPGROUPS)
+                .find(|form| form.entry == entry)?;
             Some([form.threads, 1])
         }
     }

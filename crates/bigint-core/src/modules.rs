@@ -12,8 +12,8 @@ use crate::weighted::{self, long};
 /// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
 /// products on the whole device, of gathering, of trial factoring, of
 /// residue number systems and of fused kernels.
-pub const OTHERS: [EntryPoint; 30 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 30 + FusedKernel::ALL.len()];
+pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len()] = {
+    let mut others = [CEILING; 32 + FusedKernel::ALL.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
@@ -24,14 +24,18 @@ pub const OTHERS: [EntryPoint; 30 + FusedKernel::ALL.len()] = {
     others[16] = TRIAL;
     [others[17], others[18], others[19]] = [rns::RADIX, rns::RESIDUES, rns::LIMBS];
     let mut form = 0;
-    while form < rns::FORMS[0].len() {
-        others[20 + form] = rns::FORMS[0][form].entry;
-        others[25 + form] = rns::FORMS[1][form].entry;
+    while form < rns::WARPS.len() {
+        others[20 + form] = rns::WARPS[form].entry;
+        form += 1;
+    }
+    form = 0;
+    while form < rns::WARPGROUPS.len() {
+        others[25 + form] = rns::WARPGROUPS[form].entry;
         form += 1;
     }
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[30 + i] = FusedKernel::ALL[i].entry_point();
+        others[32 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
     others
@@ -49,8 +53,8 @@ const OPERATIONS: usize = {
 
 /// The names of the PTX modules: one for each operation that has kernels of its own, the one of kernels
 /// that need tensor cores, and those of [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 10 + rns::FORMS[1].len()] = {
-    let mut modules = [CEILING.module; OPERATIONS + 10 + rns::FORMS[1].len()];
+pub const MODULES: [&str; OPERATIONS + 10 + rns::WARPGROUPS.len()] = {
+    let mut modules = [CEILING.module; OPERATIONS + 10 + rns::WARPGROUPS.len()];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
@@ -61,8 +65,8 @@ pub const MODULES: [&str; OPERATIONS + 10 + rns::FORMS[1].len()] = {
     modules[OPERATIONS + 7] = TENSOR_MODULE;
     modules[OPERATIONS + 8] = RNS_MODULE;
     let (mut count, mut i) = (0, 0);
-    while i < rns::FORMS[1].len() {
-        modules[OPERATIONS + 9 + i] = rns::FORMS[1][i].entry.module;
+    while i < rns::WARPGROUPS.len() {
+        modules[OPERATIONS + 9 + i] = rns::WARPGROUPS[i].entry.module;
         i += 1;
     }
     i = 0;

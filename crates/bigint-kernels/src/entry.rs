@@ -293,6 +293,8 @@ residue_systems! {
     "warpgroups_9" grid::pow_mod::warpgroups::<9, 3, 3, 8, 256>;
     "warpgroups_13" grid::pow_mod::warpgroups::<13, 3, 5, 8, 256>;
     "warpgroups_18" grid::pow_mod::warpgroups::<18, 3, 6, 8, 256>;
+    "warpgroups_27" grid::pow_mod::warpgroups::<27, 3, 9, 8, 256>;
+    "warpgroups_36" grid::pow_mod::warpgroups::<36, 3, 12, 8, 256>;
     "limbs" grid::pow_mod::limbs;
 }
 

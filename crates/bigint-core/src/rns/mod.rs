@@ -23,7 +23,8 @@
 //! below `2 C M`. So `x, y < b n` with `b = 2 C + 1` give `z < n (b^2 n / M + 2 C) < b n` where
 //! `M > 2 n b^2`. `alpha` is the sum of `rho[j] / u[j]` but for `z / U < 2^-8`, and comes from the
 //! top 16 bits of each `rho[j]`, rounded. A sum of bytes times digits, with the next one 2^8 times,
-//! fits 32 bits with a sign; a test adds up every column.
+//! fits 32 bits with a sign where registers hold both bases, and else that of the two upper digits; a test adds up every
+//! column.
 //!
 //! **Tiles.** Numbers go by sixteen, and primes by eight, a *pair* of groups of four. A unit is the
 //! four words that a lane has of both: with `g = lane / 4`, `q = lane % 4`
@@ -39,13 +40,13 @@
 //! `8 P` primes is none: its word carries `alpha` and a byte 1.
 //!
 //! **Launches**: [`RADIX`] makes `M^2 mod n` of each modulus, [`RESIDUES`] units of numbers, moduli and
-//! those squares, one of [`FORMS`] the powers, by windows with a table that is read whole where time must tell
+//! those squares, one of [`WARPS`] or [`WARPGROUPS`] the powers, by windows with a table that is read whole where time must tell
 //! nothing, and [`LIMBS`] limbs below the modulus.
 
 mod fill;
 mod stages;
 
-pub use stages::Stages;
+pub use stages::{MOST_IN_REGISTERS, Stages};
 
 use crate::kernel::{EntryPoint, Launch, MatrixArgument, power_window};
 
@@ -90,9 +91,9 @@ pub struct Form {
     pub window: u32,
 }
 
-/// The kernels for warps and for warpgroups, for moduli of 1024, 1536, 2048, 3072 and 4096 bits.
-pub const FORMS: [[Form; 5]; 2] = {
-    const fn of_warps(name: &'static str, pairs: u32, threads: u32) -> Form {
+/// The kernels for warps, for moduli of 1024, 1536, 2048, 3072 and 4096 bits.
+pub const WARPS: [Form; 5] = {
+    const fn form(name: &'static str, pairs: u32, threads: u32) -> Form {
         Form {
             entry: entry(name),
             pairs,
@@ -101,10 +102,18 @@ pub const FORMS: [[Form; 5]; 2] = {
             window: 3,
         }
     }
-    const fn of_warpgroups(
-        name: &'static str,
-        [pairs, threads, columns, window]: [u32; 4],
-    ) -> Form {
+    [
+        form("rns_powers_5", 5, 512),
+        form("rns_powers_7", 7, 512),
+        form("rns_powers_9", 9, 512),
+        form("rns_powers_13", 13, 384),
+        form("rns_powers_18", 18, 256),
+    ]
+};
+
+/// The kernels for warpgroups, for the same moduli and those of 6144 and 8192 bits.
+pub const WARPGROUPS: [Form; 7] = {
+    const fn form(name: &'static str, [pairs, threads, columns, window]: [u32; 4]) -> Form {
         Form {
             entry: EntryPoint { name, module: name },
             pairs,
@@ -114,20 +123,13 @@ pub const FORMS: [[Form; 5]; 2] = {
         }
     }
     [
-        [
-            of_warps("rns_powers_5", 5, 512),
-            of_warps("rns_powers_7", 7, 512),
-            of_warps("rns_powers_9", 9, 512),
-            of_warps("rns_powers_13", 13, 384),
-            of_warps("rns_powers_18", 18, 256),
-        ],
-        [
-            of_warpgroups("rns_warpgroups_5", [5, 384, 3, 2]),
-            of_warpgroups("rns_warpgroups_7", [7, 384, 3, 2]),
-            of_warpgroups("rns_warpgroups_9", [9, 256, 3, 3]),
-            of_warpgroups("rns_warpgroups_13", [13, 256, 3, 3]),
-            of_warpgroups("rns_warpgroups_18", [18, 256, 3, 3]),
-        ],
+        form("rns_warpgroups_5", [5, 384, 3, 2]),
+        form("rns_warpgroups_7", [7, 384, 3, 2]),
+        form("rns_warpgroups_9", [9, 256, 3, 3]),
+        form("rns_warpgroups_13", [13, 256, 3, 3]),
+        form("rns_warpgroups_18", [18, 256, 3, 3]),
+        form("rns_warpgroups_27", [27, 256, 3, 3]),
+        form("rns_warpgroups_36", [36, 256, 3, 3]),
     ]
 };
 
@@ -147,7 +149,10 @@ pub const TILE: u32 = 16;
 const MOST_RESIDENT: u32 = 9;
 
 /// The most pairs of groups of primes.
-pub const MOST_PAIRS: u32 = FORMS[0][FORMS[0].len() - 1].pairs;
+const MOST_PAIRS: u32 = WARPGROUPS[WARPGROUPS.len() - 1].pairs;
+
+/// The same of kernels for warps.
+const MOST_OF_WARPS: u32 = WARPS[WARPS.len() - 1].pairs;
 
 /// The most primes of a base, and the place behind them.
 pub const MOST_CHANNELS: usize = 8 * MOST_PAIRS as usize;
@@ -168,16 +173,17 @@ pub struct RnsPlan {
 }
 
 impl RnsPlan {
-    /// The plan for moduli of so many limbs, and bases that are no wider, on devices of any kind; none where they
-    /// are too wide.
+    /// The plan for moduli of so many limbs, and bases that are no wider, on devices of any kind, or of warpgroups
+    /// where there is no other; none where they are too wide.
     pub const fn of(width: usize) -> Option<RnsPlan> {
         let width = if width < 2 { 2 } else { width };
         let mut form = 0;
-        while form < FORMS[0].len() {
+        while form < WARPGROUPS.len() {
+            let pairs = WARPGROUPS[form].pairs;
             let plan = RnsPlan {
                 width: width as u32,
-                pairs: FORMS[0][form].pairs,
-                warpgroups: 0,
+                pairs,
+                warpgroups: (pairs > MOST_OF_WARPS) as u32,
             };
             // Bits of `b`; all primes together miss less than a bit of 30 bits each.
             let b = (2 * plan.channels() + 1).ilog2() + 1;
@@ -190,17 +196,23 @@ impl RnsPlan {
         None
     }
 
-    /// The plan for devices that have warpgroups or have none.
-    pub const fn by_warpgroups(self, has_them: bool) -> RnsPlan {
-        RnsPlan {
+    /// The plan for devices that have warpgroups or have none, if there is one.
+    pub const fn by_warpgroups(self, has_them: bool) -> Option<RnsPlan> {
+        if !has_them && self.pairs > MOST_OF_WARPS {
+            return None;
+        }
+        Some(RnsPlan {
             warpgroups: has_them as u32,
             ..self
-        }
+        })
     }
 
-    /// Which of [`FORMS`] it is.
+    /// Which of [`WARPS`] or [`WARPGROUPS`] it is.
     pub const fn form(self) -> Form {
-        let forms = FORMS[self.warpgroups as usize];
+        let forms: &[Form] = match self.warpgroups {
+            0 => &WARPS,
+            _ => &WARPGROUPS,
+        };
         let mut form = 0;
         while forms[form].pairs < self.pairs {
             form += 1;

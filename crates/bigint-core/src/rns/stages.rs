@@ -8,11 +8,18 @@ const SHARED: u32 = 227 << 10;
 /// The most stages of a ring.
 const MOST_STAGES: u32 = 9;
 
-/// Matrices in shared memory, and behind them a unit of each entry for each thread, the primes and the barriers of
-/// copies.
+/// The fewest stages of a ring: a few are read while others are filled.
+const FEWEST_STAGES: u32 = 6;
+
+/// The most pairs of which registers hold the residues of both bases.
+pub const MOST_IN_REGISTERS: usize = 18;
+
+/// Matrices in shared memory, and behind them a unit of each entry for each thread, a base's units, the primes and
+/// the barriers of copies.
 ///
 /// Pairs go by a few, a *chunk*, whose columns are multiplied at once. Both matrices' chunks stand there, or
-/// they pass through a ring of stages, by halves. A chunk has the bytes of each 32 rows of its columns together, in groups
+/// they pass through a ring of stages, by parts. Where registers do not hold the residues of both bases, those of the
+/// one that is not multiplied stand there too. A chunk has the bytes of each 32 rows of its columns together, in groups
 /// of eight columns: sixteen bytes of each column, then the other sixteen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages {
@@ -24,26 +31,56 @@ pub struct Stages {
     pub threads: u32,
     /// Entries of a table that is read whole.
     pub scanned: u32,
+    /// Parts in which a chunk passes through the ring: the finer, the further ahead it is fetched.
+    parts: u32,
 }
 
 impl Stages {
     /// Those of a kernel for warpgroups.
     pub const fn of(form: Form) -> Self {
-        Stages {
-            pairs: form.pairs,
-            columns: form.columns,
-            threads: form.threads,
-            scanned: 1 << form.window,
+        Stages::new(form.pairs, form.columns, form.threads, 1 << form.window)
+    }
+
+    /// Those of so many pairs, of chunks of at most so many, threads, and entries that are read whole.
+    pub const fn new(pairs: u32, columns: u32, threads: u32, scanned: u32) -> Self {
+        let mut stages = Stages {
+            pairs,
+            columns,
+            threads,
+            scanned,
+            parts: 1,
+        };
+        if !stages.are_resident() {
+            stages.parts = 2;
+            while stages.room() / stages.stage() < FEWEST_STAGES {
+                stages.parts += 1;
+            }
         }
+        stages
     }
 
     /// Bytes that there are for matrices.
     #[inline(always)]
     const fn room(self) -> u32 {
         SHARED
-            - 16 * self.scanned * self.threads
+            - 16 * (self.scanned + self.units()) * self.threads
             - self.bytes_of_primes()
             - 8 * (2 * MOST_STAGES + 1)
+    }
+
+    /// Whether residues of one base at a time are in registers.
+    #[inline(always)]
+    pub const fn is_wide(self) -> bool {
+        self.pairs as usize > MOST_IN_REGISTERS
+    }
+
+    /// Units of a base that each thread has in shared memory.
+    #[inline(always)]
+    const fn units(self) -> u32 {
+        match self.is_wide() {
+            true => self.pairs,
+            false => 0,
+        }
     }
 
     /// Chunks of a matrix.
@@ -55,7 +92,10 @@ impl Stages {
     /// The first pair of a chunk; chunks are as equal as can be.
     #[inline(always)]
     pub const fn first(self, chunk: u32) -> u32 {
-        chunk * self.pairs / self.chunks()
+        match self.pairs.is_multiple_of(self.columns) {
+            true => chunk * self.columns,
+            false => chunk * self.pairs / self.chunks(),
+        }
     }
 
     /// Pairs of a chunk.
@@ -70,12 +110,18 @@ impl Stages {
         1024 * self.pairs
     }
 
-    /// Parts in which a chunk passes through the ring: the finer, the further ahead it is fetched.
+    /// Parts in which a chunk passes through the ring, or 1.
     #[inline(always)]
     pub const fn parts(self) -> u32 {
-        match self.are_resident() {
+        self.parts
+    }
+
+    /// Stages that are given back at once: those of a chunk, or one where the ring has no room for two chunks.
+    #[inline(always)]
+    pub const fn released(self) -> u32 {
+        match self.count() < 2 * self.parts() {
             true => 1,
-            false => 2,
+            false => self.parts(),
         }
     }
 
@@ -83,6 +129,19 @@ impl Stages {
     #[inline(always)]
     pub const fn first_of_part(self, part: u32) -> u32 {
         part * self.pairs / self.parts()
+    }
+
+    /// Whether a part begins with a unit of pairs.
+    #[inline(always)]
+    pub const fn begins_part(self, unit: u32) -> bool {
+        let mut part = 0;
+        while part < self.parts() {
+            if self.first_of_part(part) == unit {
+                return true;
+            }
+            part += 1;
+        }
+        false
     }
 
     /// Bytes of a stage.
@@ -128,10 +187,16 @@ impl Stages {
         self.bytes_of_matrices() + 16 * self.threads * entry
     }
 
+    /// Where the fours of a unit of the other base begin, in the same order, in bytes.
+    #[inline(always)]
+    pub const fn unit_at(self, unit: u32) -> u32 {
+        self.entry_at(self.scanned + unit)
+    }
+
     /// Where the primes begin, as they are in the table.
     #[inline(always)]
     pub const fn primes_at(self) -> u32 {
-        self.entry_at(self.scanned)
+        self.unit_at(self.units())
     }
 
     /// Bytes of the primes of both bases.

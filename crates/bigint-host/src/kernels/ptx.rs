@@ -40,6 +40,8 @@ macro_rules! modules {
             ("rns_warpgroups_9", &[include_str!("../../ptx/rns_warpgroups_9.ptx")]),
             ("rns_warpgroups_13", &[include_str!("../../ptx/rns_warpgroups_13.ptx")]),
             ("rns_warpgroups_18", &[include_str!("../../ptx/rns_warpgroups_18.ptx")]),
+            ("rns_warpgroups_27", &[include_str!("../../ptx/rns_warpgroups_27.ptx")]),
+            ("rns_warpgroups_36", &[include_str!("../../ptx/rns_warpgroups_36.ptx")]),
             (TENSOR_MODULE, &[include_str!("../../ptx/mul_toeplitz.ptx")]),
             (TRIAL_MODULE, &[include_str!("../../ptx/trial.ptx")]),
             (weighted::MODULE, &[include_str!("../../ptx/weighted.ptx")]),

@@ -189,10 +189,11 @@ impl Tuning {
         let mut cases = Vec::new();
         let rows = self.modular.rns.iter().enumerate();
         for (i, row) in rows.filter(|_| facts.capability >= (8, 0)) {
-            let Some(plan) = RnsPlan::of(row.width) else {
+            let plan = RnsPlan::of(row.width);
+            let Some(plan) = plan.and_then(|plan| plan.by_warpgroups(facts.has_warpgroups()))
+            else {
                 continue;
             };
-            let plan = plan.by_warpgroups(facts.has_warpgroups());
             let wave = plan.numbers_of_block() as usize * facts.multiprocessors as usize;
             let by_rns = |time| time + row.conversion_nanoseconds;
             for (algorithm, row_of, time) in [

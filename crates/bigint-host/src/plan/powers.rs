@@ -34,7 +34,7 @@ pub(super) fn residues(
         return Err(Error::NoTensorCores { operation });
     }
     let is_for_all = lanes.is_none() && matches!(level, None | Some(Level::Grid));
-    let plan = RnsPlan::of(m).map(|plan| plan.by_warpgroups(device.has_warpgroups));
+    let plan = RnsPlan::of(m).and_then(|plan| plan.by_warpgroups(device.has_warpgroups));
     let plan = plan.filter(|plan| plan.shared_bytes() <= device.shared_bytes);
     let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && a <= m) else {
         return Ok(None);
@@ -120,7 +120,7 @@ mod tests {
             chosen.is_some()
         };
         let wave_of = |width| {
-            let plan = RnsPlan::of(width).unwrap().by_warpgroups(true);
+            let plan = RnsPlan::of(width).unwrap().by_warpgroups(true).unwrap();
             132 * plan.numbers_of_block() as usize
         };
         for width in [32, 48, 64, 96, 128] {

@@ -63,21 +63,18 @@ impl Arrivals {
     /// Waits for the end of the phase.
     #[inline(always)]
     pub fn wait(self, phase: u32) {
-        loop {
-            let is_over: u32;
-            // SAFETY: by the contract of the stretch.
-            unsafe {
-                asm!("{{",
-                    ".reg .pred over;",
-                    "mbarrier.try_wait.parity.shared::cta.b64 over, [{barrier}], {phase};",
-                    "selp.u32 {is_over}, 1, 0, over;",
-                    "}}",
-                    is_over = out(reg32) is_over, barrier = in(reg32) self.0, phase = in(reg32) phase,
-                    options(nostack));
-            }
-            if is_over != 0 {
-                return;
-            }
+        // The label is one of the braces. A loop in Rust would take the compiler minutes where there are many.
+        #[allow(named_asm_labels)]
+        // SAFETY: by the contract of the stretch.
+        unsafe {
+            asm!("{{",
+                ".reg .pred over;",
+                "again:",
+                "mbarrier.try_wait.parity.shared::cta.b64 over, [{barrier}], {phase};",
+                "@!over bra again;",
+                "}}",
+                barrier = in(reg32) self.0, phase = in(reg32) phase,
+                options(nostack));
         }
     }
 }

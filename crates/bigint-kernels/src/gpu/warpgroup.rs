@@ -146,6 +146,18 @@ pub fn commit() {
     }
 }
 
+/// Waits for all products but what was asked for last: what the others read may be written then.
+#[inline(always)]
+pub fn wait_but_last() {
+    // SAFETY: as in `begin`.
+    unsafe {
+        asm!(
+            "wgmma.wait_group.sync.aligned 1;",
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// Waits for all products, whose sums are there then.
 #[inline(always)]
 pub fn wait<const N: usize>(sums: [WideSums; N]) -> [WideSums; N] {

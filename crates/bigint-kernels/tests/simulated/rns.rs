@@ -1,7 +1,9 @@
 //! Powers in residue number systems.
 
 use crate::bench::{Bench, LARGE, Operand, committed};
-use bigint_core::rns::{FORMS, Form, RNS_MODULE, RnsArguments, RnsPlan, Stages};
+use bigint_core::rns::{
+    Form, MOST_IN_REGISTERS, RNS_MODULE, RnsArguments, RnsPlan, Stages, WARPGROUPS, WARPS,
+};
 use bigint_core::{Layout, MatrixArgument, Shape};
 use bigint_testing::{sweep, sweep_all};
 use cuda_sim::{Checks, DeviceConfig, LoadedModule, ptx::Module};
@@ -27,7 +29,7 @@ impl Powers {
             let module = Module::parse(&committed(form.entry.module)).unwrap();
             bench.device.load(&module).unwrap()
         };
-        let warpgroups = FORMS[1].map(load).into();
+        let warpgroups = WARPGROUPS.map(load).into();
         Powers(bench, warpgroups)
     }
 
@@ -63,7 +65,7 @@ impl Powers {
         };
         let launches = arguments.launches().map(|(entry, launch)| {
             let grid = [launch.grid, launch.block, launch.shared_bytes];
-            let own = FORMS[1].iter().position(|form| form.entry == entry);
+            let own = WARPGROUPS.iter().position(|form| form.entry == entry);
             let module = own.map_or(bench.module(), |own| &self.1[own]);
             let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
             bench.launch_in(module, entry.name, grid, &bytes, plan)
@@ -137,10 +139,11 @@ impl Powers {
     }
 }
 
-/// The plans for moduli of so many limbs: by warps and by warpgroups.
-fn plans(width: usize) -> [RnsPlan; 2] {
+/// The plans for moduli of so many limbs: by warps, of wide ones not, and by warpgroups.
+fn plans(width: usize) -> Vec<RnsPlan> {
     let plan = RnsPlan::of(width).unwrap();
-    [false, true].map(|has_warpgroups| plan.by_warpgroups(has_warpgroups))
+    let by = [false, true].map(|has_warpgroups| plan.by_warpgroups(has_warpgroups));
+    by.into_iter().flatten().collect()
 }
 
 /// The moduli without zeros, which are refused.
@@ -168,9 +171,9 @@ fn powers_of_few_limbs_are_those_of_num_bigint() {
 }
 
 #[test]
-fn powers_from_1024_to_4096_bits_are_those_of_num_bigint() {
+fn powers_from_1024_to_8192_bits_are_those_of_num_bigint() {
     let mut powers = Powers::new();
-    for width in [32, 48, 64, 96, 128] {
+    for width in [32, 48, 64, 96, 128, 192, 256] {
         let rounds = sweep_all(1, 2, 8);
         for round in 0..rounds {
             let count = if rounds < 8 { 21 } else { 128 };
@@ -219,49 +222,59 @@ fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() 
 
 #[test]
 fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
-    for [plan, of_warpgroups] in FORMS[0].map(|form| {
-        let mut widths = (1..200)
-            .filter(|width| RnsPlan::of(*width).is_some_and(|plan| plan.pairs == form.pairs));
-        plans(widths.next().unwrap())
-    }) {
+    for form in WARPGROUPS {
+        let has_pairs =
+            |width: &usize| RnsPlan::of(*width).is_some_and(|plan| plan.pairs == form.pairs);
+        let width = (1..300).find(has_pairs).unwrap();
         let words = |plan: RnsPlan| {
             let mut table = vec![0; plan.words()];
             plan.fill(&mut table);
             table[plan.matrices_at() as usize..plan.weights_at() as usize].to_vec()
         };
-        let pairs = plan.pairs as usize;
-        let all = words(plan);
-        // A column of units of a pair: what a lane's word of a step says of one digit.
-        let mut sums = vec![[0_i64; 2]; 2 * pairs * 16];
-        for (at, word) in all.iter().enumerate() {
-            let (unit, k) = (at / 4, at % 4);
-            let (lane, group) = (unit % 32, unit / 32 % 2);
-            let pair = unit / 64 / pairs;
-            let (prime, digit) = (lane / 4 / 2, lane / 4 % 2);
-            let column = ((pair * 2 + group) * 4 + prime) * 2 + k / 2;
-            for byte in word.to_le_bytes() {
-                let byte = (i64::from(byte as i8) * 255) << (8 * digit);
-                sums[column][usize::from(byte < 0)] += byte;
-            }
-        }
-        let most = sums.iter().flatten().map(|sum| sum.abs()).max();
-        assert!(
-            most.is_some_and(|most| most < 1 << 31),
-            "{plan:?}: {most:?}"
+        let (stages, pairs) = (Stages::of(form), form.pairs as usize);
+        let by = RnsPlan::of(width).map(|plan| [false, true].map(|has| plan.by_warpgroups(has)));
+        let [by_warps, Some(by_warpgroups)] = by.unwrap() else {
+            panic!("{form:?} has no plan");
+        };
+        let all = words(by_warpgroups);
+        assert_eq!(
+            by_warps.is_some(),
+            WARPS.iter().any(|warps| warps.pairs == form.pairs)
         );
-        // Those of warpgroups are the same in another order, chunk by chunk.
-        let stages = Stages::of(of_warpgroups.form());
-        let mut others = words(of_warpgroups);
-        let mut all = all;
+        let mut others = by_warps.map(words);
         for chunk in 0..2 * stages.chunks() {
             let (matrix, chunk) = (chunk / stages.chunks(), chunk % stages.chunks());
             let at =
-                |chunk: u32| 256 * pairs * (matrix * plan.pairs + stages.first(chunk)) as usize;
-            let words = at(chunk)..at(chunk + 1);
-            all[words.clone()].sort_unstable();
-            others[words].sort_unstable();
+                |chunk: u32| 256 * pairs * (matrix * form.pairs + stages.first(chunk)) as usize;
+            let range = at(chunk)..at(chunk + 1);
+            // Of each two digits of a prime, their sums of either sign.
+            let columns = 64 * stages.pairs_of(chunk) as usize;
+            let mut sums = vec![[[0_i64; 2]; 2]; columns / 4];
+            for (at, word) in all[range.clone()].iter().enumerate() {
+                let (eight, prime, digit) = (at / 64 % (columns / 16), at % 32 / 8, at % 8 / 4);
+                for byte in word.to_le_bytes() {
+                    let product = i64::from(byte as i8) * 255;
+                    sums[4 * eight + prime][digit][usize::from(byte > 127)] += product.abs();
+                }
+            }
+            for (column, [first, second]) in sums.iter().enumerate() {
+                let is_apart = pairs > MOST_IN_REGISTERS && column / 4 % 2 == 0;
+                for sign in 0..2 {
+                    let most = match is_apart {
+                        true => first[sign].max(second[sign]),
+                        false => first[sign] + (second[sign] << 8),
+                    };
+                    assert!(most < 1 << 31, "{form:?}, column {column}: {most}");
+                }
+            }
+            // Those of warps are the same in another order.
+            if let Some(others) = &mut others {
+                let mut own = all[range.clone()].to_vec();
+                own.sort_unstable();
+                others[range.clone()].sort_unstable();
+                assert!(own == others[range], "{form:?}, chunk {chunk}");
+            }
         }
-        assert!(all == others, "{of_warpgroups:?}");
     }
 }
 
@@ -273,31 +286,34 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
         checks: Checks::NONE,
         ..DeviceConfig::default()
     };
-    let width = sweep(9, 40);
-    let traces = [0, 1, 2, 3].map(|round| {
-        let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
-        let one = BigUint::from(1u8);
-        let (count, top) = (18, &one << (32 * width - 1));
-        (0..round).for_each(|_| {
-            powers.0.next();
+    // Matrices stand in shared memory, pass through it, or do so beside the units of a base.
+    for width in [sweep(9, 40), 65, 129] {
+        let traces = [0, 1, 2, 3].map(|round| {
+            let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
+            let one = BigUint::from(1u8);
+            let (count, top) = (18, &one << (32 * width - 1));
+            (0..round).for_each(|_| {
+                powers.0.next();
+            });
+            let mut any = |width: usize| match round {
+                0 => BigUint::ZERO,
+                1 => (&one << (32 * width)) - 1u8,
+                _ => powers.0.number(width),
+            };
+            let a = (width, (0..count).map(|_| any(width)).collect());
+            let e = (1, (0..count).map(|_| any(1)).collect());
+            let m = (
+                width,
+                (0..count).map(|_| any(width) | &top | &one).collect(),
+            );
+            let traces = plans(width).into_iter().map(|plan| {
+                let made = powers.run(plan, [&a, &e, &m], Layout::Contiguous, true);
+                made.traces
+            });
+            traces.collect::<Vec<_>>()
         });
-        let mut any = |width: usize| match round {
-            0 => BigUint::ZERO,
-            1 => (&one << (32 * width)) - 1u8,
-            _ => powers.0.number(width),
-        };
-        let a = (width, (0..count).map(|_| any(width)).collect());
-        let e = (1, (0..count).map(|_| any(1)).collect());
-        let m = (
-            width,
-            (0..count).map(|_| any(width) | &top | &one).collect(),
-        );
-        plans(width).map(|plan| {
-            let made = powers.run(plan, [&a, &e, &m], Layout::Contiguous, true);
-            made.traces
-        })
-    });
-    let [first, others @ ..] = &traces;
-    assert!(first.iter().flatten().all(|trace| *trace != 0));
-    assert!(others.iter().all(|traces| traces == first), "{traces:x?}");
+        let [first, others @ ..] = &traces;
+        assert!(first.iter().flatten().all(|trace| *trace != 0));
+        assert!(others.iter().all(|traces| traces == first), "{traces:x?}");
+    }
 }

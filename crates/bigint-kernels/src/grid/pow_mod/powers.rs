@@ -505,7 +505,7 @@ pub(super) fn set_alpha<const PAIRS: usize>(
     };
 }
 
-/// Does `work` for each of `N` units, at most 18. (No loop: one that is not unrolled would keep units in
+/// Does `work` for each of `N` units, at most 36. (No loop: one that is not unrolled would keep units in
 /// memory.)
 #[inline(always)]
 pub(super) fn each<const N: usize>(mut work: impl FnMut(usize)) {
@@ -517,6 +517,7 @@ pub(super) fn each<const N: usize>(mut work: impl FnMut(usize)) {
         )*};
     }
     each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    each!(18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35);
 }
 
 /// Moves every unit a place down, and this one to the top.

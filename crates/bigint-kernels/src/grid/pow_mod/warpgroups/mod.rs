@@ -14,7 +14,9 @@
 //! **Steps.** A product by `M^2`, by the base, by an entry or by 1 is one by units in memory, which
 //! have been multiplied by `k[i]`, or by what `rho` takes, beforehand; a square is by these themselves.
 //!
-//! **Registers.** They hold the `8 P` residues of a lane and the sums of a chunk, and hardly more. What the compiler
+//! **Registers.** They hold the `8 P` residues of a lane and the sums of a chunk, and hardly more. Of wide moduli they
+//! hold the residues of the base that is multiplied; those of the other stand in shared memory, chunk by chunk, and
+//! between matrices they change places. What the compiler
 //! would compute early, or keep for later in twice the registers, is computed [`here`].
 //!
 //! **Cost**: a step and tile `8 P^2` products of matrices of 16 rows, nine and ten products of words for each residue
@@ -36,7 +38,7 @@ use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::{WideSums, wait};
 use crate::power::digit;
-use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
+use bigint_core::rns::{MOST_IN_REGISTERS, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
 /// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
 /// follow.
@@ -145,15 +147,31 @@ impl<
 > Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
 {
     const STAGES: Stages = {
-        let stages = Stages {
-            pairs: PAIRS as u32,
-            columns: COLUMNS as u32,
-            threads: THREADS,
-            scanned: SCANNED as u32,
-        };
+        let stages = Stages::new(PAIRS as u32, COLUMNS as u32, THREADS, SCANNED as u32);
         assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3 && THREADS.is_multiple_of(128));
         assert!(SCANNED == 4 || SCANNED == 8);
+        assert!(!stages.is_wide() || PAIRS.is_multiple_of(COLUMNS));
         stages
+    };
+
+    /// Whether a part of a chunk begins with a unit.
+    const BEGINS_PART: [bool; PAIRS] = {
+        let (mut begins, mut s) = ([false; PAIRS], 0);
+        while s < PAIRS {
+            begins[s] = Self::STAGES.begins_part(s as u32);
+            s += 1;
+        }
+        begins
+    };
+
+    /// Whether one ends with it.
+    const ENDS_PART: [bool; PAIRS] = {
+        let (mut ends, mut s) = ([true; PAIRS], 1);
+        while s < PAIRS {
+            ends[s - 1] = Self::BEGINS_PART[s];
+            s += 1;
+        }
+        ends
     };
 
     #[inline(always)]
@@ -171,6 +189,12 @@ impl<
                 self.begin(place.step == 0, &mut xi, &mut rho);
             }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
+            if Self::STAGES.is_wide() {
+                each::<PAIRS>(
+                    #[inline(always)]
+                    |at| rho[at] = self.other(at),
+                );
+            }
             set_alpha(self.warp, &mut rho, tops);
             if now.is_last {
                 break;
@@ -185,6 +209,15 @@ impl<
                 self.begin_choice(&mut progress);
             }
             self.to_first(&mut xi, &rho, now.kept, next, &mut progress);
+            if Self::STAGES.is_wide() {
+                each::<PAIRS>(
+                    #[inline(always)]
+                    |at| {
+                        xi[at] = self.other(at);
+                        self.set_other(at, rho[at]);
+                    },
+                );
+            }
             if place.step == self.entries {
                 // All entries are there.
                 self.begin_choice(&mut progress);
@@ -327,7 +360,11 @@ impl<
             let (x, y) = (of(first, at), self.of_modulus(2).unit(at));
             let product = words(|k| first[k / 2].times(x[k], y[k]));
             turn(xi, self.with_byte(at, product));
-            turn(rho, of(second, PAIRS + at));
+            let residues = of(second, PAIRS + at);
+            match Self::STAGES.is_wide() {
+                true => self.set_other(at, residues),
+                false => turn(rho, residues),
+            }
             at += 1;
         }
     }
@@ -349,7 +386,7 @@ impl<
         progress: &mut Progress,
     ) -> [u32; 2] {
         let mut tops = [0; 2];
-        each::<CHUNKS>(
+        Self::each_chunk(
             #[inline(always)]
             |chunk| {
                 let sums = self.multiplied(0, chunk as u32, xi, progress);
@@ -358,6 +395,7 @@ impl<
                 let sums = wait(sums);
                 self.release(progress);
                 let (own, primes) = (self.of_modulus(1), self.primes());
+                let mut all = [[0; 4]; COLUMNS];
                 if now.squares {
                     each::<COLUMNS>(
                         #[inline(always)]
@@ -365,10 +403,11 @@ impl<
                             if i < pairs {
                                 let unit = PAIRS + first + i;
                                 let (primes, modulus) = (primes.of(unit), own.unit(unit));
-                                let x = rho[first + i];
+                                let x = self.of_base(rho, first + i);
                                 let square = words(|k| primes[k / 2].times(x[k], x[k]));
                                 let by = words(|k| primes[k / 2].square);
-                                rho[first + i] = product(primes, &sums[i], square, by, modulus);
+                                all[i] = product::<PAIRS>(primes, &sums[i], square, by, modulus);
+                                self.set_of_base(rho, first + i, all[i]);
                             }
                         },
                     );
@@ -380,8 +419,9 @@ impl<
                             if i < pairs {
                                 let unit = PAIRS + first + i;
                                 let (primes, modulus) = (primes.of(unit), own.unit(unit));
-                                let x = rho[first + i];
-                                rho[first + i] = product(primes, &sums[i], x, factors[i], modulus);
+                                let (x, y) = (self.of_base(rho, first + i), factors[i]);
+                                all[i] = product::<PAIRS>(primes, &sums[i], x, y, modulus);
+                                self.set_of_base(rho, first + i, all[i]);
                             }
                         },
                     );
@@ -390,7 +430,7 @@ impl<
                     #[inline(always)]
                     |i| {
                         if i < pairs {
-                            let made = rho[first + i];
+                            let made = all[i];
                             let is_last = first + i == PAIRS - 1 && self.warp.lane() % 4 == 3;
                             let top = |k: usize| made[k] >> (PRIME_BITS - 16);
                             let upper = |k: usize| if is_last { 0 } else { top(k) };
@@ -404,9 +444,8 @@ impl<
                         |i| {
                             if i < pairs {
                                 let (pair, primes) = (first + i, primes.of(PAIRS + first + i));
-                                let form = words(|k| {
-                                    primes[k / 2].times(rho[pair][k], primes[k / 2].square)
-                                });
+                                let form =
+                                    words(|k| primes[k / 2].times(all[i][k], primes[k / 2].square));
                                 self.keep(primes, PAIRS + pair, now.kept, form);
                             }
                         },
@@ -427,7 +466,7 @@ impl<
         next: Step,
         progress: &mut Progress,
     ) {
-        each::<CHUNKS>(
+        Self::each_chunk(
             #[inline(always)]
             |chunk| {
                 let sums = self.multiplied(1, chunk as u32, rho, progress);
@@ -440,7 +479,8 @@ impl<
                 let primes = self.primes();
                 let prime = |i: usize, k: usize| primes.of(first + i)[k / 2];
                 // Here and not where it is wanted: sums take twice the registers, or four times.
-                let reduced = |i: usize, k: usize| here(prime(i, k).reduced(sum(&sums[i], k)));
+                let reduced =
+                    |i: usize, k: usize| here(prime(i, k).reduced(sum::<PAIRS>(&sums[i], k)));
                 let mut z: [_; COLUMNS] = of_pairs(pairs, |i| words(|k| reduced(i, k)));
                 if kept < self.entries {
                     let own = self.of_modulus(1);
@@ -465,12 +505,60 @@ impl<
                         if i < pairs {
                             let made = |k: usize| prime(i, k).times(z[i][k], factors[i][k]);
                             let made = words(|k| here(made(k)));
-                            xi[first + i] = self.with_byte(first + i, made);
+                            self.set_of_base(xi, first + i, self.with_byte(first + i, made));
                         }
                     },
                 );
             },
         );
+    }
+
+    /// Does `work` for each chunk; in a loop where units that are made have no registers.
+    #[inline(always)]
+    fn each_chunk(mut work: impl FnMut(usize)) {
+        if Self::STAGES.is_wide() {
+            let mut chunk = 0;
+            while chunk < CHUNKS {
+                work(chunk);
+                chunk += 1;
+            }
+        } else {
+            each::<CHUNKS>(work);
+        }
+    }
+
+    /// A unit of the base that is made of the other: of registers, or of shared memory.
+    #[inline(always)]
+    fn of_base(self, units: &Units<PAIRS>, at: usize) -> [u32; 4] {
+        match Self::STAGES.is_wide() {
+            true => self.other(at),
+            false => units[at],
+        }
+    }
+
+    /// Sets it.
+    #[inline(always)]
+    fn set_of_base(self, units: &mut Units<PAIRS>, at: usize, unit: [u32; 4]) {
+        match Self::STAGES.is_wide() {
+            true => self.set_other(at, unit),
+            false => units[at] = unit,
+        }
+    }
+
+    /// The four in shared memory of a unit of the base that is not in registers.
+    #[inline(always)]
+    fn four_of_other(self, at: usize) -> u32 {
+        Self::STAGES.unit_at(at as u32) / 16 + here(self.team.thread())
+    }
+
+    #[inline(always)]
+    fn other(self, at: usize) -> [u32; 4] {
+        self.shared.four(self.four_of_other(at))
+    }
+
+    #[inline(always)]
+    fn set_other(self, at: usize, unit: [u32; 4]) {
+        self.shared.set_four(self.four_of_other(at), unit);
     }
 
     /// The first pair of a chunk, and how many there are.
@@ -501,7 +589,7 @@ fn of_pairs<const COLUMNS: usize>(
 
 /// The products of a unit `x`, and of what the sums make and a modulus, over `F`.
 #[inline(always)]
-fn product(
+fn product<const PAIRS: usize>(
     primes: [Prime; 2],
     sums: &WideSums,
     x: [u32; 4],
@@ -510,18 +598,25 @@ fn product(
 ) -> [u32; 4] {
     words(|k| {
         let prime = primes[k / 2];
-        let q = prime.reduced(sum(sums, k));
+        let q = prime.reduced(sum::<PAIRS>(sums, k));
         let product = u64::from(x[k]) * u64::from(y[k]);
         here(prime.reduced(u64::from(q) * u64::from(modulus[k]) + product))
     })
 }
 
-/// The sum that the digits of word `k` make, as [`powers`](super::powers()) has it.
+/// The sum that the digits of word `k` make, as [`powers`](super::powers()) has it. The lower two make more than 32 bits
+/// of wide moduli.
 #[inline(always)]
-fn sum(sums: &WideSums, k: usize) -> u64 {
+fn sum<const PAIRS: usize>(sums: &WideSums, k: usize) -> u64 {
     let [low, high] = [0, 4].map(|digits| {
         let at = 8 * (k / 2) + digits + 2 * (k % 2);
-        sums[at].wrapping_add(sums[at + 1] << 8) ^ 1 << 31
+        [sums[at], sums[at + 1]]
     });
-    (u64::from(high) << 16) + u64::from(low)
+    let joined = |[first, second]: [u32; 2]| first.wrapping_add(second << 8) ^ 1 << 31;
+    let high = u64::from(joined(high)) << 16;
+    if PAIRS <= MOST_IN_REGISTERS {
+        return high + u64::from(joined(low));
+    }
+    let second = i64::from(low[1] as i32) * 256;
+    (high + u64::from(low[0] ^ 1 << 31)).wrapping_add_signed(second)
 }

@@ -3,7 +3,7 @@
 use super::{Powers, Units, each};
 use crate::gpu::arrivals::Arrivals;
 use crate::gpu::thread::here;
-use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add};
+use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add, wait_but_last};
 use bigint_core::rns::RnsArguments;
 
 /// A stage of the ring, and the phase of its barriers.
@@ -32,8 +32,8 @@ pub(super) struct Progress {
     /// The stage that is read next, and the one that is filled next.
     read: Turn,
     filled: Turn,
-    /// Whether no chunk has been read. One is read before the stages of the one before are filled again: until then
-    /// the other warps have read them too.
+    /// Whether nothing has been read. A chunk, or a part, is read before the stages of the one before are filled again:
+    /// until then the other warps have read them too.
     is_first: bool,
     /// The next part of both matrices' chunks, and how many are left to be fetched.
     part: u32,
@@ -141,77 +141,85 @@ impl<
         matrix: usize,
         chunk: u32,
         units: &Units<PAIRS>,
-        progress: &Progress,
+        progress: &mut Progress,
     ) -> [WideSums; COLUMNS] {
         let stages = Self::STAGES;
         let pairs = stages.pairs_of(chunk);
         let mut sums = [[0; 16]; COLUMNS];
         let mut turn = progress.read;
-        each::<2>(
+        let mut columns = self.shared.columns(0);
+        let mut up = 0;
+        each::<PAIRS>(
             #[inline(always)]
-            |part| {
-                let part = part as u32;
-                if part >= stages.parts() {
-                    return;
-                }
-                let from = match stages.are_resident() {
-                    true => {
-                        stages.bytes_of_pair()
-                            * (PAIRS as u32 * matrix as u32 + stages.first(chunk))
-                    }
-                    false => {
-                        self.barrier(2 * turn.stage).wait(turn.phase);
-                        stages.stage() * turn.stage
-                    }
-                };
-                turn.advance(stages.count());
-                begin();
-                let columns = self.shared.columns(here(from));
-                let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
-                each::<PAIRS>(
-                    #[inline(always)]
-                    |s| {
-                        if (first..end).contains(&(s as u32)) {
-                            let columns = columns.up(1024 * pairs * (s as u32 - first));
-                            multiply_add(&mut sums, pairs, units[s], columns, s > 0);
+            |s| {
+                if Self::BEGINS_PART[s] {
+                    let from = match stages.are_resident() {
+                        true => {
+                            stages.bytes_of_pair()
+                                * (PAIRS as u32 * matrix as u32 + stages.first(chunk))
                         }
-                    },
-                );
+                        false => {
+                            self.barrier(2 * turn.stage).wait(turn.phase);
+                            stages.stage() * turn.stage
+                        }
+                    };
+                    turn.advance(stages.count());
+                    begin();
+                    columns = self.shared.columns(here(from));
+                    up = 0;
+                }
+                multiply_add(&mut sums, pairs, units[s], columns.up(up), s > 0);
+                up += 1024 * pairs;
+                // Behind the first part another has been read.
+                if stages.parts() > 1 && stages.released() == 1 && Self::ENDS_PART[s] {
+                    commit();
+                    if s + 1 > stages.first_of_part(1) as usize {
+                        wait_but_last();
+                        self.release(progress);
+                    }
+                }
             },
         );
         commit();
         sums
     }
 
-    /// Gives back the stages of a chunk, and fills as many that were read before.
+    /// Gives back the stages of a chunk or of a part, and fills as many that were read before.
     #[inline(always)]
     pub(super) fn release(self, progress: &mut Progress) {
         let stages = Self::STAGES;
         if stages.are_resident() {
             return;
         }
-        let mut part = 0;
-        while part < stages.parts() {
-            if self.warp.lane() == 0 {
-                self.barrier(2 * progress.read.stage + 1).arrive();
-            }
-            progress.read.advance(stages.count());
-            part += 1;
-        }
+        each::<2>(
+            #[inline(always)]
+            |part| {
+                if part < stages.released() as usize {
+                    if self.warp.lane() == 0 {
+                        self.barrier(2 * progress.read.stage + 1).arrive();
+                    }
+                    progress.read.advance(stages.count());
+                }
+            },
+        );
         if progress.is_first {
             progress.is_first = false;
             return;
         }
         let is_lane = self.team.thread() == 0;
-        while part > 0 {
-            if is_lane && progress.left > 0 {
-                // That it has been read once less often than it was filled.
-                let Turn { stage, phase } = progress.filled;
-                self.barrier(2 * stage + 1).wait(phase ^ 1);
-            }
-            self.fetch(progress, is_lane);
-            part -= 1;
-        }
+        each::<2>(
+            #[inline(always)]
+            |part| {
+                if part < stages.released() as usize {
+                    if is_lane && progress.left > 0 {
+                        // That it has been read once less often than it was filled.
+                        let Turn { stage, phase } = progress.filled;
+                        self.barrier(2 * stage + 1).wait(phase ^ 1);
+                    }
+                    self.fetch(progress, is_lane);
+                }
+            },
+        );
         self.warp.sync();
     }
 }
