@@ -52,7 +52,10 @@ impl Stages {
         };
         if !stages.are_resident() {
             stages.parts = 2;
-            while stages.room() / stages.stage() < FEWEST_STAGES {
+            // Those of wide moduli are as long as each other.
+            while stages.room() / stages.stage() < FEWEST_STAGES
+                || stages.is_wide() && !pairs.is_multiple_of(stages.parts)
+            {
                 stages.parts += 1;
             }
         }

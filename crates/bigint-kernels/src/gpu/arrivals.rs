@@ -47,6 +47,25 @@ impl Arrivals {
         }
     }
 
+    /// The same if the thread does so, without a branch.
+    #[inline(always)]
+    pub fn bring_if(self, does: bool, stretch: Stretch, to: u32, row: Row, from: u32, bytes: u32) {
+        // SAFETY: as in `bring`.
+        unsafe {
+            asm!("{{",
+                ".reg .pred does;",
+                ".reg .b64 phase;",
+                "setp.ne.u32 does, {does}, 0;",
+                "@does mbarrier.arrive.expect_tx.shared::cta.b64 phase, [{barrier}], {bytes};",
+                "@does cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{to}], [{from}], {bytes}, [{barrier}];",
+                "}}",
+                does = in(reg32) u32::from(does),
+                barrier = in(reg32) self.0, to = in(reg32) stretch.address_of_byte(to),
+                from = in(reg64) row.address_of_four(from / 16), bytes = in(reg32) bytes,
+                options(nostack));
+        }
+    }
+
     /// Arrives: what the thread has read before may be written then.
     #[inline(always)]
     pub fn arrive(self) {
@@ -57,6 +76,25 @@ impl Arrivals {
                 "mbarrier.arrive.shared::cta.b64 phase, [{barrier}];",
                 "}}",
                 barrier = in(reg32) self.0, options(nostack));
+        }
+    }
+
+    /// Waits for the end of the phase if the thread does so, without a branch.
+    #[inline(always)]
+    #[allow(named_asm_labels)] // As in `wait`.
+    pub fn wait_if(self, does: bool, phase: u32) {
+        // SAFETY: by the contract of the stretch.
+        unsafe {
+            asm!("{{",
+                ".reg .pred over;",
+                "setp.eq.u32 over, {does}, 0;",
+                "again:",
+                "@!over mbarrier.try_wait.parity.shared::cta.b64 over, [{barrier}], {phase};",
+                "@!over bra again;",
+                "}}",
+                does = in(reg32) u32::from(does),
+                barrier = in(reg32) self.0, phase = in(reg32) phase,
+                options(nostack));
         }
     }
 

@@ -117,7 +117,13 @@ impl<
         let stages = Self::STAGES;
         let Turn { stage, .. } = progress.filled;
         let at = progress.part;
-        if is_lane && progress.left > 0 {
+        if stages.is_wide() {
+            // No branch, as products are at work. Parts are as long as stages and follow one another.
+            let does = is_lane && progress.left > 0;
+            let [to, from] = [stage, at].map(|at| stages.stage() * at);
+            let full = self.barrier(2 * stage);
+            full.bring_if(does, self.shared, to, self.matrices, from, stages.stage());
+        } else if is_lane && progress.left > 0 {
             // The second matrix follows the first.
             let (chunk, part) = (at / stages.parts(), at % stages.parts());
             let (matrix, chunk) = (chunk / CHUNKS as u32, chunk % CHUNKS as u32);
@@ -211,10 +217,13 @@ impl<
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {
-                    if is_lane && progress.left > 0 {
-                        // That it has been read once less often than it was filled.
-                        let Turn { stage, phase } = progress.filled;
-                        self.barrier(2 * stage + 1).wait(phase ^ 1);
+                    // That it has been read once less often than it was filled.
+                    let Turn { stage, phase } = progress.filled;
+                    let read = self.barrier(2 * stage + 1);
+                    if stages.is_wide() {
+                        read.wait_if(is_lane && progress.left > 0, phase ^ 1);
+                    } else if is_lane && progress.left > 0 {
+                        read.wait(phase ^ 1);
                     }
                     self.fetch(progress, is_lane);
                 }
