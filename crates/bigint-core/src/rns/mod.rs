@@ -129,7 +129,7 @@ pub const WARPGROUPS: [Form; 7] = {
         form("rns_warpgroups_13", [13, 256, 3, 3]),
         form("rns_warpgroups_18", [18, 256, 3, 3]),
         form("rns_warpgroups_27", [27, 256, 3, 3]),
-        form("rns_warpgroups_36", [36, 256, 3, 3]),
+        form("rns_warpgroups_36", [36, 256, 2, 3]),
     ]
 };
 

@@ -79,25 +79,6 @@ impl Arrivals {
         }
     }
 
-    /// Waits for the end of the phase if the thread does so, without a branch.
-    #[inline(always)]
-    #[allow(named_asm_labels)] // As in `wait`.
-    pub fn wait_if(self, does: bool, phase: u32) {
-        // SAFETY: by the contract of the stretch.
-        unsafe {
-            asm!("{{",
-                ".reg .pred over;",
-                "setp.eq.u32 over, {does}, 0;",
-                "again:",
-                "@!over mbarrier.try_wait.parity.shared::cta.b64 over, [{barrier}], {phase};",
-                "@!over bra again;",
-                "}}",
-                does = in(reg32) u32::from(does),
-                barrier = in(reg32) self.0, phase = in(reg32) phase,
-                options(nostack));
-        }
-    }
-
     /// Waits for the end of the phase.
     #[inline(always)]
     pub fn wait(self, phase: u32) {

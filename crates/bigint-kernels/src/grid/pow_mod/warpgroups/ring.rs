@@ -220,9 +220,8 @@ impl<
                     // That it has been read once less often than it was filled.
                     let Turn { stage, phase } = progress.filled;
                     let read = self.barrier(2 * stage + 1);
-                    if stages.is_wide() {
-                        read.wait_if(is_lane && progress.left > 0, phase ^ 1);
-                    } else if is_lane && progress.left > 0 {
+                    // All wait beside products: what one does alone would end these.
+                    if stages.is_wide() || is_lane && progress.left > 0 {
                         read.wait(phase ^ 1);
                     }
                     self.fetch(progress, is_lane);
