@@ -123,7 +123,7 @@ mod tests {
             let plan = RnsPlan::of(width).unwrap().by_warpgroups(true).unwrap();
             132 * plan.numbers_of_block() as usize
         };
-        for width in [32, 48, 64, 96, 128] {
+        for width in [32, 48, 64, 96, 128, 192, 256] {
             let wave = wave_of(width);
             let widths = [width; 3];
             assert!(by_rns(wave, widths) && by_rns(8 * wave, widths), "{width}");
@@ -139,7 +139,7 @@ mod tests {
         // As many primes as for 4096 bits, and windows of fewer limbs.
         assert!(!by_rns(wave_of(97), [97; 3]));
         // As many as for 1024 bits, and too wide.
-        assert!(!by_rns(wave_of(16), [16; 3]) && !by_rns(wave_of(128), [200; 3]));
+        assert!(!by_rns(wave_of(16), [16; 3]) && !by_rns(wave_of(256), [300; 3]));
     }
 
     #[test]
