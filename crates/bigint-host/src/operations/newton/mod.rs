@@ -212,8 +212,10 @@ impl Engine {
         g: usize,
     ) -> Result<(Batch, Batch), Error> {
         let width = d.width();
+        // So few limbs need no more of the reciprocal; of what is below it is too small by less than 1.
+        let x = self.limbs_from(x, x.width() - g - 2, g + 2)?;
         let top = self.limbs_from(r, width - 2, g + 2)?;
-        let product = self.mul_in(g + 1 + x.width(), &top, x)?;
+        let product = self.mul_in(g + 1 + x.width(), &top, &x)?;
         drop(top);
         let q = self.limbs_from(&product, x.width(), g + 1)?;
         let product = self.mul_in(width, &q, d)?;
