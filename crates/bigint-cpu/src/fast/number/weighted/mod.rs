@@ -112,7 +112,9 @@ impl Weighted {
     /// let mut x = Weighted::modulo(modulus, length, Path::best()).unwrap();
     /// x.set(&[7]);
     /// assert!(x.square(1, 0) < 0.4);
-    /// assert_eq!(x.signed_residue(), (vec![98], false));
+    /// let (limbs, is_negative) = x.signed_residue();
+    /// assert_eq!((limbs[0], is_negative), (2 * 7 * 7, false));
+    /// assert!(limbs[1..].iter().all(|&limb| limb == 0));
     /// ```
     pub fn modulo(modulus: Modulus, length: Length, path: Path) -> Option<Self> {
         let layout = Layout::new(modulus, length)?;
