@@ -224,9 +224,7 @@ impl Cpu {
         let error = 0.0;
         Ok(Some(Transformed { p, weighted, error }))
     }
-}
 
-impl Cpu {
     /// The bits of a number from which on transforms are faster than exact products.
     const SCALED: u64 = 8000;
 

@@ -146,27 +146,7 @@ impl Residue {
     /// If 3 divides it, as it does `2^p - 1` for even `p`.
     #[must_use]
     pub fn divided_by_9(&self) -> Residue {
-        // self + t number is a multiple of 9 for one t below 9.
-        let nine = self.number.modulo(9);
-        let digits = self.limbs.iter().rev();
-        let rest = digits.fold(0, |rest, &limb| {
-            ((u128::from(rest) << 64 | u128::from(limb)) % 9) as u32
-        });
-        let t = (0..9)
-            .find(|t| (rest + t * nine).is_multiple_of(9))
-            .expect("3 does not divide the modulus");
-        let (mut sum, modulus) = (self.limbs.clone(), modulus(self.number));
-        sum.resize(modulus.len() + 1, 0);
-        for _ in 0..t {
-            add(&mut sum, &modulus);
-        }
-        let rest = divide(&mut sum, 9);
-        debug_assert_eq!(rest, 0);
-        sum.truncate(self.number.limbs());
-        Residue {
-            number: self.number,
-            limbs: sum,
-        }
+        self.divided_by(9)
     }
 
     /// The product with a small number.

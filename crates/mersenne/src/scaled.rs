@@ -3,6 +3,7 @@
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Modulus, Weighted};
 
+use crate::stage_2::gcd;
 use crate::{Error, Number, Residue, Squaring};
 
 /// Squares modulo `k b^n + c` by the weighted transform: of residues divided by the `k` of its modulus, which
@@ -34,7 +35,7 @@ impl Scaled {
             left /= u64::from(base);
         }
         // A factor that divides the number has no inverse.
-        let divides = |&factor: &u32| gcd(factor, number.modulo(factor)) != 1;
+        let divides = |&factor: &u32| gcd(factor.into(), number.modulo(factor).into()) != 1;
         if factors.iter().any(divides) {
             return None;
         }
@@ -93,11 +94,4 @@ fn root(b: u32) -> (u32, u32) {
         (near.checked_pow(exponent) == Some(b)).then_some((near, exponent))
     });
     roots.into_iter().next().unwrap_or((b, 1))
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
 }

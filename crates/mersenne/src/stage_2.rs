@@ -67,7 +67,7 @@ fn babies(stride: u64) -> impl Iterator<Item = u64> {
         .filter(move |&j| gcd(j, stride) == 1)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

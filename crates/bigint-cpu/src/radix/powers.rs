@@ -1,9 +1,9 @@
 //! The powers of ten by which numbers are split and put together.
 
-use super::short::multiply_add;
 use super::{LEAF_WORDS, WORD_BASE};
 use crate::Path;
 use crate::fast::number::division::div_rem;
+use crate::fast::number::limbs::multiply_add;
 use crate::fast::number::reciprocal::product;
 
 /// The power `10^(19 words)`.

@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use super::powers::small_power;
 use super::{WORD_BASE, word_digits};
 use crate::fast::number::division::div_rem;
-use crate::fast::number::limbs::{add_assign, increment};
+use crate::fast::number::limbs::{add_assign, increment, multiply_add};
 use crate::memory::{or_out_of_memory, reserve};
 use crate::{Error, Path};
 use bigint_core::Limb;
@@ -83,17 +83,6 @@ pub(super) fn read(digits: &[u8], value: &mut Vec<u64>) -> Result<bool, Error> {
         multiply_add(value, 10_u64.pow(8), last);
     }
     Ok(true)
-}
-
-/// `x <- x * factor + addend`.
-pub(super) fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
-    let mut carry = addend;
-    for limb in x.iter_mut() {
-        (*limb, carry) = limb.carrying_mul_add(factor, carry, 0);
-    }
-    if carry != 0 {
-        x.push(carry);
-    }
 }
 
 /// The words of 19 digits that hold any number of so many limbs. `64 / log2(10^19)` is a little

@@ -287,6 +287,17 @@ pub(crate) fn is_less_trimmed(a: &[u64], b: &[u64]) -> bool {
     }
 }
 
+/// `x <- x * factor + addend`.
+pub(crate) fn multiply_add(x: &mut Vec<u64>, factor: u64, addend: u64) {
+    let mut carry = addend;
+    for limb in x.iter_mut() {
+        (*limb, carry) = limb.carrying_mul_add(factor, carry, 0);
+    }
+    if carry != 0 {
+        x.push(carry);
+    }
+}
+
 /// `x` without the zero limbs at its end.
 pub(crate) fn trimmed<T: PartialEq + Default>(x: &[T]) -> &[T] {
     let top = x.iter().rposition(|limb| *limb != T::default());

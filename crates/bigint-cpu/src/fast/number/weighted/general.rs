@@ -11,8 +11,9 @@
 //! X -> k X^2,   which is   x -> x^2   for   X = x / k
 //! ```
 //!
-//! A square multiplied so is a sum of integers where `k` is not below `c`. A carry `t` out of the last word stands at the place `e(L) = n + s`. With `t b^s = k q + r` it
-//! is `q c`, at place 0, and `r b^n`, which is added to one of the last words.
+//! A square multiplied so is a sum of integers where `k` is not below `c`. A carry `t` out of the last
+//! word stands at the place `e(L) = n + s`. With `t b^s = k q + r` it is `q c`, at place 0, and `r b^n`,
+//! which is added to one of the last words.
 //!
 //! Example, `N = 3 10^4 - 1` in two words: `v = 4.477`, places 0, 3 and 5; words of three and two
 //! digits. A carry 1 is `10^5 = 30000 3 + 10000`: 3 at place 0, and 1 at place 4.
@@ -25,7 +26,9 @@
 use std::collections::HashMap;
 
 use super::Length;
-use crate::fast::{Path, divide, number};
+use crate::fast::divide;
+use crate::fast::number::limbs::{add_assign, multiply_add, sub_assign, trim};
+use crate::fast::number::reciprocal::product;
 
 /// A modulus `k b^n - c` with positive `c`. `k b^n + c` divides `k^2 b^(2n) - c^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +207,7 @@ impl Layout {
         let words = self.words as usize;
         let mut digits = vec![0; words];
         let mut powers = Powers::new(self.modulus.base);
-        self.split(trimmed(limbs.to_vec()), 0, &mut digits, &mut powers);
+        self.split(trim(limbs.to_vec()), 0, &mut digits, &mut powers);
         let mut carry = 0;
         let (last, others) = digits.split_last_mut().expect("there are words");
         for (j, digit) in others.iter_mut().enumerate() {
@@ -242,8 +245,8 @@ impl Layout {
         let mut rest = vec![0; power.len()];
         let mut quotient = vec![0; (x.len() + 1).saturating_sub(power.len())];
         divide(&mut quotient, &mut rest, &x, power);
-        self.split(trimmed(rest), from, low, powers);
-        self.split(trimmed(quotient), from + half, high, powers);
+        self.split(trim(rest), from, low, powers);
+        self.split(trim(quotient), from + half, high, powers);
     }
 
     /// The number with these digits: its magnitude, and whether it is negative.
@@ -259,10 +262,10 @@ impl Layout {
         let end = powers.of(self.start(digits.len()));
         let mut end = product(end, &[carry.unsigned_abs()]);
         if carry < 0 {
-            subtract(&mut end, &low);
+            sub_assign(&mut end, &low);
         } else {
             end.resize(end.len().max(low.len()) + 1, 0);
-            add(&mut end, &low);
+            add_assign(&mut end, &low);
         }
         (end, carry < 0)
     }
@@ -281,8 +284,8 @@ impl Layout {
         let power = powers.of(self.start(from + half) - self.start(from));
         let mut sum = product(&high, power);
         sum.resize(sum.len().max(low.len()) + 1, 0);
-        add(&mut sum, &low);
-        trimmed(sum)
+        add_assign(&mut sum, &low);
+        trim(sum)
     }
 }
 
@@ -307,7 +310,7 @@ impl Powers {
                 0 => vec![1],
                 _ => {
                     let half = self.of(exponent / 2).to_vec();
-                    let mut square = trimmed(product(&half, &half));
+                    let mut square = product(&half, &half);
                     if exponent % 2 == 1 {
                         multiply_add(&mut square, self.base.into(), 0);
                     }
@@ -320,27 +323,6 @@ impl Powers {
     }
 }
 
-fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
-    let mut r = vec![0; a.len() + b.len()];
-    number::mul(&mut r, a, b, Path::best(), true);
-    r
-}
-
-fn trimmed(mut x: Vec<u64>) -> Vec<u64> {
-    let top = x.iter().rposition(|&limb| limb != 0);
-    x.truncate(top.map_or(0, |top| top + 1));
-    x
-}
-
-/// Replaces `x` by `x m + a`.
-fn multiply_add(x: &mut Vec<u64>, m: u64, a: u64) {
-    let mut carry = a;
-    for limb in x.iter_mut() {
-        (*limb, carry) = limb.carrying_mul(m, carry);
-    }
-    x.extend((carry != 0).then_some(carry));
-}
-
 /// Replaces `x` by `x / d`, and returns the remainder.
 fn divide_short(x: &mut [u64], d: u64) -> u64 {
     let mut rest = 0;
@@ -350,20 +332,4 @@ fn divide_short(x: &mut [u64], d: u64) -> u64 {
         rest = (wide % u128::from(d)) as u64;
     }
     rest
-}
-
-/// Replaces `x` by `x + y`, which fits.
-fn add(x: &mut [u64], y: &[u64]) {
-    let mut carry = false;
-    for (i, limb) in x.iter_mut().enumerate() {
-        (*limb, carry) = limb.carrying_add(y.get(i).copied().unwrap_or(0), carry);
-    }
-}
-
-/// Replaces `x` by `x - y`, which is not negative.
-fn subtract(x: &mut [u64], y: &[u64]) {
-    let mut borrow = false;
-    for (i, limb) in x.iter_mut().enumerate() {
-        (*limb, borrow) = limb.borrowing_sub(y.get(i).copied().unwrap_or(0), borrow);
-    }
 }
