@@ -35,12 +35,19 @@ fn fetch<const LIMBS: usize, const BOUND: u32>(
     work: &Work<Unit>,
     place: u32,
 ) -> Element<LIMBS, BOUND> {
-    let row: Number<Unit> = match place >> ROW {
+    let (row, at) = row(work, place);
+    Element::of_limbs(load(row, at))
+}
+
+/// A place's row, and the limb in it.
+#[inline(always)]
+pub(crate) fn row(work: &Work<Unit>, place: u32) -> (Number<Unit>, u32) {
+    let row = match place >> ROW {
         0 => work.r,
         1 => work.a,
         _ => work.b,
     };
-    Element::of_limbs(load(row, place & ((1 << ROW) - 1)))
+    (row, place & ((1 << ROW) - 1))
 }
 
 /// Does the steps, modulo one number for all.

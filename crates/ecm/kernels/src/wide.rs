@@ -24,7 +24,8 @@
 //! Cost: `2 n^2 + n` multiply-adds for a product of `n = D X` limbs, `1.5 (n^2 + n)` for a square of two digits.
 //! Shared memory: six numbers of each thread for the ladder, four for a program.
 
-use crate::operations::{ADD, BEGIN, COPY, END, HOLD, PAIR, ROW, SUB};
+use crate::operations::{ADD, BEGIN, COPY, END, HOLD, PAIR, SUB};
+use crate::registers::row;
 use crate::{PLACES, SWAPPED, place};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
@@ -533,17 +534,6 @@ pub unsafe fn registers<const X: usize, const D: usize>(
             }
         }
     }
-}
-
-/// A place's row, and the limb in it.
-#[inline(always)]
-fn row(work: &Work<Unit>, place: u32) -> (Number<Unit>, u32) {
-    let row = match place >> ROW {
-        0 => work.r,
-        1 => work.a,
-        _ => work.b,
-    };
-    (row, place & ((1 << ROW) - 1))
 }
 
 /// The operations are in the order that [`registers`] tells them apart by.
