@@ -36,7 +36,7 @@ use bigint_kernels::gpu::triangle;
 use bigint_kernels::gpu::window::{Slide, Window, top};
 use bigint_kernels::montgomery::{inverse, load, store};
 use bigint_kernels::squares::each;
-use bigint_kernels::thread::{Batches, Work};
+use bigint_kernels::thread::Batches;
 
 /// A modulus as the host writes it into the parameters of a launch: its limbs, then those of its double.
 #[repr(C)]
