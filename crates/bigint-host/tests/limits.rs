@@ -9,13 +9,18 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, id};
+use std::process::{Command, Stdio, id};
+use std::sync::{Mutex, PoisonError};
 
 /// Set where this program runs under a limit: to what is asked of it there.
 const LIMITED: &str = "BIGINT_TEST_LIMITED";
 
 /// A user that nothing else runs as; no limit of threads holds for root.
 const USER: u32 = 54_322;
+
+/// One copies, or starts a program: a program that starts has what another thread writes open until it runs, and what
+/// is open for writing cannot be run.
+static STARTS: Mutex<()> = Mutex::new(());
 
 /// This program where any user can reach it.
 struct Program(PathBuf);
@@ -25,6 +30,7 @@ impl Program {
         let folder = temp_dir().join(format!("bigint-{test}-{}", id()));
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        let _alone = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
         fs::copy(current_exe().unwrap(), folder.join("program")).unwrap();
         Program(folder)
     }
@@ -45,7 +51,15 @@ impl Program {
         if fs::metadata("/proc/self").unwrap().uid() == 0 {
             child.uid(USER).gid(USER);
         }
-        let outcome = child.output().unwrap();
+        child
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let started = {
+            let _alone = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
+            child.spawn().unwrap()
+        };
+        let outcome = started.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&outcome.stdout);
         let errors = String::from_utf8_lossy(&outcome.stderr);
         let is_good = outcome.status.success() && told.contains("1 passed");
