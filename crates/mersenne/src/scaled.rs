@@ -7,7 +7,7 @@ use crate::stage_2::gcd;
 use crate::{Error, Number, Residue, Squaring};
 
 /// Squares modulo `k b^n + c` by the weighted transform: of residues divided by the `k` of its modulus, which
-/// is the number itself for negative `c`, and `k^2 b^(2n) - c^2` for positive.
+/// may have some of the number's powers of `b`.
 pub(crate) struct Scaled {
     number: Number,
     /// The factors of that `k`.
@@ -21,15 +21,9 @@ impl Scaled {
     pub(crate) fn new(number: Number, longer_than: Option<Length>, path: Path) -> Option<Self> {
         let (base, exponent) = root(number.base());
         let n = number.n().checked_mul(exponent)?;
-        let (k, c) = (u64::from(number.k()), u64::from(number.c().unsigned_abs()));
-        let (modulus, mut factors) = match number.c() < 0 {
-            true => (Modulus::new(k, base, n, c)?, vec![number.k()]),
-            false => (
-                Modulus::new(k * k, base, n.checked_mul(2)?, c.checked_mul(c)?)?,
-                vec![number.k(); 2],
-            ),
-        };
-        let mut left = modulus.k / factors.iter().map(|&k| u64::from(k)).product::<u64>();
+        let modulus = Modulus::new(number.k().into(), base, n, number.c().into())?;
+        let mut factors = vec![number.k()];
+        let mut left = modulus.k / u64::from(number.k());
         while left > 1 {
             factors.push(base);
             left /= u64::from(base);

@@ -319,6 +319,11 @@ fn as_many_threads_work_as_are_wanted() {
         let measured = last_json(&run(folder.path(), &arguments));
         assert_eq!(measured["threads"], threads);
     }
+    let number = ["bench", "3*2^300+1", "--json", "--time", "1us"];
+    assert_eq!(
+        last_json(&run(folder.path(), &number))["number"],
+        "3*2^300+1"
+    );
     let output = run(folder.path(), &["bench", "127", "--threads", "0"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Backend, Residue};
+use crate::{Backend, Number, Residue};
 use clap::Args;
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use super::{Common, Failure};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Exponents; Thall's, and those of the largest primes, where there are none
-    #[arg(value_name = "P")]
-    exponents: Vec<u32>,
+    /// Exponents, or numbers k*b^n+c; Thall's exponents, and those of the largest primes, where there are none
+    #[arg(value_name = "P", value_parser = number)]
+    numbers: Vec<Number>,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -35,11 +35,22 @@ const EXPONENTS: [u32; 8] = [
     136_279_841,
 ];
 
+/// The number of an exponent or an expression.
+fn number(text: &str) -> Result<Number, String> {
+    match text.parse::<u32>() {
+        Ok(p) if p < 3 => Err("exponents are odd primes".to_owned()),
+        Ok(p) => Ok(Number::from(p)),
+        Err(_) => crate::number(text),
+    }
+}
+
 /// One measurement.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Measured<'a> {
-    exponent: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exponent: Option<u32>,
+    number: String,
     fft_length: Option<usize>,
     milliseconds: f64,
     iterations: u32,
@@ -50,21 +61,24 @@ struct Measured<'a> {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let backend = arguments.common.backend()?;
-    let exponents = match &arguments.exponents[..] {
-        [] => &EXPONENTS[..],
-        exponents => exponents,
+    let numbers = match &arguments.numbers[..] {
+        [] => EXPONENTS.map(Number::from).to_vec(),
+        numbers => numbers.to_vec(),
     };
     if !arguments.json {
-        print("  exponent      words  bits a word  ms/iteration  error")?;
+        print("    number      words  bits a word  ms/iteration  error")?;
     }
-    for &p in exponents {
-        if p < 3 {
-            return Err(Failure::Usage(format!("{p}: exponents are odd primes")));
-        }
-        let (milliseconds, iterations, words, error) = iteration(&*backend, p, arguments.time)?;
+    for number in numbers {
+        let (milliseconds, iterations, words, error) =
+            iteration(&*backend, number, arguments.time)?;
+        let name = match number.exponent() {
+            Some(p) => p.to_string(),
+            None => number.to_string(),
+        };
         if arguments.json {
             let measured = Measured {
-                exponent: p,
+                exponent: number.exponent(),
+                number: number.to_string(),
                 fft_length: words,
                 milliseconds,
                 iterations,
@@ -75,10 +89,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let line = serde_json::to_string(&measured).expect("numbers and words are JSON");
             print(&line)?;
         } else {
-            let bits = words.map_or(0.0, |words| f64::from(p) / words as f64);
+            let bits = words.map_or(0.0, |words| number.bits() as f64 / words as f64);
             let words = words.map_or("exact".to_owned(), |words| words.to_string());
             print(&format!(
-                "{p:>10} {words:>10} {bits:>12.3} {milliseconds:>13.4}  {error:.3}"
+                "{name:>10} {words:>10} {bits:>12.3} {milliseconds:>13.4}  {error:.3}"
             ))?;
         }
     }
@@ -89,10 +103,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// and the greatest rounding error.
 pub fn iteration(
     backend: &dyn Backend,
-    p: u32,
+    number: Number,
     time: Duration,
 ) -> Result<(f64, u32, Option<usize>, f64), Failure> {
-    let mut squaring = backend.squaring(p.into(), None)?;
+    let mut squaring = backend.squaring(number, None)?;
     // Digits that look random, as those of a test do after some iterations.
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut limb = || {
@@ -101,10 +115,10 @@ pub fn iteration(
             .wrapping_add(0x1405_7b7e_f767_814f);
         seed ^ seed >> 29
     };
-    let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| limb()).collect();
-    squaring.set(&Residue::reduce(p, &limbs))?;
+    let limbs: Vec<u64> = (0..number.limbs()).map(|_| limb()).collect();
+    squaring.set(&Residue::reduce(number, &limbs))?;
     // The first squaring of a device waits for its kernels to be compiled.
-    squaring.square(1, 1, 2)?;
+    squaring.square(1, 1, 0)?;
     squaring.error()?;
     // Rounds of about a tenth of the time: waiting for a device is a small part of one, and the
     // median leaves out those that other programs disturb.
@@ -112,7 +126,7 @@ pub fn iteration(
     let mut rounds = Vec::new();
     while started.elapsed() < time || rounds.len() < 3 {
         let before = Instant::now();
-        squaring.square(times, 1, 2)?;
+        squaring.square(times, 1, 0)?;
         squaring.error()?;
         let took = before.elapsed();
         iterations += times;

@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 "{words} words are more than exponents below 2^32 need"
             ))
         })?;
-        let (milliseconds, ..) = iteration(&cpu, p | 1, arguments.time)?;
+        let (milliseconds, ..) = iteration(&cpu, (p | 1).into(), arguments.time)?;
         print(&format!(
             "{words:>10} words {milliseconds:>10.4} ms/iteration"
         ))?;

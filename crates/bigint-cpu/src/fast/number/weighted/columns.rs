@@ -12,7 +12,7 @@
 //! normally dies out within its four words. If it does not, the last of them takes it, and is a
 //! little larger than a digit.
 
-use super::fft::{Pair, Plan};
+use super::fft::{Pair, Plan, product};
 use super::machine::{Job, Machine};
 
 /// The number that rounds doubles below `2^51` to integers if it is added and subtracted.
@@ -55,6 +55,8 @@ pub(super) struct Columns<'a, M: Machine> {
     pub(super) m: M,
     pub(super) plan: &'a Plan,
     pub(super) rows: &'a [Weight<f64>],
+    /// The factor of the points of each row; none for a cyclic convolution.
+    pub(super) twists: &'a [[f64; 2]],
     pub(super) digits: Digits,
 }
 
@@ -68,6 +70,33 @@ struct Word<V> {
 }
 
 impl<M: Machine> Columns<'_, M> {
+    /// Transforms points into frequencies.
+    #[inline(always)]
+    fn forward(&self, x: &mut [Pair<M::V>]) {
+        for (point, &[re, im]) in x.iter_mut().zip(self.twists) {
+            self.twist(point, re, im);
+        }
+        self.plan.forward(self.m, x);
+    }
+
+    /// Transforms frequencies into points.
+    #[inline(always)]
+    fn inverse(&self, x: &mut [Pair<M::V>]) {
+        self.plan.inverse(self.m, x);
+        for (point, &[re, im]) in x.iter_mut().zip(self.twists) {
+            self.twist(point, re, -im);
+        }
+    }
+
+    #[inline(always)]
+    fn twist(&self, point: &mut Pair<M::V>, re: f64, im: f64) {
+        let twist = [self.m.splat(re), self.m.splat(im)];
+        for h in 0..2 {
+            let z = product(self.m, [point.re[h], point.im[h]], twist);
+            (point.re[h], point.im[h]) = (z[0], z[1]);
+        }
+    }
+
     #[inline(always)]
     fn word(&self, row: &Weight<f64>, column: &Weight<M::V>) -> Word<M::V> {
         let Columns { m, digits, .. } = *self;
@@ -142,7 +171,7 @@ impl<M: Machine> Job<M> for Carry<'_, M> {
             by,
             waits,
         } = self;
-        columns.plan.inverse(m, x);
+        columns.inverse(x);
         for ((point, row), carry) in x.iter_mut().zip(columns.rows).zip(carry) {
             for (h, weights) in weights.iter().enumerate() {
                 for (part, weight) in weights.iter().enumerate() {
@@ -166,7 +195,7 @@ impl<M: Machine> Job<M> for Carry<'_, M> {
             }
         }
         if !waits {
-            columns.plan.forward(m, x);
+            columns.forward(x);
         }
         error
     }
@@ -214,7 +243,7 @@ impl<M: Machine> Job<M> for Finish<'_, M> {
                 }
             }
         }
-        columns.plan.forward(m, x);
+        columns.forward(x);
     }
 }
 
@@ -239,7 +268,7 @@ impl<M: Machine> Job<M> for Read<'_, M> {
             x,
             scale,
         } = self;
-        columns.plan.inverse(m, x);
+        columns.inverse(x);
         for (point, row) in x.iter_mut().zip(columns.rows) {
             for (h, weights) in weights.iter().enumerate() {
                 for (part, weight) in weights.iter().enumerate() {

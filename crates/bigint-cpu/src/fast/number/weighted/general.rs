@@ -1,22 +1,27 @@
-//! Moduli `k b^n - c`: what their transforms have beside those of `2^p - 1`.
+//! Moduli `k b^n + c`: what their transforms have beside those of `2^p - 1`.
 //!
-//! **Maths** [Crandall and Fagin 1994], [Percival 2003]. Let `v = n + log_b(k / c)`, so that
-//! `b^v = k b^n / c = 1` modulo `N = k b^n - c`. Word `j` of `L` stands at the place
-//! `e(j) = ceil(v j / L)`, holds a digit of `e(j + 1) - e(j)` places, and is weighted by
-//! `b^(e(j) - v j / L)`, which is from 1 to `b`. A cyclic convolution of weighted words gives words
-//! of the square, but those that go around the end have the factor `c / k`. So all are multiplied
-//! by `k`, and
+//! **Maths** [Crandall and Fagin 1994], [Percival 2003]. Let `d = |c|` and `v = n + log_b(k / d)`, so that
+//! `b^v = k b^n / d` is 1 modulo `N = k b^n + c` for negative `c`, and -1 for positive. Word `j` of `L` stands at
+//! the place `e(j) = ceil(v j / L)`, holds a digit of `e(j + 1) - e(j)` places, and is weighted by
+//! `b^(e(j) - v j / L)`, which is from 1 to `b`. A convolution of weighted words, cyclic for negative `c` and
+//! negacyclic for positive, gives words of the square, but those that go around the end have the factor `-c / k`. So
+//! all are multiplied by `k`, and
 //!
 //! ```text
 //! X -> k X^2,   which is   x -> x^2   for   X = x / k
 //! ```
 //!
-//! A square multiplied so is a sum of integers where `k` is not below `c`. A carry `t` out of the last
-//! word stands at the place `e(L) = n + s`. With `t b^s = k q + r` it is `q c`, at place 0, and `r b^n`,
+//! A square multiplied so is a sum of integers where `k` is not below `d`. A carry `t` out of the last
+//! word stands at the place `e(L) = n + s`. With `t b^s = k q + r` it is `-q c`, at place 0, and `r b^n`,
 //! which is added to one of the last words.
 //!
 //! Example, `N = 3 10^4 - 1` in two words: `v = 4.477`, places 0, 3 and 5; words of three and two
-//! digits. A carry 1 is `10^5 = 30000 3 + 10000`: 3 at place 0, and 1 at place 4.
+//! digits. A carry 1 is `10^5 = 30000 3 + 10000`: 3 at place 0, and 1 at place 4. Modulo `3 10^4 + 1` it is -3 at
+//! place 0.
+//!
+//! **Negacyclic.** Points `z[j]` are multiplied by `exp(-i pi j / M)` for a convolution modulo `x^M + 1`, so that
+//! frequency `k` is that of `k + 1/2`. With `j = c + fast r` the twist is `exp(-i pi r / slow)`, one for each row
+//! ([`twists`]), and the twiddles between columns and rows have half-odd frequencies of the slow index (`rows`).
 //!
 //! **Error.** The factor `k` takes half of its bits from each word. Words of two lengths have
 //! weights apart by `b`, which takes some more. **Places** are `ceil(P j / (L S))` for an integer
@@ -25,12 +30,12 @@
 
 use std::collections::HashMap;
 
-use super::Length;
+use super::{Length, root};
 use crate::fast::divide;
 use crate::fast::number::limbs::{add_assign, multiply_add, sub_assign, trim};
 use crate::fast::number::reciprocal::product;
 
-/// A modulus `k b^n - c` with positive `c`. `k b^n + c` divides `k^2 b^(2n) - c^2`.
+/// A modulus `k b^n + c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulus {
     /// The `k`.
@@ -39,28 +44,28 @@ pub struct Modulus {
     pub base: u32,
     /// The `n`.
     pub n: u32,
-    /// The `c`.
-    pub c: u64,
+    /// The `c`, which is not 0.
+    pub c: i64,
 }
 
 impl Modulus {
-    /// The greatest `c` with transforms: the last word is `c` times as large as others.
+    /// The greatest `|c|` with transforms: the first word is `|c|` times as large as others.
     const MOST: u64 = 64;
 
-    /// The modulus `k b^n - c` with powers of `b` in `k`, so that it is not below `c`; `None` where that is
+    /// The modulus `k b^n + c` with powers of `b` in `k`, so that it is not below `|c|`; `None` where that is
     /// too large for a transform.
     ///
     /// ```
     /// use bigint_cpu::fast::number::weighted::Modulus;
-    /// assert_eq!(Modulus::new(2, 3, 700, 11).map(|m| (m.k, m.n)), Some((18, 698)));
+    /// assert_eq!(Modulus::new(2, 3, 700, -11).map(|m| (m.k, m.n)), Some((18, 698)));
     /// assert_eq!(Modulus::new(2, 3, 700, 1000), None);
     /// ```
-    pub fn new(k: u64, base: u32, n: u32, c: u64) -> Option<Self> {
+    pub fn new(k: u64, base: u32, n: u32, c: i64) -> Option<Self> {
         let (mut k, mut n) = (k, n);
-        if c == 0 || c > Self::MOST {
+        if c == 0 || c.unsigned_abs() > Self::MOST {
             return None;
         }
-        while k < c {
+        while k < c.unsigned_abs() {
             (k, n) = (k.checked_mul(base.into())?, n.checked_sub(1)?);
         }
         Some(Modulus { k, base, n, c })
@@ -68,8 +73,13 @@ impl Modulus {
 
     /// The modulus `2^p - 1`.
     pub(super) fn mersenne(p: u32) -> Self {
-        let (k, base, n, c) = (1, 2, p, 1);
+        let (k, base, n, c) = (1, 2, p, -1);
         Modulus { k, base, n, c }
+    }
+
+    /// Whether its convolutions are negacyclic.
+    pub(super) fn is_negacyclic(self) -> bool {
+        self.c > 0
     }
 
     /// The digits in base `b`: `v`.
@@ -77,9 +87,10 @@ impl Modulus {
         f64::from(self.n) + self.more()
     }
 
-    /// `log_b(k / c)`.
+    /// `log_b(k / |c|)`.
     fn more(self) -> f64 {
-        ((self.k as f64).log2() - (self.c as f64).log2()) / f64::from(self.base).log2()
+        ((self.k as f64).log2() - (self.c.unsigned_abs() as f64).log2())
+            / f64::from(self.base).log2()
     }
 
     /// The shortest length that is expected to be safe, or of the longer ones if there is a length
@@ -87,19 +98,30 @@ impl Modulus {
     pub fn length(self, longer_than: Option<Length>) -> Option<Length> {
         let b = f64::from(self.base);
         let spread = |b: f64| 0.5 * ((b * b - 1.0) / (2.0 * b.ln())).log2();
-        let less = 0.5 * (self.k as f64).log2() + spread(b) - spread(2.0);
+        let of_k = 0.5 * (self.k as f64).log2();
         let bits = self.digits() * b.log2();
         let after = longer_than.map_or(0, Length::words);
         let length = Length::all()
             .filter(|length| length.words() > after)
             .find(|&length| {
                 let words = length.words();
-                let suits = bits / words as f64 <= Length::most_bits(words) - less;
+                // All weights are 1 where all words have the same length.
+                let is_even = self.more() == 0.0 && (self.n as usize).is_multiple_of(words);
+                let of_weights = if is_even { 0.0 } else { spread(b) } - spread(2.0);
+                let most = Length::most_bits(words) - of_k - of_weights;
+                let suits = bits / words as f64 <= most;
                 suits || longer_than.is_some()
             })?;
         let fits = length.words() as f64 * 4.0 <= bits && Layout::new(self, length).is_some();
         fits.then_some(length)
     }
+}
+
+/// The factor of the points of each of `slow` rows for a negacyclic convolution: `exp(-i pi r / slow)`.
+pub(super) fn twists(slow: usize) -> Vec<[f64; 2]> {
+    (0..slow as u64)
+        .map(|row| root(row, 2 * slow as u64))
+        .collect()
 }
 
 /// Where the words of a modulus are.
@@ -124,11 +146,12 @@ impl Layout {
     pub(super) fn new(modulus: Modulus, length: Length) -> Option<Self> {
         let words = length.words() as u64;
         let Modulus { k, base, n, c } = modulus;
-        if k < c || c > Modulus::MOST {
+        let d = c.unsigned_abs();
+        if d == 0 || k < d || d > Modulus::MOST {
             return None;
         }
         // Sums of two exponents are exact doubles.
-        let parts = match k == 1 && c == 1 {
+        let parts = match modulus.more() == 0.0 {
             true => 1,
             false => 1u64 << (50 - words.ilog2()).min(24),
         };
@@ -194,12 +217,15 @@ impl Layout {
     /// word and the amount that is added to it.
     pub(super) fn around(&self, carry: f64, minus: u32) -> (f64, usize, f64) {
         let Modulus { k, base, c, .. } = self.modulus;
-        assert!(minus == 0 || c == 1, "1 / k is b^n where c is 1");
-        let k = i128::from(k);
-        let carry = carry as i128 * i128::from(base).pow(self.over);
-        let q = (2 * carry + k).div_euclid(2 * k);
-        let r = carry - q * k - i128::from(minus);
-        ((q * i128::from(c)) as f64, self.word, r as f64 * self.power)
+        assert!(
+            minus == 0 || c.abs() == 1,
+            "1 / k is -c b^n where c is 1 or -1"
+        );
+        let (k, c) = (i128::from(k), i128::from(c));
+        let above = carry as i128 * i128::from(base).pow(self.over) + i128::from(minus) * c;
+        let q = (2 * above + k).div_euclid(2 * k);
+        let r = above - q * k;
+        ((-q * c) as f64, self.word, r as f64 * self.power)
     }
 
     /// The digits of a number below the modulus, on both sides of zero.

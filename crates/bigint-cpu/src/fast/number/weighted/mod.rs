@@ -1,5 +1,5 @@
 //! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform. [`Modulus`] has what
-//! other moduli `k b^n - c` need.
+//! other moduli `k b^n + c` need.
 //!
 //! **Maths** [Crandall and Fagin 1994], [Thall 2011]. A residue is written in `n` words, with word
 //! `j` at bit `ceil(p j / n)`. So words have two lengths, `floor(p / n)` bits and one bit more, and
@@ -45,8 +45,8 @@ use std::sync::{Mutex, PoisonError};
 use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
 pub use self::fft::root;
 use self::fft::{Pair, Plan};
-use self::general::Layout;
 pub use self::general::Modulus;
+use self::general::{Layout, twists};
 pub use self::length::Length;
 #[cfg(target_arch = "x86_64")]
 use self::machine::{Fma256, Fma512};
@@ -107,7 +107,7 @@ impl Weighted {
     /// ```
     /// use bigint_cpu::fast::number::weighted::{Modulus, Weighted};
     /// use bigint_cpu::Path;
-    /// let modulus = Modulus { k: 2, base: 3, n: 700, c: 1 };
+    /// let modulus = Modulus { k: 2, base: 3, n: 700, c: -1 };
     /// let length = modulus.length(None).unwrap();
     /// let mut x = Weighted::modulo(modulus, length, Path::best()).unwrap();
     /// x.set(&[7]);
@@ -158,7 +158,7 @@ impl Weighted {
         words::limbs(digits, p, self.length().words())
     }
 
-    /// A number that is the residue modulo `k b^n - c`, and no longer: its magnitude, and whether
+    /// A number that is the residue modulo `k b^n + c`, and no longer: its magnitude, and whether
     /// it is negative. It takes as long as tens of iterations.
     pub fn signed_residue(&self) -> (Vec<u64>, bool) {
         let digits = self.transform.digits();
@@ -230,6 +230,7 @@ struct Words<M: Machine> {
     leaves: Vec<Leaf>,
     groups: Vec<Group<M::V>>,
     row_weights: Vec<Weight<f64>>,
+    twists: Vec<[f64; 2]>,
     column_weights: Vec<ColumnWeights<M::V>>,
     /// The range of blocks of each thread.
     parts: Vec<Part<M::V>>,
@@ -256,6 +257,7 @@ impl<M: Machine> Words<M> {
     fn new(m: M, layout: Layout, length: Length) -> Self {
         let Length { slow, fast } = length;
         let blocks = fast / M::LANES / 2;
+        let is_negacyclic = layout.modulus.is_negacyclic();
         let g = |j: usize| layout.exponent(j);
         let weight = |j: usize| layout.weight(j, g(j));
         let zero: M::V = bytemuck::Zeroable::zeroed();
@@ -310,10 +312,15 @@ impl<M: Machine> Words<M> {
             length,
             points: vec![bytemuck::Zeroable::zeroed(); slow * blocks],
             leaves: rows::leaves(&fast_plan),
-            groups: rows::groups(m, &slow_plan, fast),
+            groups: rows::groups(m, &slow_plan, fast, is_negacyclic),
             slow: slow_plan,
             fast: fast_plan,
             row_weights,
+            twists: if is_negacyclic {
+                twists(slow)
+            } else {
+                Vec::new()
+            },
             column_weights,
             parts: (0..threads).map(part).collect(),
             scratch: Mutex::new(Vec::new()),
@@ -329,6 +336,7 @@ impl<M: Machine> Words<M> {
             m: self.m,
             plan: &self.slow,
             rows: &self.row_weights,
+            twists: &self.twists,
             digits: Digits {
                 unit: self.layout.unit as f64,
                 long: long as f64,

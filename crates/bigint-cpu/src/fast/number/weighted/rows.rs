@@ -15,6 +15,9 @@
 //! **Products.** Let `T` and `E` be the same sum and difference of the factor. `S T`, `D E` and
 //! `S E + D T` take the places of `S^2`, `D^2` and `2 S D`. A factor is kept as the lanes of each
 //! group after their transforms.
+//!
+//! **Negacyclic** transforms have frequencies `k + 1/2`, so `s + 1/2` in place of `s` and of the `k` in `y`. The
+//! mirror of `k` is `M - 1 - k`, and that of row `s` is row `slow - 1 - s`, always by `f -> -1 - f`.
 #![expect(
     clippy::needless_range_loop,
     reason = "indices count lanes and halves of several arrays at once"
@@ -35,10 +38,10 @@ pub(super) struct Group<V> {
     /// Whether the row is its own mirror by `k -> -k`, not by `k -> -1 - k`.
     is_zero: bool,
     /// The powers `w^(c s)`, `w = exp(-2 pi i / M)`, for `c = 0 .. NEAR` and for the multiples of
-    /// `NEAR`.
+    /// `NEAR`; `w^(c (s + 1/2))` if they are negacyclic.
     near: Vec<Pair<V>>,
     far: Vec<Pair<V>>,
-    /// The powers `w^s` of the rows.
+    /// The powers for `c = 1`.
     first: [V; 2],
 }
 
@@ -63,28 +66,34 @@ pub(super) fn leaves(plan: &Plan) -> Vec<Leaf> {
 
 /// All groups of a transform of `slow` rows of `fast` points. Exactly one lane of one group stores
 /// a row.
-pub(super) fn groups<M: Machine>(m: M, slow: &Plan, fast: usize) -> Vec<Group<M::V>> {
+pub(super) fn groups<M: Machine>(
+    m: M,
+    slow: &Plan,
+    fast: usize,
+    is_negacyclic: bool,
+) -> Vec<Group<M::V>> {
     let positions = slow.positions();
     let n = positions.len();
+    let half = usize::from(is_negacyclic);
+    let mirror = |k: usize| (2 * n - half - k) % n;
     // Rows next to each other in memory have frequencies that are this far apart, if the last step
     // has radix 8.
     let apart = if n.is_multiple_of(8) { n / 8 } else { n };
     // The row that comes first in this order stands for itself and its mirror. Rows that are their
     // own mirrors come last.
     let key = |k: usize| (k % apart, k);
-    let mut pairs: Vec<usize> = (1..n)
-        .filter(|&k| 2 * k != n && key(k) < key(n - k))
-        .collect();
+    let mut pairs: Vec<usize> = (1 - half..n).filter(|&k| key(k) < key(mirror(k))).collect();
     pairs.sort_by_key(|&k| key(k));
-    let selves = usize::from(n.is_multiple_of(2));
-    pairs.extend(std::iter::repeat_n(n / 2, selves));
+    pairs.extend((1 - half..n).filter(|&k| k == mirror(k)));
 
     let group = |rows: &[usize], mirrors: usize, is_zero: bool| {
         let lane = |i: usize| rows[i.min(rows.len() - 1)];
-        let both = |i: usize| [lane(i), (n - lane(i)) % n];
+        let both = |i: usize| [lane(i), mirror(lane(i))];
         let twiddle = |c: usize| {
-            let [a, b] = [0, 1]
-                .map(|side| complex(m, |i| root((c * both(i)[side]) as u64, (n * fast) as u64)));
+            let [a, b] = [0, 1].map(|side| {
+                let twice = |i| 2 * both(i)[side] + half;
+                complex(m, |i| root((c * twice(i)) as u64, (2 * n * fast) as u64))
+            });
             Pair {
                 re: [a[0], b[0]],
                 im: [a[1], b[1]],
@@ -105,9 +114,11 @@ pub(super) fn groups<M: Machine>(m: M, slow: &Plan, fast: usize) -> Vec<Group<M:
                 .collect(),
         }
     };
-    let mut groups = vec![group(&[0], 0, true)];
+    // Row 0 of a cyclic transform is alone.
+    let zero = (!is_negacyclic).then(|| group(&[0], 0, true));
+    let mut groups: Vec<_> = zero.into_iter().collect();
     for chunk in pairs.chunks(M::LANES) {
-        let selves = chunk.iter().filter(|&&k| 2 * k == n).count();
+        let selves = chunk.iter().filter(|&&k| k == mirror(k)).count();
         groups.push(group(chunk, chunk.len() - selves, false));
     }
     groups
@@ -419,15 +430,17 @@ mod tests {
     #[test]
     fn every_row_is_stored_by_one_lane() {
         for n in [2, 3, 8, 15, 16, 24, 40, 42, 64, 120] {
-            let mut stored = vec![0; n];
-            for group in groups(Portable, &Plan::new(n), 16) {
-                for side in 0..2 {
-                    for &row in &group.rows[side][..group.stored[side]] {
-                        stored[row] += 1;
+            for is_negacyclic in [false, true] {
+                let mut stored = vec![0; n];
+                for group in groups(Portable, &Plan::new(n), 16, is_negacyclic) {
+                    for side in 0..2 {
+                        for &row in &group.rows[side][..group.stored[side]] {
+                            stored[row] += 1;
+                        }
                     }
                 }
+                assert_eq!(stored, vec![1; n]);
             }
-            assert_eq!(stored, vec![1; n]);
         }
     }
 }

@@ -104,6 +104,15 @@ fn threads_share_a_square() {
     assert_eq!(one, four);
 }
 
+/// The number `k b^n + c`.
+fn number(k: u64, base: u32, n: u32, c: i64) -> BigUint {
+    let power = BigUint::from(base).pow(n) * k;
+    match c < 0 {
+        true => power - c.unsigned_abs(),
+        false => power + c.unsigned_abs(),
+    }
+}
+
 /// The number with these limbs.
 fn value(limbs: &[u64]) -> BigUint {
     let halves = limbs
@@ -178,7 +187,7 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
     let mut tested = 0;
     for words in [64, 128, 192, 576, 1024, 4096] {
         let length = Length::of_words(words).unwrap();
-        for (k, base, c) in [
+        let moduli = [
             (1, 2, 1),
             (1, 3, 1),
             (2, 3, 1),
@@ -193,7 +202,11 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
             (6, 10, 7),
             (12_345, 7, 16),
             (1, 22, 19),
-        ] {
+        ];
+        let both_signs = moduli
+            .iter()
+            .flat_map(|&(k, base, c)| [(k, base, -c), (k, base, c)]);
+        for (k, base, c) in both_signs {
             let less = (k as f64).log2() / 2.0 + if base > 7 { 2.5 } else { 0.5 };
             for bits in [7.0, 12.0, 17.5 - less] {
                 let digits = words as f64 * f64::min(bits, 17.5 - less) / f64::from(base).log2();
@@ -201,14 +214,18 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
                 let Some(modulus) = Modulus::new(k, base, n, c) else {
                     continue;
                 };
-                let number = BigUint::from(base).pow(n) * k - c;
+                let number = number(k, base, n, c);
                 let (k, n) = (modulus.k, modulus.n);
                 let full = |seed: &mut u64| random(number.bits() as u32 - 1, seed);
-                let all = [
+                let mut all = vec![
                     full(&mut seed),
                     full(&mut seed),
                     (&number - 1u32).to_u64_digits(),
                 ];
+                // All digits as great as digits are, where there is room for their squares.
+                if k < 100 && bits < 13.0 {
+                    all.push((&number >> 1u32).to_u64_digits());
+                }
                 for (path, x) in Path::ALL
                     .into_iter()
                     .flat_map(|path| all.iter().map(move |x| (path, x)))
@@ -230,12 +247,13 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
                     let mut expected = value(x);
                     assert!(residue(&weighted) == expected, "{name}");
                     for by in [1, 3, 47, 1] {
-                        // (c / k) minus where c is 1: b^n minus.
-                        let minus = if c == 1 { by } else { 0 };
+                        // minus / k is -c b^n minus where c is 1 or -1.
+                        let minus = if c.abs() == 1 { by } else { 0 };
                         let error = weighted.square(by, minus);
                         assert!(error < 0.35, "{name}: {error}");
                         let less = BigUint::from(base).pow(n) * minus % &number;
-                        expected = (&expected * &expected * k * by + &number - less) % &number;
+                        let less = if c < 0 { &number - less } else { less };
+                        expected = (&expected * &expected * k * by + less) % &number;
                         assert!(residue(&weighted) == expected, "{name}");
                     }
                     weighted.set(&all[0]);
@@ -249,27 +267,29 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
             }
         }
     }
-    assert!(tested > 1000, "{tested}");
+    assert!(tested > 2500, "{tested}");
 }
 
 #[test]
 fn lengths_that_are_chosen_have_small_errors_and_others_are_refused() {
     let mut seed = 42;
     for (k, base, digits, c) in [
-        (1, 2, 60_000, 1),
+        (1, 2, 60_000, -1),
+        (3, 2, 60_000, -1),
         (3, 2, 60_000, 1),
-        (9, 2, 60_001, 1),
+        (9, 2, 60_001, -1),
+        (10_003, 2, 60_000, -1),
         (10_003, 2, 60_000, 1),
-        (2, 3, 60_000, 1),
+        (2, 3, 60_000, -1),
         (4, 3, 60_000, 1),
-        (25, 10, 60_000, 1),
-        (1, 100, 60_000, 63),
+        (25, 10, 60_000, -1),
+        (1, 100, 60_000, -63),
         (8, 5, 60_000, 3),
     ] {
         let n = (f64::from(digits) / f64::from(base).log2()) as u32;
         let modulus = Modulus::new(k, base, n, c).unwrap();
         let length = modulus.length(None).unwrap();
-        let number = BigUint::from(base).pow(n) * k - c;
+        let number = number(k, base, n, c);
         let mut weighted = Weighted::modulo(modulus, length, Path::best()).unwrap();
         weighted.set(&random(number.bits() as u32 - 1, &mut seed));
         let worst = (0..100).fold(0.0, |worst: f64, _| worst.max(weighted.square(1, 0)));
@@ -281,11 +301,44 @@ fn lengths_that_are_chosen_have_small_errors_and_others_are_refused() {
         assert!(longer.words() > length.words());
     }
     for (k, base, n, c) in [
-        (1, 2, 100, 1),
-        (1 << 60, 3, 60_000, 1),
-        (1, 65_521, 4000, 1),
+        (1, 2, 100, -1),
+        (1 << 60, 3, 60_000, -1),
+        (1, 65_521, 4000, -1),
     ] {
         let modulus = Modulus::new(k, base, n, c).unwrap();
         assert_eq!(modulus.length(None), None, "{modulus:?}");
+    }
+}
+
+#[test]
+fn words_of_one_digit_may_be_longer_as_their_weights_are_one() {
+    let mut seed = 77;
+    // Generalised Fermat numbers, and 1000^8192 - 1.
+    for (base, n, c, words) in [
+        (4_000_001, 1024, 1, 1024),
+        (2_500_000, 4096, 1, 4096),
+        (1000, 8192, -1, 4096),
+    ] {
+        let modulus = Modulus::new(1, base, n, c).unwrap();
+        let length = modulus.length(None).unwrap();
+        assert_eq!(length.words(), words, "{modulus:?}");
+        let number = number(1, base, n, c);
+        let mut weighted = Weighted::modulo(modulus, length, Path::best()).unwrap();
+        let limbs = random(number.bits() as u32 - 1, &mut seed);
+        weighted.set(&limbs);
+        let mut x = value(&limbs);
+        for _ in 0..20 {
+            assert!(
+                (0.001..0.35).contains(&weighted.square(1, 0)),
+                "{modulus:?}"
+            );
+            x = &x * &x % &number;
+        }
+        let (limbs, is_negative) = weighted.signed_residue();
+        let found = value(&limbs) % &number;
+        assert!(
+            x == if is_negative { number - found } else { found },
+            "{modulus:?}"
+        );
     }
 }
