@@ -104,8 +104,8 @@ pub trait Backend {
     fn name(&self) -> &str;
 
     /// A machine that squares modulo this number, by the arithmetic that suits it best, or by a
-    /// transform of more than `longer_than` words. Devices have them for `2^p - 1` alone, and the CPU for
-    /// other numbers whose `k` and `c` are small; the rest is squared by the CPU's exact products.
+    /// transform of more than `longer_than` words. They are there for numbers whose `k` and `c` are small; the
+    /// rest is squared by the CPU's exact products.
     ///
     /// # Errors
     /// [`Error::TooLong`] where no transform is long enough.
@@ -242,7 +242,7 @@ impl Cpu {
         if is_exact {
             return Ok(Exact::boxed(number));
         }
-        let found = Scaled::new(number, longer_than.and_then(Length::of_words), self.path);
+        let found = Scaled::on_cpu(number, longer_than.and_then(Length::of_words), self.path);
         Ok(match found {
             Some(scaled) => Box::new(scaled),
             None => Exact::boxed(number),
@@ -455,7 +455,10 @@ impl Backend for Cuda {
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
         let Some(p) = number.exponent() else {
-            return Cpu::default().squaring(number, longer_than);
+            return match Scaled::on_device(number, longer_than, &self.engine)? {
+                Some(scaled) => Ok(Box::new(scaled)),
+                None => Cpu::default().squaring(number, longer_than),
+            };
         };
         // Very short numbers need no transform.
         if longer_than.is_none() && Length::for_exponent(p).is_none() && p < 1 << 16 {
@@ -533,7 +536,7 @@ pub struct Auto {
     cuda: Option<Cuda>,
     cpu: Cpu,
     has_failed: Cell<bool>,
-    /// The least exponent for the device: below, its launches take longer than an iteration of the
+    /// The least bits of a number for the device: below, its launches take longer than an iteration of the
     /// CPU.
     pub device_from: u32,
     /// The least number of candidates of trial factoring for the device.
@@ -570,7 +573,7 @@ impl Backend for Auto {
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
-        let suits = number.exponent().is_some_and(|p| p >= self.device_from);
+        let suits = number.bits() >= self.device_from.into();
         if let Some(cuda) = self.device().filter(|_| suits) {
             match cuda.squaring(number, longer_than) {
                 Err(error) if self.falls_back(&error) => {}

@@ -1,24 +1,71 @@
-//! Squares modulo `k b^n + c` on the CPU.
+//! Squares modulo `k b^n + c` by weighted transforms, on the CPU or a GPU.
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Modulus, Weighted};
+use bigint_host::{Engine, MersenneSquares};
 
+use crate::backend::Later;
 use crate::stage_2::gcd;
 use crate::{Error, Number, Residue, Squaring};
+
+/// A machine with a transform.
+enum Machine {
+    Cpu { weighted: Weighted, error: f64 },
+    Device(MersenneSquares),
+}
 
 /// Squares modulo `k b^n + c` by the weighted transform: of residues divided by the `k` of its modulus, which
 /// may have some of the number's powers of `b`.
 pub(crate) struct Scaled {
+    form: Form,
+    machine: Machine,
+}
+
+/// A number, and what residues are divided by.
+#[derive(Clone)]
+struct Form {
     number: Number,
-    /// The factors of that `k`.
+    /// The factors of the `k` of the modulus.
     factors: Vec<u32>,
-    weighted: Weighted,
-    error: f64,
 }
 
 impl Scaled {
-    /// `None` where there is no transform for the number.
-    pub(crate) fn new(number: Number, longer_than: Option<Length>, path: Path) -> Option<Self> {
+    /// By the CPU; `None` where there is no transform for the number.
+    pub(crate) fn on_cpu(number: Number, longer_than: Option<Length>, path: Path) -> Option<Self> {
+        let (form, modulus) = Form::of(number)?;
+        let length = modulus.length(longer_than)?;
+        let weighted = Weighted::modulo(modulus, length, path)?;
+        let error = 0.0;
+        let machine = Machine::Cpu { weighted, error };
+        Some(Scaled { form, machine })
+    }
+
+    /// By the engine's device; `None` where there is no transform for the number.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(crate) fn on_device(
+        number: Number,
+        longer_than: Option<usize>,
+        engine: &Engine,
+    ) -> Result<Option<Self>, Error> {
+        let Some((form, modulus)) = Form::of(number) else {
+            return Ok(None);
+        };
+        let Some(words) = engine.transform_modulo(modulus, longer_than) else {
+            return Ok(None);
+        };
+        let squares = engine.squares_modulo(modulus, words)?;
+        Ok(squares.map(|squares| Scaled {
+            form,
+            machine: Machine::Device(squares),
+        }))
+    }
+}
+
+impl Form {
+    /// The form of a number, and its modulus. `None` where the `k` of the modulus has no inverse.
+    fn of(number: Number) -> Option<(Self, Modulus)> {
         let (base, exponent) = root(number.base());
         let n = number.n().checked_mul(exponent)?;
         let modulus = Modulus::new(number.k().into(), base, n, number.c().into())?;
@@ -28,57 +75,77 @@ impl Scaled {
             factors.push(base);
             left /= u64::from(base);
         }
-        // A factor that divides the number has no inverse.
         let divides = |&factor: &u32| gcd(factor.into(), number.modulo(factor).into()) != 1;
-        if factors.iter().any(divides) {
-            return None;
+        let has_inverse = !factors.iter().any(divides);
+        has_inverse.then_some((Form { number, factors }, modulus))
+    }
+
+    /// The residue with this quotient.
+    fn residue(&self, (limbs, is_negative): (Vec<u64>, bool)) -> Residue {
+        let mut x = Residue::reduce(self.number, &limbs);
+        if is_negative {
+            x = Residue::from_u64(self.number, 0).minus(&x);
         }
-        let length = modulus.length(longer_than)?;
-        let weighted = Weighted::modulo(modulus, length, path)?;
-        let error = 0.0;
-        Some(Scaled {
-            number,
-            factors,
-            weighted,
-            error,
-        })
+        self.factors.iter().fold(x, |x, &k| x.times(k))
     }
 }
 
 impl Squaring for Scaled {
     fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        let divided = self.factors.iter().fold(x.clone(), |x, &k| x.divided_by(k));
-        self.weighted.set(divided.limbs());
+        let factors = self.form.factors.iter();
+        let divided = factors.fold(x.clone(), |x, &k| x.divided_by(k));
+        match &mut self.machine {
+            Machine::Cpu { weighted, .. } => weighted.set(divided.limbs()),
+            Machine::Device(squares) => squares.set(divided.limbs())?,
+        }
         Ok(())
     }
 
     fn residue(&self) -> Result<Residue, Error> {
-        let (limbs, is_negative) = self.weighted.signed_residue();
-        let mut x = Residue::reduce(self.number, &limbs);
-        if is_negative {
-            x = Residue::from_u64(self.number, 0).minus(&x);
-        }
-        Ok(self.factors.iter().fold(x, |x, &k| x.times(k)))
+        Ok(self.form.residue(match &self.machine {
+            Machine::Cpu { weighted, .. } => weighted.signed_residue(),
+            Machine::Device(squares) => squares.residue_now()?.signed()?,
+        }))
+    }
+
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        let Machine::Device(squares) = &self.machine else {
+            return Ok(None);
+        };
+        let (form, residue) = (self.form.clone(), squares.residue_now()?);
+        Ok(Some(Box::new(move || Ok(form.residue(residue.signed()?)))))
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        for _ in 0..times {
-            let error = self.weighted.square(by, minus);
-            self.error = match error.is_nan() {
-                true => f64::INFINITY,
-                false => self.error.max(error),
-            };
+        match &mut self.machine {
+            Machine::Cpu { weighted, error } => {
+                for _ in 0..times {
+                    *error = greater(*error, weighted.square(by, minus));
+                }
+            }
+            Machine::Device(squares) => squares.square(times, by, minus)?,
         }
         Ok(())
     }
 
     fn error(&self) -> Result<f64, Error> {
-        Ok(self.error)
+        Ok(match &self.machine {
+            Machine::Cpu { error, .. } => *error,
+            Machine::Device(squares) => greater(0.0, squares.error()?),
+        })
     }
 
     fn words(&self) -> Option<usize> {
-        Some(self.weighted.length().words())
+        Some(match &self.machine {
+            Machine::Cpu { weighted, .. } => weighted.length().words(),
+            Machine::Device(squares) => squares.words(),
+        })
     }
+}
+
+/// The greater of two errors; a NaN is infinite.
+fn greater(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
 /// The number of which `b` is the greatest power, and the power's exponent.

@@ -6,7 +6,9 @@ mod common;
 use bigint_testing::simulator::on_simulator;
 use bigint_testing::sweep;
 use common::outcome;
-use mersenne::{Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Prp, Saved, Squaring, Step};
+use mersenne::{
+    Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Number, Prp, Residue, Saved, Squaring, Step,
+};
 use num_bigint::BigUint;
 
 fn exact() -> Cpu {
@@ -57,6 +59,72 @@ fn a_device_finds_what_the_cpu_finds() {
             right.square(times, by, 2).unwrap();
             assert_eq!(found.residue().unwrap(), right.residue().unwrap(), "M{p}");
         }
+    }
+}
+
+#[test]
+fn other_moduli_square_on_a_device_as_on_the_cpu() {
+    if !on_simulator("other_moduli_square_on_a_device_as_on_the_cpu", &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    // Words of 9 and of 13 bits, in 8, 16, 24 and 40 rows.
+    for (k, b, c, words) in [
+        (3, 2, 1, 128),
+        (3, 2, -1, 128),
+        (1, 2, 1, 256),
+        (315, 2, 1, 384),
+        (100_001, 2, -1, 256),
+        (100_001, 2, 1, 640),
+        (2, 3, 1, 256),
+        (2, 3, -1, 640),
+        (4, 3, 5, 128),
+        (9, 10, -1, 384),
+        (12, 10, 61, 256),
+        (6, 7, -5, 128),
+        (1, 1000, 1, 256),
+    ] {
+        for bits in [9, 13] {
+            let n = f64::from(bits * words) / f64::from(b).log2();
+            let number = Number::of(k, b, n as u32, c).unwrap();
+            let squarings = [
+                device.squaring(number, Some(words as usize - 1)),
+                exact().squaring(number, None),
+            ];
+            let [mut found, mut right] = squarings.map(Result::unwrap);
+            assert_eq!(found.words(), Some(words as usize), "{number}");
+            let seven = Residue::from_u64(number, 7);
+            // N - 1, the inverse of 2, whose digits are as great as digits are, and one that looks random.
+            let starts = [
+                Residue::from_u64(number, 0).minus(&Residue::from_u64(number, 1)),
+                Residue::from_u64(number, 1).divided_by(2),
+                seven.pow(1 << 20).times(3),
+            ];
+            for (start, times) in starts.iter().zip([1, 1, 3]) {
+                for squaring in [&mut found, &mut right] {
+                    squaring.set(start).unwrap();
+                    assert_eq!(&squaring.residue().unwrap(), start, "{number}");
+                }
+                // 1 / k is known where c is 1 or -1.
+                let minus = if c.abs() == 1 { 2 } else { 0 };
+                for by in [1, 3] {
+                    found.square(times, by, minus).unwrap();
+                    right.square(times, by, minus).unwrap();
+                    assert!(found.error().unwrap() < 0.3, "{number}");
+                    let residue = found.residue().unwrap();
+                    assert_eq!(residue, right.residue().unwrap(), "{number}");
+                    let later = found.residue_later().unwrap().unwrap();
+                    assert_eq!(later().unwrap(), residue, "{number}");
+                }
+            }
+        }
+    }
+    for (k, b, n, is_prime) in [(9, 2, 1148, false), (2, 3, 320, true)] {
+        let number = Number::of(k, b, n, 1).unwrap();
+        let worktype = Saved::worktypes(number)[0];
+        let [found, right] = [&device as &dyn Backend, &exact()]
+            .map(|backend| outcome(Saved::new(number, worktype), backend));
+        assert_eq!((found.is_prime, &found), (is_prime, &right), "{number}");
     }
 }
 

@@ -168,7 +168,6 @@ fn the_program_tests_them_too() {
         (&["llr", "4", "10"][..], "even"),
         (&["proth", "9", "3"], "not below 2^3"),
         (&["proth", "3", "2"], "3.."),
-        (&["proth", "3", "20", "--backend", "cuda"], "GPU"),
         (&["llr", "3", "20", "--proof-power", "2"], "proof"),
     ] {
         let output = run(folder.path(), bad);

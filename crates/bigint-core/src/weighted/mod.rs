@@ -1,5 +1,5 @@
-//! Squares modulo `2^p - 1` by a weighted transform on the whole device, in the form shared by host
-//! and device. `fast::number::weighted` in `bigint-cpu` explains the maths.
+//! Squares modulo `2^p - 1`, and modulo other `k b^n + c`, by a weighted transform on the whole device, in the
+//! form shared by host and device. `fast::number::weighted` in `bigint-cpu` explains the maths.
 //!
 //! The `n` words of a number are `n / 2` complex points in a matrix of `slow` rows of `fast`
 //! points: words `2 (s fast + c)` and `2 (s fast + c) + 1` are point `c` of row `s`. `fast` is a
@@ -8,11 +8,13 @@
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
-//! | [`ROWS`] | a row of frequencies and its mirror: `slow / 2 + 1` blocks | points | points, squared |
+//! | [`ROWS`] | a row of frequencies and its mirror: see [`pairs`](WeightedArguments::pairs) | points | points, squared |
 //! | [`BACK`] | two columns: `fast / 2` blocks | points | digits, carries, errors |
 //! | [`FORTH`] | two columns | digits, carries | points: frequencies of the columns |
 //!
-//! Transforms of `m 2^20` words take two launches: see [`long`].
+//! Convolutions are cyclic, or, for positive `c`, negacyclic: points have a twist, and frequencies are half-odd.
+//!
+//! Transforms of `m 2^20` words take two launches modulo `2^p - 1`: see [`long`].
 //!
 //! The frequencies of a transform lie in the order that [`frequency`] and [`place`] define.
 
@@ -69,11 +71,15 @@ pub struct WeightedArguments {
     pub slow_roots: u64,
     /// The address of the roots `exp(-2 pi i k / fast)`.
     pub fast_roots: u64,
-    /// The address of the roots `exp(-2 pi i k / (n / 2))` for `k` below [`NEAR`].
+    /// The address of the roots `exp(-2 pi i k / m)` for `k` below [`NEAR`]. `m` is the number of points, and twice
+    /// that in a negacyclic transform.
     pub near_roots: u64,
-    /// The address of the roots `exp(-2 pi i k / (n / 2))` for multiples `k` of [`NEAR`].
+    /// The address of the roots `exp(-2 pi i k / m)` for multiples `k` of [`NEAR`].
     pub far_roots: u64,
-    /// The address of two pairs for each row, which describe its first word: the weight `2^(g / n)`
+    /// The address of the factors `exp(-i pi s / slow)` of the points of row `s` in a negacyclic transform; 0 in a
+    /// cyclic one.
+    pub twists: u64,
+    /// The address of two pairs for each row, which describe its first word: the weight `b^(g / unit)`
     /// and its inverse, then `g` and 0.
     pub row_weights: u64,
     /// The address of two pairs for each word of the first row, as for rows.
@@ -82,35 +88,73 @@ pub struct WeightedArguments {
     pub scale: f64,
     /// The number by which the square is multiplied.
     pub by: f64,
-    /// The number of words, `n`.
-    pub words: f64,
-    /// The residue `p mod n`. A word whose `g` is below it is one bit longer than the others.
+    /// The unit of the exponents `g`; the number of words, `n`, for `2^p - 1`.
+    pub unit: f64,
+    /// A word whose `g` is below this is one place longer than the others.
     pub long: f64,
-    /// The bits of the other words, `p / n`.
-    pub short: u32,
-    /// The number that is subtracted from the multiplied square.
-    pub minus: u32,
+    /// The base `b`, and its inverse.
+    pub base: [f64; 2],
+    /// `b` to the places of the shorter words, and the inverse.
+    pub short: [f64; 2],
+    /// How a carry out of the last word goes around.
+    pub around: Around,
+    /// The number that is subtracted from the multiplied square, `k` times.
+    pub minus: f64,
     /// The number of rows.
     pub slow: u32,
     /// The points of a row.
     pub fast: u32,
 }
 
+/// How a carry `t` out of the last word goes around modulo `k b^n + c`: with `t b^s = k q + r` it is `-c q` in the
+/// first word, and `r b^n`, which is `r power` in one of the last four words.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Around {
+    /// `k`, and its inverse.
+    pub k: [f64; 2],
+    /// `b^s`.
+    pub over: f64,
+    /// `c`.
+    pub c: f64,
+    /// `b` to the distance of place `n` from the word's beginning.
+    pub power: f64,
+    /// Which of the last four words that is, from 0 to 3.
+    pub word: f64,
+}
+
 impl WeightedArguments {
+    /// Whether the transform is negacyclic.
+    #[inline(always)]
+    pub const fn is_negacyclic(&self) -> bool {
+        self.twists != 0
+    }
+
+    /// The pairs of a row and its mirror. Row `s` of a cyclic transform has the mirror `-s`, and rows 0 and
+    /// `slow / 2` are their own; row `s` of a negacyclic one has the mirror `-1 - s`.
+    pub const fn pairs(&self) -> u32 {
+        self.slow / 2 + if self.is_negacyclic() { 0 } else { 1 }
+    }
+
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in
     /// limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 10] {
+    pub const fn stretches(&self) -> [(u64, u64); 11] {
         let (slow, fast) = (self.slow as u64, self.fast as u64);
         let points = slow * fast;
+        let (half, of_twists) = match self.is_negacyclic() {
+            true => (1, (self.twists, 4 * slow)),
+            false => (0, (self.points, 0)),
+        };
         [
             (self.points, 4 * points),
+            of_twists,
             (self.digits, 4 * points),
             (self.carries, points),
             (self.errors, fast * THREADS as u64),
             (self.slow_roots, 4 * slow),
             (self.fast_roots, 4 * fast),
             (self.near_roots, 4 * NEAR as u64),
-            (self.far_roots, 4 * points.div_ceil(NEAR as u64)),
+            (self.far_roots, 4 * (points << half).div_ceil(NEAR as u64)),
             (self.row_weights, 8 * slow),
             (self.column_weights, 16 * fast),
         ]

@@ -293,8 +293,8 @@ impl Common {
 
     /// Refuses what is for `2^P - 1` alone.
     fn only_here(&self) -> Result<(), Failure> {
-        if matches!(self.backend, BackendName::Cuda) || self.proof_power.is_some() {
-            let what = "only 2^P - 1 is tested on a GPU, and with a proof";
+        if self.proof_power.is_some() {
+            let what = "only 2^P - 1 is tested with a proof";
             return Err(Failure::Usage(what.to_owned()));
         }
         Ok(())

@@ -1,23 +1,24 @@
 //! Squares by a transform of any length, in the three launches of [`bigint_core::weighted`].
 
-use super::squares::{Digits, Squares, doubles, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Digits, Squares, doubles, greatest, upload_doubles, upload_pairs};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
-use bigint_core::weighted::{BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes};
-use bigint_cpu::fast::number::weighted::root;
+use bigint_core::weighted::{
+    Around, BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes,
+};
+use bigint_cpu::fast::number::weighted::{Layout, Modulus, root, twists};
 use std::sync::Arc;
 
 pub(super) struct General {
-    p: u32,
     device: Arc<dyn Device>,
     arguments: WeightedArguments,
     points: Buffer,
     carries: Buffer,
     errors: Buffer,
-    tables: [Buffer; 6],
+    tables: Vec<Buffer>,
 }
 
 /// The number of rows and of points in a row, as near to each other as possible.
@@ -35,34 +36,41 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<(usize, us
 }
 
 impl General {
-    pub fn new(device: &Arc<dyn Device>, p: u32, words: usize) -> Result<Self, Error> {
+    pub fn new(device: &Arc<dyn Device>, layout: Layout, words: usize) -> Result<Self, Error> {
         let (slow, fast) = shape(words, device).expect("a length of `mersenne_words`");
         let roots = |count: usize, step: usize, n: usize| {
             let roots = (0..count).map(|k| root((k * step) as u64, n as u64));
             upload_pairs(device, roots)
         };
-        // Weights have the exponents g / n.
         let weights = |count: usize, step: usize| {
             let weights = (0..count).flat_map(|j| {
-                let g = exponent(p, j * step, words) as f64;
-                let weight = (g / words as f64).exp2();
-                [[weight, 1.0 / weight], [g, 0.0]]
+                let g = layout.exponent(j * step);
+                let weight = layout.weight(j * step, g);
+                [[weight, 1.0 / weight], [g as f64, 0.0]]
             });
             upload_pairs(device, weights)
         };
+        let Modulus { k, base, c, .. } = layout.modulus;
         let (points, near) = (slow * fast, NEAR as usize);
-        let tables = [
+        let order = if c > 0 { 2 * points } else { points };
+        let mut tables = vec![
             roots(slow, 1, slow)?,
             roots(fast, 1, fast)?,
-            roots(near, 1, points)?,
-            roots(points.div_ceil(near), near, points)?,
+            roots(near, 1, order)?,
+            roots(order.div_ceil(near), near, order)?,
             weights(slow, 2 * fast)?,
             weights(2 * fast, 1)?,
         ];
+        if c > 0 {
+            tables.push(upload_pairs(device, twists(slow).into_iter())?);
+        }
         let zeros = |doubles: usize| device.upload(&vec![0; 2 * doubles]);
         let (points, carries) = (zeros(words)?, zeros(words / 4)?);
         let errors = zeros(fast / 2 * THREADS as usize)?;
-        let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let address = |i: usize| tables.get(i).map_or(0, Buffer::address);
+        let with_inverse = |x: f64| [x, 1.0 / x];
+        let (short, long) = layout.short();
+        let base = f64::from(base);
         let arguments = WeightedArguments {
             points: points.address(),
             digits: points.address(),
@@ -72,19 +80,27 @@ impl General {
             fast_roots: address(1),
             near_roots: address(2),
             far_roots: address(3),
+            twists: address(6),
             row_weights: address(4),
             column_weights: address(5),
-            scale: 1.0 / (2.0 * words as f64),
+            scale: k as f64 / (2.0 * words as f64),
             by: 1.0,
-            words: words as f64,
-            long: (p as usize % words) as f64,
-            short: p / words as u32,
-            minus: 0,
+            unit: layout.unit as f64,
+            long: long as f64,
+            base: with_inverse(base),
+            short: with_inverse(base.powi(short as i32)),
+            around: Around {
+                k: with_inverse(k as f64),
+                over: base.powi(layout.over as i32),
+                c: c as f64,
+                power: layout.power,
+                word: (layout.word + 4 - words) as f64,
+            },
+            minus: 0.0,
             slow: slow as u32,
             fast: fast as u32,
         };
         Ok(General {
-            p,
             device: Arc::clone(device),
             arguments,
             points,
@@ -102,7 +118,7 @@ impl General {
     ) -> Result<(), Error> {
         let WeightedArguments { slow, fast, .. } = arguments;
         let (grid, n) = if entry == ROWS {
-            (slow / 2 + 1, fast)
+            (arguments.pairs(), fast)
         } else {
             (fast / 2, slow)
         };
@@ -127,8 +143,8 @@ impl Squares for General {
         2 * (self.arguments.slow * self.arguments.fast) as usize
     }
 
-    fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
-        self.points = upload_digits(&self.device, limbs, self.p, self.words())?;
+    fn set(&mut self, digits: &[f64]) -> Result<(), Error> {
+        self.points = upload_doubles(&self.device, digits)?;
         self.carries = self.device.upload(&vec![0; self.words() / 2])?;
         self.arguments.points = self.points.address();
         self.arguments.digits = self.points.address();
@@ -143,12 +159,10 @@ impl Squares for General {
             digits: digits.address(),
             carries: carries.address(),
             scale: 1.0 / f64::from(self.arguments.slow),
-            minus: 0,
             ..self.arguments
         };
         self.launch(BACK, arguments, &[&digits, &carries])?;
         Ok(Digits {
-            p: self.p,
             digits,
             carries: Some(carries),
         })
@@ -157,7 +171,7 @@ impl Squares for General {
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         let arguments = WeightedArguments {
             by: by.into(),
-            minus,
+            minus: minus.into(),
             ..self.arguments
         };
         for _ in 0..times {

@@ -1,6 +1,6 @@
 //! Squares by a long transform, in the two launches of [`bigint_core::weighted::long`].
 
-use super::squares::{Digits, Squares, exponent, greatest, upload_digits, upload_pairs};
+use super::squares::{Digits, Squares, greatest, upload_doubles, upload_pairs};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
@@ -11,12 +11,11 @@ use bigint_core::weighted::long::{
     ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
     long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
-use bigint_cpu::fast::number::weighted::root;
+use bigint_cpu::fast::number::weighted::{Layout, root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(super) struct Long {
-    p: u32,
     device: Arc<dyn Device>,
     arguments: LongArguments,
     points: Buffer,
@@ -112,14 +111,14 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
 }
 
 impl Long {
-    pub fn new(device: &Arc<dyn Device>, p: u32, radices: Radices) -> Result<Self, Error> {
+    pub fn new(device: &Arc<dyn Device>, layout: Layout, radices: Radices) -> Result<Self, Error> {
         let Radices { radix, factor, row } = radices;
         let (rows, first_rows) = (16 * (radix * factor) as usize, 16 * factor as usize);
         let row_words = 2 * (row * POINTS) as usize;
         let words = rows * row_words;
         let weight = |j: usize| {
-            let g = exponent(p, j, words);
-            (g, (g as f64 / words as f64).exp2())
+            let g = layout.exponent(j);
+            (g, layout.weight(j, g))
         };
         let weights = |count: usize, apart: usize| {
             let weights = (0..count).flat_map(|i| {
@@ -147,6 +146,7 @@ impl Long {
         let step = |k: usize| weight(k % radix as usize * first_rows * row_words);
         let scale = 1.0 / (2.0 * words as f64);
         let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let (short, long) = layout.short();
         let arguments = LongArguments {
             points: points.address(),
             digits: points.address(),
@@ -161,8 +161,8 @@ impl Long {
             by: 1.0,
             step_g: std::array::from_fn(|k| step(k).0 as u32),
             words: words as u32,
-            long: p % words as u32,
-            short: p / words as u32,
+            long: long as u32,
+            short: short as u32,
             minus: 0,
             launch: 0,
             radix,
@@ -171,7 +171,6 @@ impl Long {
             row,
         };
         Ok(Long {
-            p,
             device: Arc::clone(device),
             arguments,
             points,
@@ -264,8 +263,8 @@ impl Squares for Long {
         self.arguments.words as usize
     }
 
-    fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
-        let digits = upload_digits(&self.device, limbs, self.p, self.words())?;
+    fn set(&mut self, digits: &[f64]) -> Result<(), Error> {
+        let digits = upload_doubles(&self.device, digits)?;
         let arguments = LongArguments {
             digits: digits.address(),
             ..self.arguments
@@ -287,7 +286,6 @@ impl Squares for Long {
         }
         self.columns(Stage::End, arguments, &[&digits])?;
         Ok(Digits {
-            p: self.p,
             digits,
             carries: None,
         })

@@ -1,10 +1,11 @@
-//! Squares modulo `2^p - 1` on a device: [`bigint_core::weighted`] has the kernels.
+//! Squares modulo `2^p - 1` and other `k b^n + c` on a device: [`bigint_core::weighted`] has the kernels.
 
 mod general;
 mod long;
 mod squares;
 
 use crate::{Engine, Error};
+use bigint_cpu::fast::number::weighted::{self, Layout, Modulus};
 use general::General;
 use long::Long;
 use squares::{Digits, Squares};
@@ -12,8 +13,11 @@ use squares::{Digits, Squares};
 /// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
 /// in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
 /// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
-/// the same limits.
-pub struct MersenneSquares(Box<dyn Squares + Send + Sync>);
+/// the same limits. [`Engine::squares_modulo`] makes one for another modulus, in three launches.
+pub struct MersenneSquares {
+    layout: Layout,
+    squares: Box<dyn Squares + Send + Sync>,
+}
 
 impl Engine {
     /// Zero modulo `2^p - 1` on the engine's device, to be squared by a transform of `words`
@@ -30,10 +34,46 @@ impl Engine {
         let Some(device) = self.inner.device() else {
             return Ok(None);
         };
-        Ok(Some(MersenneSquares(match long::shape(words, device) {
-            Some(shape) => Box::new(Long::new(device, p, shape)?),
-            None => Box::new(General::new(device, p, words)?),
-        })))
+        let layout = Layout::new(Modulus::mersenne(p), words).expect("2^p goes around");
+        let squares: Box<dyn Squares + Send + Sync> = match long::shape(words, device) {
+            Some(shape) => Box::new(Long::new(device, layout, shape)?),
+            None => Box::new(General::new(device, layout, words)?),
+        };
+        Ok(Some(MersenneSquares { layout, squares }))
+    }
+
+    /// Zero modulo another number on the engine's device, by a transform of the length that
+    /// [`Engine::transform_modulo`] chose. A residue `x` is kept as `X = x / k`, and what is said of `x^2` and
+    /// `minus` is true of `k X^2` and `minus / k`. `None` on the CPU, and where no transform of so many words
+    /// suits the modulus.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device has not the memory.
+    pub fn squares_modulo(
+        &self,
+        modulus: Modulus,
+        words: usize,
+    ) -> Result<Option<MersenneSquares>, Error> {
+        self.inner.open_now();
+        let layout = Layout::new(modulus, words);
+        let (Some(device), Some(layout)) = (self.inner.device(), layout) else {
+            return Ok(None);
+        };
+        if general::shape(words, device).is_none() {
+            return Ok(None);
+        }
+        let squares = Box::new(General::new(device, layout, words)?);
+        Ok(Some(MersenneSquares { layout, squares }))
+    }
+
+    /// The least number of words, above `longer_than` if that is given, of a transform of the engine's device
+    /// for [`Engine::squares_modulo`]. `None` on the CPU, and where none suits the modulus.
+    pub fn transform_modulo(&self, modulus: Modulus, longer_than: Option<usize>) -> Option<usize> {
+        self.inner.open_now();
+        let device = self.inner.device()?;
+        let lengths = self.mersenne_words().into_iter();
+        let lengths = lengths.filter(|&words| general::shape(words, device).is_some());
+        modulus.words(lengths, longer_than)
     }
 
     /// The lengths in words that the engine's device can transform for [`MersenneSquares`],
@@ -65,22 +105,42 @@ impl Engine {
 
 /// A residue of [`MersenneSquares`] on the device, as it was when [`MersenneSquares::residue_now`]
 /// was called.
-pub struct MersenneResidue(Digits);
+pub struct MersenneResidue {
+    layout: Layout,
+    digits: Digits,
+}
 
 impl MersenneResidue {
     /// The residue's limbs. Any thread may fetch them while the device goes on squaring.
     ///
     /// # Errors
     /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// If the modulus is not `2^p - 1`.
     pub fn limbs(self) -> Result<Vec<u64>, Error> {
-        self.0.limbs()
+        let p = self.layout.modulus.exponent();
+        let p = p.expect("the modulus is 2^p - 1");
+        let (mut digits, end) = self.digits.fetch()?;
+        digits[0] += end;
+        let words = digits.len();
+        Ok(weighted::limbs(digits.into_iter(), p, words))
+    }
+
+    /// A number that is the residue modulo `k b^n + c`: its magnitude, and whether it is negative.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn signed(self) -> Result<(Vec<u64>, bool), Error> {
+        let (digits, end) = self.digits.fetch()?;
+        Ok(self.layout.value(digits, end))
     }
 }
 
 impl MersenneSquares {
     /// The number of words of the transform.
     pub fn words(&self) -> usize {
-        self.0.words()
+        self.squares.words()
     }
 
     /// Sets the residue to the number with these limbs.
@@ -89,15 +149,27 @@ impl MersenneSquares {
     /// [`Error::Device`].
     ///
     /// # Panics
-    /// If it has more than `p` bits.
+    /// If the modulus is `2^p - 1` and it has more than `p` bits.
     pub fn set(&mut self, limbs: &[u64]) -> Result<(), Error> {
-        self.0.set(limbs)
+        let digits: Vec<f64> = match self.layout.modulus.exponent() {
+            Some(p) => weighted::digits(limbs, p, self.words())
+                .map(|digit| digit as f64)
+                .collect(),
+            None => {
+                let digits = self.layout.digits(limbs).into_iter();
+                digits.map(|digit| digit as f64).collect()
+            }
+        };
+        self.squares.set(&digits)
     }
 
     /// The residue, below `2^p - 1`, in as many limbs as `p` bits need.
     ///
     /// # Errors
     /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// If the modulus is not `2^p - 1`.
     pub fn residue(&self) -> Result<Vec<u64>, Error> {
         self.residue_now()?.limbs()
     }
@@ -107,7 +179,10 @@ impl MersenneSquares {
     /// # Errors
     /// [`Error::Device`].
     pub fn residue_now(&self) -> Result<MersenneResidue, Error> {
-        self.0.digits().map(MersenneResidue)
+        Ok(MersenneResidue {
+            layout: self.layout,
+            digits: self.squares.digits()?,
+        })
     }
 
     /// Replaces the residue `x` by `by x^2 - minus`, so many times; `by` up to 3. A carry that is
@@ -115,8 +190,13 @@ impl MersenneSquares {
     ///
     /// # Errors
     /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// If something is subtracted modulo `k b^n + c` where `c` is neither 1 nor -1.
     pub fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        self.0.square(times, by, minus)
+        let has_inverse = self.layout.modulus.c.abs() == 1;
+        assert!(minus == 0 || has_inverse, "1 / k is known");
+        self.squares.square(times, by, minus)
     }
 
     /// The greatest distance of a word of a square from an integer before it was rounded, since
@@ -125,6 +205,6 @@ impl MersenneSquares {
     /// # Errors
     /// [`Error::Device`].
     pub fn error(&self) -> Result<f64, Error> {
-        self.0.error()
+        self.squares.error()
     }
 }

@@ -1,15 +1,15 @@
-//! The part that both kinds of transforms share that square modulo `2^p - 1` on a device.
+//! The part that both kinds of transforms share that square on a device.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
-use bigint_cpu::fast::number::weighted::limbs;
 use std::sync::Arc;
 
 /// A transform that squares, of either kind: see the methods of
 /// [`MersenneSquares`](super::MersenneSquares).
 pub(super) trait Squares {
     fn words(&self) -> usize;
-    fn set(&mut self, limbs: &[u64]) -> Result<(), Error>;
+    /// Sets the digits, which are as many as there are words.
+    fn set(&mut self, digits: &[f64]) -> Result<(), Error>;
     fn digits(&self) -> Result<Digits, Error>;
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
     fn error(&self) -> Result<f64, Error>;
@@ -17,7 +17,6 @@ pub(super) trait Squares {
 
 /// A copy of a residue's digits on the device.
 pub(super) struct Digits {
-    pub p: u32,
     /// A double for each word.
     pub digits: Buffer,
     /// A double for each group of four words, which is carried into the next group; none where
@@ -26,34 +25,28 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// The residue, brought to the host while the device goes on.
-    pub fn limbs(self) -> Result<Vec<u64>, Error> {
+    /// The digits with the carries into them, and the carry out of the last, brought to the host while the device
+    /// goes on.
+    pub fn fetch(self) -> Result<(Vec<i64>, i64), Error> {
         let device = self.digits.device();
         let digits = doubles(device, &self.digits)?;
         let carries = match &self.carries {
             Some(carries) => doubles(device, carries)?,
             None => Vec::new(),
         };
-        let carried = |j: usize| match j % 4 {
-            0 if !carries.is_empty() => carries[(j / 4 + carries.len() - 1) % carries.len()] as i64,
-            _ => 0,
-        };
-        let sums = (0..digits.len()).map(|j| digits[j] as i64 + carried(j));
-        Ok(limbs(sums, self.p, digits.len()))
+        let mut sums: Vec<i64> = digits.into_iter().map(|digit| digit as i64).collect();
+        let groups = sums.chunks_exact_mut(4).skip(1);
+        for (group, &carry) in groups.zip(&carries) {
+            group[0] += carry as i64;
+        }
+        let end = carries.last().map_or(0, |&carry| carry as i64);
+        Ok((sums, end))
     }
 }
 
-/// The digits of a residue, as doubles.
-pub(super) fn upload_digits(
-    device: &Arc<dyn Device>,
-    limbs: &[u64],
-    p: u32,
-    words: usize,
-) -> Result<Buffer, Error> {
-    let digits: Vec<f64> = bigint_cpu::fast::number::weighted::digits(limbs, p, words)
-        .map(|digit| digit as f64)
-        .collect();
-    Ok(device.upload(bytemuck::cast_slice(&digits))?)
+/// Copies doubles to the device.
+pub(super) fn upload_doubles(device: &Arc<dyn Device>, doubles: &[f64]) -> Result<Buffer, Error> {
+    Ok(device.upload(bytemuck::cast_slice(doubles))?)
 }
 
 /// Copies pairs of doubles to the device.
@@ -62,7 +55,7 @@ pub(super) fn upload_pairs(
     pairs: impl Iterator<Item = [f64; 2]>,
 ) -> Result<Buffer, Error> {
     let pairs: Vec<[f64; 2]> = pairs.collect();
-    Ok(device.upload(bytemuck::cast_slice(&pairs))?)
+    upload_doubles(device, pairs.as_flattened())
 }
 
 /// Waits for all work, and copies a buffer's doubles to the host.
@@ -81,10 +74,4 @@ pub(super) fn greatest(errors: impl Iterator<Item = f64>) -> f64 {
             greatest
         }
     })
-}
-
-/// `g` of word `j`, whose weight is `2^(g / words)`.
-pub(super) fn exponent(p: u32, j: usize, words: usize) -> u64 {
-    let (j, words) = (j as u64, words as u64);
-    (words - u64::from(p) * j % words) % words
 }

@@ -1,4 +1,4 @@
-//! Squares modulo `2^p - 1` by the irrational-base discrete weighted transform
+//! Squares modulo `2^p - 1` and modulo other `k b^n + c` by the irrational-base discrete weighted transform
 //! [Crandall and Fagin 1994], [Thall 2011], in the three launches of [`bigint_core::weighted`].
 //!
 //! **Who holds what.** A block has two transforms of `m` points in shared memory, one behind
@@ -86,7 +86,11 @@ impl<'a> Block<'a> {
         let WeightedArguments { slow, fast, .. } = *self.arguments;
         let log_fast = fast.trailing_zeros();
         let k = thread::block_index();
-        let mirror = if k == 0 { 0 } else { slow - k };
+        // Frequencies are half-odd in a negacyclic transform: twice them, `2 s + 1`, counts roots of twice the order.
+        let half = u32::from(self.arguments.is_negacyclic());
+        let times = |s: u32| (s << half) + half;
+        let is_zero = k + half == 0;
+        let mirror = if is_zero { 0 } else { slow - half - k };
         let (points, fast_roots) = (
             self.pairs(self.arguments.points),
             self.roots(self.arguments.fast_roots),
@@ -101,7 +105,7 @@ impl<'a> Block<'a> {
                 let (side, c) = (i >> log_fast, i & (fast - 1));
                 let (row, s) = if side == 0 { (at[0], k) } else { (at[1], mirror) };
                 z[u] = complex(points.pair(row + c));
-                k_of[u] = c * s;
+                k_of[u] = c * times(s);
             });
             eight!(u => {
                 let place = i + u as u32 * THREADS;
@@ -113,12 +117,12 @@ impl<'a> Block<'a> {
         }
         self.team.sync();
         self.transform::<false>(fast, self.arguments.fast_roots);
-        let first = self.twiddle(k);
+        let first = self.twiddle(times(k));
         let mut i = self.team.thread();
         while i < fast {
             let c = frequency(i, log_fast);
-            // Row 0 is its own mirror by c -> -c, every other row by c -> -1 - c.
-            let other = if k == 0 { fast - c } else { fast - 1 - c };
+            // Row 0 of a cyclic transform is its own mirror by c -> -c, every other row by c -> -1 - c.
+            let other = if is_zero { fast - c } else { fast - 1 - c };
             let other = fast + place(other & (fast - 1), fast);
             let y = first.times(complex(fast_roots.at(c)));
             let (z, w) = square_mirrored(self.get(i), self.get(other).conjugate(), y);
@@ -138,7 +142,7 @@ impl<'a> Block<'a> {
             } else {
                 (at[1], mirror)
             };
-            let z = self.get(i).times(self.twiddle(c * s).conjugate());
+            let z = self.get(i).times(self.twiddle(c * times(s)).conjugate());
             points.set_pair(row + c, [z.re, z.im]);
             i += THREADS;
         }
@@ -153,7 +157,6 @@ impl<'a> Block<'a> {
             fast,
             scale,
             by,
-            minus,
             ..
         } = *self.arguments;
         let log_fast = fast.trailing_zeros();
@@ -183,14 +186,13 @@ impl<'a> Block<'a> {
         let mut error = 0.0;
         let mut s = self.team.thread();
         while s < slow {
-            let first = if s + block == 0 {
-                f64::from(minus)
-            } else {
-                0.0
-            };
-            let (mut carry, mut side) = (-first, 0);
+            let (mut carry, mut side) = (0.0, 0);
             while side < 2 {
                 let z = self.get(side * slow + s);
+                let z = match self.twist(s) {
+                    Some(twist) => z.times(twist.conjugate()),
+                    None => z,
+                };
                 let mut digit = [z.re, z.im];
                 let mut part = 0;
                 while part < 2 {
@@ -230,7 +232,7 @@ impl<'a> Block<'a> {
             self.pairs(self.arguments.digits),
             self.pairs(self.arguments.carries),
         );
-        let all = slow << (log_fast - 1);
+        let last = (slow << (log_fast - 1)) - 1;
         let mut s = self.team.thread();
         while s < slow {
             let mut rows = [([[0.0; 2]; 2], 0.0); AT_ONCE / 2];
@@ -239,11 +241,19 @@ impl<'a> Block<'a> {
                 let (mine, at) = ((s << (log_fast - 1)) + block, (s << log_fast) + 2 * block);
                 rows[u] = (
                     [digits.pair(at), digits.pair(at + 1)],
-                    carries.double(if mine == 0 { all - 1 } else { mine - 1 }),
+                    carries.double(if mine == 0 { last } else { mine - 1 }),
                 );
             });
             four!(u => {
                 let s = s + u as u32 * THREADS;
+                let mine = (s << (log_fast - 1)) + block;
+                if mine == 0 {
+                    rows[u].1 = self.around(rows[u].1)[0];
+                }
+                if mine == last {
+                    let [_, high] = self.around(carries.double(last));
+                    rows[u].0 = self.with_high(rows[u].0, high);
+                }
                 if s < slow {
                     self.weigh(s, 4 * block, slow, rows[u]);
                 }
@@ -260,6 +270,43 @@ impl<'a> Block<'a> {
             points.set_pair((s << log_fast) + 2 * block + side, [z.re, z.im]);
             i += THREADS;
         }
+    }
+
+    /// What a carry out of the last word, and `-minus / k`, which is `c minus b^n`, add to the first word and to
+    /// one of the last. Everything is exact: the host has taken care that no product reaches 2^51.
+    #[inline(always)]
+    fn around(self, carry: f64) -> [f64; 2] {
+        let WeightedArguments { around, minus, .. } = *self.arguments;
+        let [k, inverse] = around.k;
+        let q = round(carry * inverse);
+        let left = multiply_add(-q, k, carry);
+        let above = multiply_add(left, around.over, around.c * minus);
+        let more = round(above * inverse);
+        let r = multiply_add(-more, k, above);
+        [
+            -around.c * multiply_add(q, around.over, more),
+            r * around.power,
+        ]
+    }
+
+    /// The last four words with `high` added to one of them.
+    #[inline(always)]
+    fn with_high(self, mut digits: [[f64; 2]; 2], high: f64) -> [[f64; 2]; 2] {
+        let word = self.arguments.around.word;
+        four!(i => {
+            if word == i as f64 {
+                digits[i / 2][i % 2] += high;
+            }
+        });
+        digits
+    }
+
+    /// The factor of the points of a row in a negacyclic transform.
+    #[inline(always)]
+    fn twist(self, row: u32) -> Option<Complex> {
+        let twists = self.roots(self.arguments.twists);
+        let is_negacyclic = self.arguments.is_negacyclic();
+        is_negacyclic.then(|| complex(twists.at(row)))
     }
 
     /// Adds the carry to the four words of row `s` from `column` on, applies the weights, and
@@ -280,7 +327,12 @@ impl<'a> Block<'a> {
                 digit[part] = word.weight * if is_last { sum } else { low };
                 part += 1;
             }
-            self.set(side as u32 * slow + s, complex(digit));
+            let z = complex(digit);
+            let z = match self.twist(s) {
+                Some(twist) => z.times(twist),
+                None => z,
+            };
+            self.set(side as u32 * slow + s, z);
             side += 1;
         }
     }
@@ -398,7 +450,7 @@ impl<'a> Block<'a> {
         self.x.set_pair(padded(i), [z.re, z.im]);
     }
 
-    /// The twiddle `exp(-2 pi i k / M)`, where `M` is the number of points of the matrix.
+    /// The twiddle `exp(-2 pi i k / m)`, with the `m` of [`WeightedArguments::near_roots`].
     #[inline(always)]
     fn twiddle(self, k: u32) -> Complex {
         let near = self.roots(self.arguments.near_roots).at(k % NEAR);
@@ -410,7 +462,11 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn word(self, row: u32, column: u32) -> Word {
         let WeightedArguments {
-            words, long, short, ..
+            unit,
+            long,
+            base: [b, b_inverse],
+            short: [power, power_inverse],
+            ..
         } = *self.arguments;
         let (rows, columns) = (
             self.roots(self.arguments.row_weights),
@@ -419,14 +475,14 @@ impl<'a> Block<'a> {
         let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
         let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
         let sum = row_g + g;
-        let wraps = sum >= words;
-        let g = if wraps { sum - words } else { sum };
-        let bits = short + u32::from(g < long);
+        let wraps = sum >= unit;
+        let g = if wraps { sum - unit } else { sum };
+        let is_long = g < long;
         Word {
-            weight: row_weight * weight * if wraps { 0.5 } else { 1.0 },
-            inverse: row_inverse * inverse * if wraps { 2.0 } else { 1.0 },
-            base: f64::from_bits(u64::from(1023 + bits) << 52),
-            base_inverse: f64::from_bits(u64::from(1023 - bits) << 52),
+            weight: row_weight * weight * if wraps { b_inverse } else { 1.0 },
+            inverse: row_inverse * inverse * if wraps { b } else { 1.0 },
+            base: power * if is_long { b } else { 1.0 },
+            base_inverse: power_inverse * if is_long { b_inverse } else { 1.0 },
         }
     }
 

@@ -72,13 +72,18 @@ impl Modulus {
     }
 
     /// The modulus `2^p - 1`.
-    pub(super) fn mersenne(p: u32) -> Self {
+    pub const fn mersenne(p: u32) -> Self {
         let (k, base, n, c) = (1, 2, p, -1);
         Modulus { k, base, n, c }
     }
 
+    /// The `p` of `2^p - 1`.
+    pub fn exponent(self) -> Option<u32> {
+        (self == Modulus::mersenne(self.n)).then_some(self.n)
+    }
+
     /// Whether its convolutions are negacyclic.
-    pub(super) fn is_negacyclic(self) -> bool {
+    pub fn is_negacyclic(self) -> bool {
         self.c > 0
     }
 
@@ -96,55 +101,74 @@ impl Modulus {
     /// The shortest length that is expected to be safe, or of the longer ones if there is a length
     /// that was not. `None` if there is none with words of 4 bits at least.
     pub fn length(self, longer_than: Option<Length>) -> Option<Length> {
-        let b = f64::from(self.base);
-        let spread = |b: f64| 0.5 * ((b * b - 1.0) / (2.0 * b.ln())).log2();
+        let lengths = Length::all().map(Length::words);
+        Length::of_words(self.words(lengths, longer_than.map(Length::words))?)
+    }
+
+    /// As [`length`](Self::length), of these numbers of words, shortest first.
+    pub fn words(
+        self,
+        mut lengths: impl Iterator<Item = usize>,
+        longer_than: Option<usize>,
+    ) -> Option<usize> {
+        let words = lengths.find(|&words| match longer_than {
+            Some(before) => words > before,
+            None => self.suits(words),
+        })?;
+        let fits = words as f64 * 4.0 <= self.bits() && Layout::new(self, words).is_some();
+        fits.then_some(words)
+    }
+
+    fn bits(self) -> f64 {
+        self.digits() * f64::from(self.base).log2()
+    }
+
+    /// Whether rounding errors are expected to stay small in a transform of so many words.
+    fn suits(self, words: usize) -> bool {
         let of_k = 0.5 * (self.k as f64).log2();
-        let bits = self.digits() * b.log2();
-        let after = longer_than.map_or(0, Length::words);
-        let length = Length::all()
-            .filter(|length| length.words() > after)
-            .find(|&length| {
-                let words = length.words();
-                // All weights are 1 where all words have the same length.
-                let is_even = self.more() == 0.0 && (self.n as usize).is_multiple_of(words);
-                let of_weights = if is_even { 0.0 } else { spread(b) } - spread(2.0);
-                let most = Length::most_bits(words) - of_k - of_weights;
-                let suits = bits / words as f64 <= most;
-                suits || longer_than.is_some()
-            })?;
-        let fits = length.words() as f64 * 4.0 <= bits && Layout::new(self, length).is_some();
-        fits.then_some(length)
+        let spread = |b: f64| 0.5 * ((b * b - 1.0) / (2.0 * b.ln())).log2();
+        // All weights are 1 where all words have the same length.
+        let is_even = self.more() == 0.0 && (self.n as usize).is_multiple_of(words);
+        let of_weights = match is_even {
+            true => 0.0,
+            false => spread(self.base.into()),
+        };
+        let most = Length::most_bits(words) - of_k - (of_weights - spread(2.0));
+        self.bits() / words as f64 <= most
     }
 }
 
 /// The factor of the points of each of `slow` rows for a negacyclic convolution: `exp(-i pi r / slow)`.
-pub(super) fn twists(slow: usize) -> Vec<[f64; 2]> {
+pub fn twists(slow: usize) -> Vec<[f64; 2]> {
     (0..slow as u64)
         .map(|row| root(row, 2 * slow as u64))
         .collect()
 }
 
-/// Where the words of a modulus are.
+/// Where the words of a modulus are, and what goes around the end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub(super) modulus: Modulus,
+pub struct Layout {
+    /// The modulus.
+    pub modulus: Modulus,
     words: u64,
-    /// `P`, and `L S`.
+    /// `P`.
     places: u64,
-    pub(super) unit: u64,
+    /// The unit of exponents: `L S`.
+    pub unit: u64,
     /// What `P / S` is above `v`.
     above: f64,
-    /// The places of the end above `n`.
-    over: u32,
-    /// The last word that begins at place `n` or before, and `b` to the difference.
-    word: usize,
-    power: f64,
+    /// The places of the end above `n`: `s`.
+    pub over: u32,
+    /// The last word that begins at place `n` or before, one of the last four.
+    pub word: usize,
+    /// `b` to the difference of the two places.
+    pub power: f64,
 }
 
 impl Layout {
-    /// `None` if the end cannot be carried around.
-    pub(super) fn new(modulus: Modulus, length: Length) -> Option<Self> {
-        let words = length.words() as u64;
+    /// The layout in so many words. `None` if the end cannot be carried around.
+    pub fn new(modulus: Modulus, words: usize) -> Option<Self> {
+        let words = words as u64;
         let Modulus { k, base, n, c } = modulus;
         let d = c.unsigned_abs();
         if d == 0 || k < d || d > Modulus::MOST {
@@ -179,7 +203,8 @@ impl Layout {
             .find(|&j| layout.start(j) <= n.into())?;
         layout.word = word;
         layout.power = f64::from(base).powi((u64::from(n) - layout.start(word)) as i32);
-        let is_exact = layout.power * k as f64 <= (1u64 << 51) as f64;
+        let over = f64::from(base).powi(layout.over as i32);
+        let is_exact = f64::max(layout.power, over) * k as f64 <= (1u64 << 51) as f64;
         // A carry into the four words of a block dies out there, also where a square is multiplied by 8.
         let [of_k, of_words] = [k, words].map(|x| (x as f64).log2());
         let bits = modulus.digits() * f64::from(base).log2() / words as f64;
@@ -188,18 +213,18 @@ impl Layout {
     }
 
     /// The place at which word `j` begins.
-    pub(super) fn start(&self, j: usize) -> u64 {
+    pub fn start(&self, j: usize) -> u64 {
         (u128::from(self.places) * j as u128).div_ceil(self.unit.into()) as u64
     }
 
     /// The exponent of the weight of word `j`, in parts of the unit.
-    pub(super) fn exponent(&self, j: usize) -> u64 {
+    pub fn exponent(&self, j: usize) -> u64 {
         let unit = u128::from(self.unit);
         ((unit - u128::from(self.places) * j as u128 % unit) % unit) as u64
     }
 
     /// The weight of word `j` with this exponent.
-    pub(super) fn weight(&self, j: usize, g: u64) -> f64 {
+    pub fn weight(&self, j: usize, g: u64) -> f64 {
         let part = g as f64 / self.unit as f64;
         if self.modulus.base == 2 && self.above == 0.0 {
             return part.exp2();
@@ -208,8 +233,8 @@ impl Layout {
         (part * f64::from(self.modulus.base).log2()).exp2()
     }
 
-    /// The places of the shorter words, and the remainder of which `Digits::long` tells.
-    pub(super) fn short(&self) -> (u64, u64) {
+    /// The places of the shorter words, and the exponent below which a word has one place more.
+    pub fn short(&self) -> (u64, u64) {
         (self.places / self.unit, self.places % self.unit)
     }
 
@@ -229,7 +254,7 @@ impl Layout {
     }
 
     /// The digits of a number below the modulus, on both sides of zero.
-    pub(super) fn digits(&self, limbs: &[u64]) -> Vec<i64> {
+    pub fn digits(&self, limbs: &[u64]) -> Vec<i64> {
         let words = self.words as usize;
         let mut digits = vec![0; words];
         let mut powers = Powers::new(self.modulus.base);
@@ -275,14 +300,15 @@ impl Layout {
         self.split(trim(quotient), from + half, high, powers);
     }
 
-    /// The number with these digits: its magnitude, and whether it is negative.
-    pub(super) fn value(&self, mut digits: Vec<i64>) -> (Vec<u64>, bool) {
+    /// The number with these digits and a carry out of the last word: its magnitude, and whether it is negative.
+    pub fn value(&self, mut digits: Vec<i64>, end: i64) -> (Vec<u64>, bool) {
         let mut carry = 0;
         for (j, digit) in digits.iter_mut().enumerate() {
             let (sum, base) = (*digit + carry, self.base(j));
             *digit = sum.rem_euclid(base);
             carry = sum.div_euclid(base);
         }
+        carry += end;
         let mut powers = Powers::new(self.modulus.base);
         let low = self.join(&digits, 0, &mut powers);
         let end = powers.of(self.start(digits.len()));

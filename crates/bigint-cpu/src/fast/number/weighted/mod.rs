@@ -45,8 +45,7 @@ use std::sync::{Mutex, PoisonError};
 use self::columns::{Carry, ColumnWeights, Columns, Digits, Finish, Read, Weight};
 pub use self::fft::root;
 use self::fft::{Pair, Plan};
-pub use self::general::Modulus;
-use self::general::{Layout, twists};
+pub use self::general::{Layout, Modulus, twists};
 pub use self::length::Length;
 #[cfg(target_arch = "x86_64")]
 use self::machine::{Fma256, Fma512};
@@ -117,7 +116,7 @@ impl Weighted {
     /// assert!(limbs[1..].iter().all(|&limb| limb == 0));
     /// ```
     pub fn modulo(modulus: Modulus, length: Length, path: Path) -> Option<Self> {
-        let layout = Layout::new(modulus, length)?;
+        let layout = Layout::new(modulus, length.words())?;
         let transform: Box<dyn Transform> = match Isa::of(path) {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512(token, _) => Box::new(Words::new(Fma512(token), layout, length)),
@@ -130,8 +129,7 @@ impl Weighted {
 
     /// The `p` of `2^p - 1`, if that is the modulus.
     fn exponent(&self) -> Option<u32> {
-        let modulus = self.transform.layout().modulus;
-        (modulus == Modulus::mersenne(modulus.n)).then_some(modulus.n)
+        self.transform.layout().modulus.exponent()
     }
 
     /// Sets the residue to the number with these limbs.
@@ -162,7 +160,7 @@ impl Weighted {
     /// it is negative. It takes as long as tens of iterations.
     pub fn signed_residue(&self) -> (Vec<u64>, bool) {
         let digits = self.transform.digits();
-        self.transform.layout().value(digits)
+        self.transform.layout().value(digits, 0)
     }
 
     /// Replaces the residue `x` by `by x^2 - minus`, where `by` is at most 3. Returns the greatest
@@ -349,8 +347,7 @@ impl<M: Machine> Words<M> {
 
     /// Whether the modulus is `2^p - 1`.
     fn is_mersenne(&self) -> bool {
-        let modulus = self.layout.modulus;
-        modulus == Modulus::mersenne(modulus.n)
+        self.layout.modulus.exponent().is_some()
     }
 
     /// The place of word `j`: the index of its point, and that of the double within the point.
