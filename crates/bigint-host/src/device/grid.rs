@@ -3,6 +3,7 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::Job;
+use crate::device::part::Part;
 use crate::device::sums;
 use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
@@ -50,44 +51,62 @@ pub(crate) fn compute(
     numbers: Range<usize>,
     plan: GridPlan,
 ) -> Result<Made, Error> {
-    let started = Instant::now();
     let (count, shape) = (job.count(), job.shapes()[0]);
-    let operands_of_points = match operands {
-        [a, b] if !Arc::ptr_eq(a, b) => 2,
-        _ => 1,
-    };
     let given = operands
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    let at_once = numbers_at_a_time(grid_point_bytes(&plan, operands_of_points)).min(count);
     let made = device.allocate(shape.limbs())?;
-    let points_of_one = plan.length() as usize * operands_of_points as usize;
+    let part = |index: usize| {
+        let node = &operands[index];
+        Part {
+            limbs: operand(node, &given[index], count, 0, node.shape.width),
+            buffer: &given[index],
+        }
+    };
+    let r = Part {
+        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
+        buffer: &made,
+    };
+    let factors = match operands {
+        [a, b] if !Arc::ptr_eq(a, b) => [part(0), part(1)],
+        _ => [part(0), part(0)],
+    };
+    multiply(device, plan, count, r, factors)?;
+    Ok(Made::of(shape, made))
+}
+
+/// Multiplies `count` numbers by others, or squares them where both are the same, by a plan that holds them.
+/// Results are no wider than products.
+pub(crate) fn multiply(
+    device: &Arc<dyn Device>,
+    plan: GridPlan,
+    count: usize,
+    r: Part<'_>,
+    [a, b]: [Part<'_>; 2],
+) -> Result<(), Error> {
+    let started = Instant::now();
+    let operands = if a.limbs == b.limbs { 1 } else { 2 };
+    let at_once = numbers_at_a_time(grid_point_bytes(&plan, operands)).min(count);
+    let points_of_one = plan.length() as usize * operands as usize;
     let points = device.allocate(points_of_one * POINT_LIMBS * at_once)?;
     let limbs = plan.product_limbs();
     let sums = device.allocate(limbs * at_once)?;
     let carries = device.allocate(limbs * at_once)?;
     let roots = device.roots(Roots::Grid(plan))?;
     let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
-    let operand = |index: usize, first: usize| {
-        let node = &operands[index];
-        operand(node, &given[index], count, first, node.shape.width)
-    };
     let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
     let [sums_argument, carries_argument] =
         [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
-    let buffers: Vec<&Buffer> = [&made, &points, &sums, &carries]
-        .into_iter()
-        .chain(given.iter().map(|buffer| &**buffer))
-        .collect();
+    let buffers = [r.buffer, &points, &sums, &carries, a.buffer, b.buffer];
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
         let arguments = GridArguments {
-            a: operand(0, first),
-            b: match operands_of_points {
+            a: a.from_number(first).limbs,
+            b: match operands {
                 1 => MatrixArgument::default(),
-                _ => operand(1, first),
+                _ => b.from_number(first).limbs,
             },
             sums: sums_argument,
             carries: carries_argument,
@@ -98,13 +117,13 @@ pub(crate) fn compute(
             scale: 4.0 / f64::from(plan.length()),
             plan,
             count: here as u32,
-            operands: operands_of_points,
+            operands,
         };
         let many = here as u32;
         let columns = plan.column_blocks() * many;
         for (entry, grid, shared_bytes) in [
-            (FORTH, columns * operands_of_points, plan.column_bytes()),
-            (ROWS, plan.rows() * many, plan.row_bytes(operands_of_points)),
+            (FORTH, columns * operands, plan.column_bytes()),
+            (ROWS, plan.rows() * many, plan.row_bytes(operands)),
             (BACK, columns, plan.column_bytes()),
             (DIGITS, plan.digit_blocks() * many, DIGIT_BYTES),
         ] {
@@ -117,9 +136,7 @@ pub(crate) fn compute(
             };
             device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
         }
-        let strides = shape.strides();
-        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
-        let result = MatrixArgument::new(address, shape.width, strides);
+        let result = r.from_number(first).limbs;
         let arguments = Arguments::of(&[result], &[sums_argument, carries_argument]);
         add(device, Operation::Add, here, arguments, &buffers)?;
         first += here;
@@ -130,14 +147,11 @@ pub(crate) fn compute(
         digits = plan.length(),
         digit_bits = plan.digit_bits,
         count,
-        width = shape.width,
+        width = r.width(),
         elapsed = ?started.elapsed(),
         "launched"
     );
-    Ok(Made {
-        buffers: vec![(shape, made)],
-        first: None,
-    })
+    Ok(())
 }
 
 /// The number of limbs in a point: two doubles.

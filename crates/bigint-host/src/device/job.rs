@@ -2,10 +2,11 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::{Job, Wanted};
-use crate::device::launches::{By, Launches};
+use crate::device::launches::{By, Launches, Multiplier};
 use crate::device::ntt::Limbs;
+use crate::device::part::Part;
 use crate::device::transform::{Pieces, Transform};
-use crate::device::{grid, ntt, pieces, rns, sums};
+use crate::device::{grid, montgomery, ntt, pieces, rns, sums};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
@@ -42,6 +43,7 @@ pub(crate) fn compute(
                 None => by(kernel, launch),
             };
         }
+        By::Montgomery(by) => return montgomery::compute(device, job, operands, numbers, by),
         By::Transform(plan) => plan,
     };
     Ok(Some(match plan {
@@ -152,6 +154,80 @@ fn by_kernel(
     }))
 }
 
+/// Multiplies numbers anywhere in a device's memory, or squares them where both factors are the same. Results
+/// are no wider than products.
+pub(super) fn multiply(
+    device: &Arc<dyn Device>,
+    by: Multiplier,
+    count: usize,
+    r: Part<'_>,
+    factors: [Part<'_>; 2],
+) -> Result<(), Error> {
+    let factors = factors.map(|factor| factor.lowest(r.width()));
+    match by {
+        Multiplier::Kernel(kernel, is_for_widths) => {
+            let operands = kernel.operation.declaration().operands.len();
+            run(
+                device,
+                (kernel, is_for_widths),
+                count,
+                (r, None),
+                &factors[..operands],
+            )
+        }
+        Multiplier::Transform(Transform::Fft(plan)) => {
+            grid::multiply(device, plan, count, r, factors)
+        }
+        Multiplier::Transform(Transform::Ntt(plan)) => {
+            ntt::multiply(device, plan, count, r, factors)
+        }
+        Multiplier::Transform(Transform::Pieces(Pieces { longest, .. })) => {
+            pieces::multiply(device, longest, count, r, factors)
+        }
+    }
+}
+
+/// Launches a kernel on numbers anywhere in a device's memory; flags go to `flags`, a limb for each number.
+pub(super) fn run(
+    device: &Arc<dyn Device>,
+    (kernel, is_for_widths): (&Kernel, bool),
+    count: usize,
+    (r, flags): (Part<'_>, Option<&Buffer>),
+    operands: &[Part<'_>],
+) -> Result<(), Error> {
+    let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
+    let launch = kernel.launch_within(count, &widths, r.width(), device.shared_bytes());
+    let scratch = match launch.scratch_width * launch.workers {
+        0 => None,
+        limbs => Some(device.allocate(limbs)?),
+    };
+    let matrices: Vec<_> = operands.iter().map(|operand| operand.limbs).collect();
+    let address = |buffer: Option<&Buffer>| buffer.map_or(0, Buffer::address);
+    let arguments = Arguments {
+        carry: address(flags),
+        roots: match kernel.takes_roots() {
+            true => device.roots(Roots::Blocks)?,
+            false => 0,
+        },
+        ..arguments(
+            kernel,
+            launch,
+            &[r.limbs],
+            &matrices,
+            address(scratch.as_ref()),
+            count,
+        )
+    };
+    let buffers = operands.iter().map(|operand| operand.buffer);
+    let buffers: Vec<_> = buffers
+        .chain([r.buffer])
+        .chain(flags)
+        .chain(&scratch)
+        .collect();
+    let known = specialization(kernel, &arguments, is_for_widths);
+    sums::launch(device, kernel, known, launch, &arguments, &buffers)
+}
+
 /// The index of the first number whose flag is set, as a kernel noted it.
 fn first_number(device: &Arc<dyn Device>, first: &Buffer) -> Result<Option<usize>, Error> {
     let mut limbs = [0; 2];
@@ -204,7 +280,7 @@ pub(crate) fn modules(
             let entries = [RADIX, RESIDUES, powers, LIMBS];
             return entries.map(|entry| (entry, Specialization::None)).into();
         }
-        By::Transform(_) => return Vec::new(),
+        By::Transform(_) | By::Montgomery(_) => return Vec::new(),
     };
     let job = job.of(launches.operation).with_count(count);
     let operands = &*taken(launches, operands);

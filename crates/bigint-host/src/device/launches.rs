@@ -24,6 +24,29 @@ pub(crate) enum By {
     Transform(Transform),
     /// Powers in residue number systems. The kernel computes what they refuse.
     Residues(Residues, &'static Kernel, Launch),
+    /// Montgomery products, and powers, modulo numbers wider than kernels hold.
+    Montgomery(Montgomery),
+}
+
+/// What computes products or squares of some width: a kernel, compiled for their widths alone or not, or a
+/// transform.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Multiplier {
+    Kernel(&'static Kernel, bool),
+    Transform(Transform),
+}
+
+/// Montgomery products made of products.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Montgomery {
+    pub square: Multiplier,
+    pub product: Multiplier,
+    /// For the lower halves of products.
+    pub low: Multiplier,
+    /// Whether entries of tables are picked by masks, else by the digits of exponents.
+    pub scans: bool,
+    /// Whether a few lanes each subtract modulo numbers in one pass, else whole warps in three.
+    pub is_scanned: bool,
 }
 
 /// Powers in residue number systems.

@@ -2,6 +2,7 @@
 //!
 //! [`job`] carries out the [`launches`] that were chosen for an operation: a single kernel, or,
 //! for products that all of the device takes, [`grid`] (complex numbers), [`ntt`] (residues modulo primes) or [`pieces`] (several of those);
+//! [`montgomery`] has powers modulo numbers that no kernel holds, made of such products;
 //! [`middle`] is what of a product is wanted where a transform wraps, [`gather`] moves numbers, [`module`] launches users' kernels, [`trial`] and [`weighted`] serve Mersenne numbers. Buffers are allocated
 //! and kernels launched here; nothing here looks at another device or at the CPU.
 
@@ -11,7 +12,9 @@ pub(crate) mod job;
 pub(crate) mod launches;
 pub(crate) mod middle;
 pub(crate) mod module;
+pub(crate) mod montgomery;
 pub(crate) mod ntt;
+mod part;
 pub(crate) mod pieces;
 mod program;
 pub(crate) mod rns;

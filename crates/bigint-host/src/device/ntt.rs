@@ -3,6 +3,7 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::device::grid::{add, operand};
+use crate::device::part::Part;
 use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
 use crate::values::node::{Kept, Operands};
@@ -42,66 +43,33 @@ pub(crate) fn compute(
         Limbs::Middle { from } => (from, plan.length() as usize, 1),
     };
     let kept = kept(device, operands, &numbers, most, plan)?;
-    // A kept factor is the second.
-    let turned;
-    let (operands, transformed, second) = match operands {
-        [a, b] if Arc::ptr_eq(a, b) => (operands, 1, Second::Same),
-        [a, b] => match kept {
-            Some((0, _)) => {
-                turned = [Arc::clone(b), Arc::clone(a)];
-                (&turned[..], 1, Second::Kept)
-            }
-            Some(_) => (operands, 1, Second::Kept),
-            None => (operands, 2, Second::Other),
-        },
-        _ => (operands, 1, Second::Same),
+    let given = |index: usize| operands[index].resident(device, numbers.clone());
+    // A kept factor is the second, and is not brought there.
+    let (a, b) = match (&kept, operands) {
+        (Some((0, _)), [_, _]) => (1, None),
+        (None, [a, b]) if !Arc::ptr_eq(a, b) => (0, Some((1, given(1)?))),
+        _ => (0, None),
     };
-    let given = operands[..transformed as usize]
-        .iter()
-        .map(|operand| operand.resident(device, numbers.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
-    let at_once = numbers_at_a_time(ntt_point_bytes(&plan, transformed)).min(count);
+    let buffer = given(a)?;
+    let part = |index: usize, buffer| Part {
+        limbs: operand(&operands[index], buffer, count, 0, most),
+        buffer,
+    };
+    let a = part(a, &buffer);
+    let second = match (&kept, &b) {
+        (Some((index, kept)), _) => {
+            let is_one = operands[*index].shape.count == 1;
+            Factor::Kept(kept, if is_one { 1 } else { count })
+        }
+        (None, Some((index, buffer))) => Factor::Other(part(*index, buffer)),
+        (None, None) => Factor::Same,
+    };
     let made = device.allocate(shape.limbs())?;
-    let space = Space::of(device, plan, transformed, at_once)?;
-    let buffers: Vec<&Buffer> = [&made]
-        .into_iter()
-        .chain(space.buffers())
-        .chain(given.iter().map(|buffer| &**buffer))
-        .chain(kept.iter().map(|(_, buffer)| &**buffer))
-        .collect();
-    let mut first = 0;
-    while first < count {
-        let here = at_once.min(count - first);
-        let operand = |index: usize| operand(&operands[index], &given[index], count, first, most);
-        let arguments = NttArguments {
-            a: operand(0),
-            b: match transformed {
-                1 => MatrixArgument::default(),
-                _ => operand(1),
-            },
-            count: here as u32,
-            operands: transformed,
-            second: second as u32,
-            wraps,
-            ..match (&kept, operands) {
-                (Some((_, kept)), [_, b]) => {
-                    let numbers = b.shape.count.min(here);
-                    let before = if b.shape.count == 1 { 0 } else { first };
-                    NttArguments {
-                        kept: kept.address() + (before * ntt_point_bytes(&plan, 1)) as u64,
-                        kept_count: numbers as u32,
-                        ..NttArguments::default()
-                    }
-                }
-                _ => NttArguments::default(),
-            }
-        };
-        let strides = shape.strides();
-        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
-        let result = MatrixArgument::new(address, shape.width, strides);
-        space.run(device, arguments, (result, from), &buffers)?;
-        first += here;
-    }
+    let r = Part {
+        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
+        buffer: &made,
+    };
+    run(device, plan, count, (r, from, wraps), (a, second))?;
     tracing::debug!(
         back_end = %BackEnd::Cuda(device.ordinal().into()),
         kernel = "mul_ntt_grid",
@@ -111,43 +79,90 @@ pub(crate) fn compute(
         elapsed = ?started.elapsed(),
         "launched"
     );
-    Ok(Made {
-        buffers: vec![(shape, made)],
-        first: None,
-    })
+    Ok(Made::of(shape, made))
 }
 
-/// Computes one product, or the square of two equal operands. The result is no wider than both
-/// together.
+/// Multiplies `count` numbers by others, or squares them where both are the same, by a plan that holds them.
+/// Results are no wider than products.
 pub(crate) fn multiply(
     device: &Arc<dyn Device>,
     plan: NttPlan,
-    result: MatrixArgument,
-    [a, b]: [MatrixArgument; 2],
-    buffers: &[&Buffer],
+    count: usize,
+    r: Part<'_>,
+    [a, b]: [Part<'_>; 2],
 ) -> Result<(), Error> {
-    let arguments = match a == b {
-        true => NttArguments {
-            a,
-            operands: 1,
-            second: Second::Same as u32,
-            ..NttArguments::default()
-        },
-        false => NttArguments {
-            a,
-            b,
-            operands: 2,
-            second: Second::Other as u32,
-            ..NttArguments::default()
-        },
+    let [a, b] = [a, b].map(|factor| factor.lowest(r.width()));
+    let second = match a.limbs == b.limbs {
+        true => Factor::Same,
+        false => Factor::Other(b),
     };
-    let space = Space::of(device, plan, arguments.operands, 1)?;
-    let buffers: Vec<&Buffer> = space.buffers().chain(buffers.iter().copied()).collect();
-    let arguments = NttArguments {
-        count: 1,
-        ..arguments
+    run(device, plan, count, (r, 0, 0), (a, second))
+}
+
+/// The second factor of products.
+#[derive(Clone, Copy)]
+enum Factor<'a> {
+    Same,
+    Other(Part<'a>),
+    /// Kept transforms of so many numbers, one for all or one for each.
+    Kept(&'a Buffer, usize),
+}
+
+/// Multiplies `count` numbers, round by round; the results are what the transform makes from limb `from` on.
+fn run(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    count: usize,
+    (r, from, wraps): (Part<'_>, usize, u32),
+    (a, factor): (Part<'_>, Factor<'_>),
+) -> Result<(), Error> {
+    let (operands, second) = match factor {
+        Factor::Same => (1, Second::Same),
+        Factor::Other(_) => (2, Second::Other),
+        Factor::Kept(..) => (1, Second::Kept),
     };
-    space.run(device, arguments, (result, 0), &buffers)
+    let at_once = numbers_at_a_time(ntt_point_bytes(&plan, operands)).min(count);
+    let space = Space::of(device, plan, operands, at_once)?;
+    let other = match factor {
+        Factor::Same => a.buffer,
+        Factor::Other(b) => b.buffer,
+        Factor::Kept(kept, _) => kept,
+    };
+    let buffers: Vec<&Buffer> = [r.buffer, a.buffer, other]
+        .into_iter()
+        .chain(space.buffers())
+        .collect();
+    let mut first = 0;
+    while first < count {
+        let here = at_once.min(count - first);
+        let arguments = NttArguments {
+            a: a.from_number(first).limbs,
+            count: here as u32,
+            operands,
+            second: second as u32,
+            wraps,
+            ..NttArguments::default()
+        };
+        let arguments = match factor {
+            Factor::Same => arguments,
+            Factor::Other(b) => NttArguments {
+                b: b.from_number(first).limbs,
+                ..arguments
+            },
+            Factor::Kept(kept, numbers) => {
+                let before = if numbers == 1 { 0 } else { first };
+                NttArguments {
+                    kept: kept.address() + (before * ntt_point_bytes(&plan, 1)) as u64,
+                    kept_count: numbers.min(here) as u32,
+                    ..arguments
+                }
+            }
+        };
+        let result = r.from_number(first).limbs;
+        space.run(device, arguments, (result, from), &buffers)?;
+        first += here;
+    }
+    Ok(())
 }
 
 /// The memory of a round of products, beside operands and results.

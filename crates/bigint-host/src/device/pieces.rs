@@ -20,55 +20,14 @@ use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
 use crate::device::grid::{add, operand};
 use crate::device::ntt;
+use crate::device::part::Part;
 use crate::device::transform::{Pieces, Split};
 use crate::values::made::Made;
 use crate::values::node::Operands;
 use bigint_core::kernel::MatrixArgument;
-use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
+use bigint_core::{Arguments, Operation};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Some limbs of a number, and the memory that has them.
-#[derive(Clone, Copy)]
-struct Part<'a> {
-    limbs: MatrixArgument,
-    buffer: &'a Buffer,
-}
-
-impl<'a> Part<'a> {
-    fn of(buffer: &'a Buffer) -> Self {
-        let shape = Shape::new(1, buffer.limbs(), Layout::Contiguous);
-        Part {
-            limbs: MatrixArgument::new(buffer.address(), shape.width, shape.strides()),
-            buffer,
-        }
-    }
-
-    fn width(self) -> usize {
-        self.limbs.width as usize
-    }
-
-    /// The limbs below limb `at`, and the others.
-    fn halves(self, at: usize) -> [Self; 2] {
-        let MatrixArgument {
-            limbs,
-            limb_stride,
-            width,
-            ..
-        } = self.limbs;
-        let below = at as u64;
-        let part = |limbs, width| Part {
-            limbs: MatrixArgument {
-                limbs,
-                width,
-                ..self.limbs
-            },
-            ..self
-        };
-        let above = limbs + size_of::<Limb>() as u64 * below * limb_stride;
-        [part(limbs, below), part(above, width - below)]
-    }
-}
 
 /// Computes numbers `numbers` of products or squares, as many as the job has, by transforms of
 /// at most `longest` limbs.
@@ -85,31 +44,44 @@ pub(crate) fn compute(
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
     let made = device.allocate(shape.limbs())?;
+    let part = |index: usize| Part {
+        limbs: operand(&operands[index], &given[index], count, 0, shape.width),
+        buffer: &given[index],
+    };
+    let r = Part {
+        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
+        buffer: &made,
+    };
+    // A batch by itself is a square, as one operand is.
+    let factors = match operands {
+        [a, b] if !Arc::ptr_eq(a, b) => [part(0), part(1)],
+        _ => [part(0), part(0)],
+    };
+    multiply(device, longest, count, r, factors)?;
+    Ok(Made::of(shape, made))
+}
+
+/// Multiplies `count` numbers by others, by transforms of at most `longest` limbs. Results are no wider than
+/// products.
+pub(crate) fn multiply(
+    device: &Arc<dyn Device>,
+    longest: usize,
+    count: usize,
+    r: Part<'_>,
+    factors: [Part<'_>; 2],
+) -> Result<(), Error> {
     let products = Products { device, longest };
     for number in 0..count {
-        let part = |index: usize| Part {
-            limbs: operand(&operands[index], &given[index], count, number, shape.width),
-            buffer: &given[index],
-        };
-        // A batch by itself is a square, as one operand is.
-        let (a, b) = match operands {
-            [a, b] if !Arc::ptr_eq(a, b) => (part(0), part(1)),
-            _ => (part(0), part(0)),
-        };
-        let strides = shape.strides();
-        let address = made.address() + (size_of::<Limb>() * number * strides.number) as u64;
-        let r = Part {
-            limbs: MatrixArgument::new(address, shape.width, strides),
-            buffer: &made,
-        };
-        if a.width() + b.width() == shape.width {
+        let r = r.from_number(number);
+        let [a, b] = factors.map(|factor| factor.from_number(number));
+        if a.width() + b.width() == r.width() {
             products.multiply(r, a, b)?;
         } else {
             let whole = products.product(a, b)?;
             products.sum(Operation::Add, r, &[Part::of(&whole)], None)?;
         }
     }
-    Ok(Made::of(shape, made))
+    Ok(())
 }
 
 /// The multiplication of pieces on a device.
@@ -129,10 +101,7 @@ impl Products<'_> {
         };
         let pieces = Pieces::of(a.width(), b.width(), self.longest);
         match pieces.split().0 {
-            Split::Whole(plan) => {
-                let buffers = [r.buffer, a.buffer, b.buffer];
-                ntt::multiply(self.device, plan, r.limbs, [a.limbs, b.limbs], &buffers)
-            }
+            Split::Whole(plan) => ntt::multiply(self.device, plan, 1, r, [a, b]),
             Split::Longer(h) => {
                 let [below, above] = a.halves(h);
                 let [low, high] = [self.product(below, b)?, self.product(above, b)?];

@@ -28,7 +28,7 @@ impl MontgomeryParams {
     ///
     /// # Errors
     /// [`Error::ZeroDivisor`] and [`Error::EvenModulus`] name the first modulus that is zero
-    /// or even; [`Error::ModulusWidth`] where a GPU has no kernel for so wide ones.
+    /// or even; [`Error::ModulusWidth`] of an engine for secrets on a GPU that has no kernel for so wide ones.
     pub fn new(engine: &Engine, moduli: &Batch) -> Result<Self, Error> {
         let width = moduli.width();
         for (index, modulus) in moduli.rows()?.chunks(width).enumerate() {
@@ -73,7 +73,9 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 /// on moduli that are as long as they are wide, as RSA's primes are; shorter ones are for
 /// anybody to know. The simulator proves it of the kernels' PTX and of all that each method
 /// launches on a GPU. Methods that end with `_vartime` do not say it of exponents, or of the
-/// numbers that they invert. Errors tell what they name.
+/// numbers that they invert. Errors tell what they name. On a GPU, products modulo more than 16384 bits
+/// are made of several, and how far carries run in them shows in the time: an engine for secrets
+/// leaves them to the CPU.
 ///
 /// Memory is not overwritten, but by an engine for secrets: [`Engine::for_secrets`].
 ///

@@ -34,6 +34,8 @@ pub(crate) struct Inputs {
     are_one: bool,
     /// Whether products keep the transform of an operand.
     is_kept: bool,
+    /// Whether what is computed with may be secret.
+    are_secrets: bool,
 }
 
 impl Inputs {
@@ -42,11 +44,42 @@ impl Inputs {
             shapes: operands.iter().map(|operand| operand.shape).collect(),
             are_one: matches!(operands, [a, b] if Arc::ptr_eq(a, b)),
             is_kept: operands.iter().any(|operand| operand.kept().is_some()),
+            are_secrets: operands
+                .iter()
+                .any(|operand| operand.engine.pool.is_for_secrets()),
+        }
+    }
+
+    /// Of different operands of these shapes.
+    pub fn of_shapes(shapes: Vec<Shape>) -> Self {
+        Inputs {
+            shapes,
+            are_one: false,
+            is_kept: false,
+            are_secrets: false,
+        }
+    }
+
+    /// Whether Montgomery products modulo the last operand are [made of
+    /// products](crate::device::montgomery): it is wider than kernels hold, and no secret.
+    pub fn is_modulus_wide(&self, tuning: &Tuning) -> Why {
+        let limbs = self.shapes.last().map_or(0, |shape| shape.width);
+        let (key, limit) = (
+            "modular.products_min_width",
+            tuning.modular.products_min_width,
+        );
+        match self.are_secrets {
+            true => Why::AtMost {
+                limbs: 1,
+                key: "secrets",
+                limit: 0,
+            },
+            false => Why::AtLeast { limbs, key, limit },
         }
     }
 
     /// The width of an operand; zero where there is no such operand.
-    fn width(&self, index: usize) -> usize {
+    pub fn width(&self, index: usize) -> usize {
         self.shapes.get(index).map_or(0, |shape| shape.width)
     }
 }
@@ -114,6 +147,20 @@ fn suits_devices(
     };
     if operation.multiplies_modulo() && !inputs.shapes.is_empty() {
         let width = inputs.width(inputs.shapes.len() - 1);
+        if width > WIDEST_MODULUS && inputs.is_modulus_wide(tuning).holds() {
+            let (key, limit) = (
+                "modular.products_min_limbs",
+                tuning.modular.products_min_limbs,
+            );
+            let limbs = width
+                * inputs
+                    .shapes
+                    .iter()
+                    .map(|shape| shape.count)
+                    .max()
+                    .unwrap_or(0);
+            return Why::AtLeast { limbs, key, limit };
+        }
         return at_most(width, "the widest modulus of a warp", WIDEST_MODULUS);
     }
     if operation.multiplies() {
@@ -246,6 +293,14 @@ pub(crate) fn launches(
             lanes: None,
         });
     }
+    if let Some((products, level)) = powers::montgomery(tuning, device, job, inputs)? {
+        return Ok(Chosen {
+            launches: of(By::Montgomery(products)),
+            operation,
+            level,
+            lanes: None,
+        });
+    }
     // Kernels of the interleaved layout take any strides, so they also serve operands of two
     // layouts.
     let mut shapes = inputs.shapes.iter().chain(job.shapes());
@@ -351,12 +406,7 @@ mod tests {
         let results = [operation.exact_width(widths)];
         let options = Options::default();
         let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing);
-        let inputs = Inputs {
-            shapes,
-            are_one: false,
-            is_kept: false,
-        };
-        (job.unwrap(), inputs)
+        (job.unwrap(), Inputs::of_shapes(shapes))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::device::Device;
 use crate::common::job::Job;
-use crate::device::launches::{By, Residues};
+use crate::device::launches::{By, Montgomery, Multiplier, Residues};
 use crate::device::transform::Transform;
 use crate::engine::inner::{Inner, Resort};
 use crate::plan::choose::{Chosen, Who};
@@ -217,6 +217,22 @@ fn on_device(
                 false => Algorithm::RnsVartime,
             };
             (algorithm, Level::Grid, words)
+        }
+        By::Montgomery(Montgomery { scans, product, .. }) => {
+            let words = match product {
+                Multiplier::Kernel(kernel, _) => kernel.name,
+                Multiplier::Transform(transform) => transform.algorithm().name(),
+            };
+            let algorithm = match (operation.is_power(), scans) {
+                (false, _) => Algorithm::Cios,
+                (true, true) => Algorithm::Window,
+                (true, false) => Algorithm::WindowVartime,
+            };
+            (
+                algorithm,
+                Level::Grid,
+                format!("Montgomery products by {words}"),
+            )
         }
         By::Transform(transform) => {
             let words = match transform {

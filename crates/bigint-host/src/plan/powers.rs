@@ -1,13 +1,63 @@
-//! The choice of residue number systems for powers.
+//! The choice of residue number systems for powers, and of products for Montgomery's where moduli are wide.
 
 use crate::common::device::Abilities;
-use crate::common::job::Job;
-use crate::device::launches::Residues;
+use crate::common::job::{Job, Wanted};
+use crate::device::launches::{By, Launches, Montgomery, Multiplier, Residues};
+use crate::plan::choose::{Inputs, launches};
 use crate::plan::why::Why;
 use crate::tuning::gpu::RnsTuning;
 use crate::{Error, Options, Tuning};
 use bigint_core::rns::RnsPlan;
-use bigint_core::{Algorithm, Level};
+use bigint_core::{Algorithm, Layout, Level, Operation, Shape};
+
+/// The products of which a job's Montgomery products are made, and why; none where a kernel holds the moduli, or
+/// computes for secrets: carries run through sums for as long as numbers say.
+pub(super) fn montgomery(
+    tuning: &Tuning,
+    device: Abilities,
+    job: Job,
+    inputs: &Inputs,
+) -> Result<Option<(Montgomery, Why)>, Error> {
+    let Options { level, lanes, .. } = job.options;
+    let algorithm = job.options.algorithm_for(job.operation);
+    let scans = match (algorithm, job.options.algorithm) {
+        (_, Algorithm::AutoVartime) | (Algorithm::WindowVartime, _) => false,
+        (Algorithm::Auto | Algorithm::Window | Algorithm::Cios, _) => true,
+        _ => return Ok(None),
+    };
+    let is_open = lanes.is_none() && matches!(level, None | Some(Level::Grid));
+    let why = inputs.is_modulus_wide(tuning);
+    if !job.operation.multiplies_modulo() || !is_open || !why.holds() {
+        return Ok(None);
+    }
+    let width = inputs.width(2);
+    // Threads take numbers that follow one another without gaps, which halves of products do not.
+    let options = Options {
+        level: (width <= tuning.mul.thread_many_max_width).then_some(Level::Block),
+        ..Options::default()
+    };
+    let of = |operation, operands: &[usize], result: usize| {
+        let shape = |&width: &usize| Shape::new(job.count(), width, Layout::Contiguous);
+        let shapes: Vec<Shape> = operands.iter().map(shape).collect();
+        let job = Job::new(operation, &shapes, &[result], options, Wanted::Nothing)?;
+        let Launches {
+            by, is_for_widths, ..
+        } = launches(tuning, device, job, &Inputs::of_shapes(shapes))?.launches;
+        Ok::<_, Error>(match by {
+            By::Kernel(kernel, _) => Multiplier::Kernel(kernel, is_for_widths),
+            By::Transform(transform) => Multiplier::Transform(transform),
+            By::Residues(..) | By::Montgomery(_) => unreachable!("a product is by no others"),
+        })
+    };
+    let by = Montgomery {
+        square: of(Operation::Square, &[width], 2 * width)?,
+        product: of(Operation::Mul, &[width; 2], 2 * width)?,
+        low: of(Operation::Mul, &[width; 2], width)?,
+        scans,
+        is_scanned: width <= tuning.modular.differences_scan_max_width,
+    };
+    Ok(Some((by, why)))
+}
 
 /// The residue number systems in which a job's powers are computed, and why. They are computed so where an
 /// option names it or tables say that it takes less time, no base is wider than the moduli, and the device has
@@ -85,8 +135,6 @@ fn rns_or_windows(
 mod tests {
     use super::*;
     use crate::common::facts::Facts;
-    use crate::common::job::Wanted;
-    use bigint_core::{Layout, Operation, Shape};
 
     /// The algorithm of so many powers, where it is none by windows.
     fn chosen(

@@ -253,6 +253,15 @@ pub struct ModularTuning {
     /// widths, as a file without this table has them, go by windows.
     #[serde(default)]
     pub rns: Vec<RnsTuning>,
+    /// The narrowest moduli, in limbs, of Montgomery products that are made of products.
+    #[serde(default = "shipped_products_min_width")]
+    pub products_min_width: usize,
+    /// The fewest limbs of all moduli wider than kernels hold for which the engine `auto` takes devices.
+    #[serde(default = "shipped_products_min_limbs")]
+    pub products_min_limbs: usize,
+    /// The widest numbers, in limbs, that such products subtract modulo others in one pass of a few lanes each.
+    #[serde(default = "shipped_differences_scan_max_width")]
+    pub differences_scan_max_width: usize,
 }
 
 /// The time of a power by residue number systems and by windows, modulo `width` limbs with an exponent as wide, in
@@ -435,6 +444,18 @@ fn shipped_decimals() -> DecimalsTuning {
 
 fn shipped_own_kernel() -> usize {
     Tuning::default().mul.own_kernel_min_limbs
+}
+
+fn shipped_products_min_width() -> usize {
+    Tuning::default().modular.products_min_width
+}
+
+fn shipped_products_min_limbs() -> usize {
+    Tuning::default().modular.products_min_limbs
+}
+
+fn shipped_differences_scan_max_width() -> usize {
+    Tuning::default().modular.differences_scan_max_width
 }
 
 fn shipped_sent() -> f64 {

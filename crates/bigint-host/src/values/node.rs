@@ -32,6 +32,8 @@ pub(crate) struct Node {
     pub known: Known,
     /// The transforms of the numbers, where products should keep them.
     kept: OnceLock<Mutex<Vec<Kept>>>,
+    /// The inverses of odd numbers modulo `2^(32 w)`, `w` their width, where they were moduli.
+    pub inverses: Mutex<Vec<Share>>,
     pub engine: Arc<Inner>,
 }
 
@@ -107,6 +109,7 @@ impl Node {
             recipe: Mutex::new(None),
             known: Known::default(),
             kept: OnceLock::new(),
+            inverses: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }
@@ -124,6 +127,7 @@ impl Node {
             recipe: Mutex::new(recipe),
             known: Known::default(),
             kept: OnceLock::new(),
+            inverses: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }

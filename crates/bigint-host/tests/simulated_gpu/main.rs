@@ -25,3 +25,4 @@ mod several;
 mod signs;
 mod start;
 mod trees;
+mod wide_moduli;

@@ -1,0 +1,288 @@
+//! Montgomery products and powers modulo numbers wider than kernels hold, made of products.
+
+use bigint_host::{
+    Algorithm, BackEnd, Batch, BigUint, Engine, Error, FixedBase, Layout, MontgomeryParams,
+    Operation, Residues, Tuning,
+};
+use bigint_testing::simulator::on_simulator;
+
+/// The device, with kernels for moduli of three limbs at most, and differences scanned up to so many.
+fn engine(scanned: usize) -> Engine {
+    let mut tuning = Tuning::default();
+    tuning.modular.products_min_width = 4;
+    tuning.modular.differences_scan_max_width = scanned;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
+fn power(bits: usize) -> BigUint {
+    BigUint::from(1u8) << bits
+}
+
+/// A number whose bits follow no rule.
+fn mixed(limbs: usize, salt: u32) -> BigUint {
+    let factor = BigUint::from(0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(salt));
+    factor.pow(limbs as u32 / 2 + 1) % power(32 * limbs)
+}
+
+/// Odd moduli of up to so many limbs: all ones, next to powers of two, one limb in many, 1, and any.
+fn moduli(limbs: usize) -> Vec<BigUint> {
+    let top = 32 * limbs;
+    let mut all = vec![
+        power(top) - 1u8,
+        power(top - 1) + 1u8,
+        power(top - 1) - 1u8,
+        power(top - 32) + 1u8,
+        power(top - 33) - 1u8,
+        power(16 * limbs) + 1u8,
+        power(32) - 1u8,
+        BigUint::from(1u8),
+        BigUint::from(3u8),
+    ];
+    all.extend([0, 1, 40].map(|bits| (mixed(limbs, 1) | power(top - 1)) >> bits | power(0)));
+    all
+}
+
+/// Bases about a modulus: 0, 1, one less, itself, and what is above it.
+fn bases(limbs: usize, m: &BigUint) -> Vec<BigUint> {
+    vec![
+        BigUint::ZERO,
+        power(0),
+        m - 1u8,
+        m.clone(),
+        power(32 * limbs) - 1u8,
+        mixed(limbs, 7),
+    ]
+}
+
+fn batch_in(engine: &Engine, numbers: &[BigUint], limbs: usize, layout: Layout) -> Batch {
+    let batch = engine.batch_from_biguints_in(numbers, limbs, layout);
+    batch.expect("fits")
+}
+
+fn batch(engine: &Engine, numbers: &[BigUint], limbs: usize) -> Batch {
+    batch_in(engine, numbers, limbs, Layout::Contiguous)
+}
+
+fn vartime(engine: &Engine) -> Engine {
+    engine.using(Algorithm::AutoVartime)
+}
+
+/// Powers of all numbers, of any widths and layouts, by masks and by indices, and where they are.
+fn check_powers(engine: &Engine, [a, e, m]: [&Batch; 3]) {
+    let [x, y, n] = [a, e, m].map(|batch| batch.to_biguints().expect("a batch"));
+    let of = |all: &[BigUint], i: usize| all[if all.len() == 1 { 0 } else { i }].clone();
+    for engine in [engine.clone(), vartime(engine)] {
+        let powers = engine.pow_mod(a, e, m).expect("no modulus is zero");
+        assert_eq!(powers.location(), BackEnd::Cuda(0.into()));
+        for (i, found) in powers.to_biguints().expect("comes back").iter().enumerate() {
+            let (x, y, n) = (of(&x, i), of(&y, i), of(&n, i));
+            assert_eq!(*found, x.modpow(&y, &n), "{x:x}^{y:x} modulo {n:x}");
+        }
+    }
+}
+
+#[test]
+fn powers_modulo_wide_numbers_are_those_of_num_bigint() {
+    let name = "wide_moduli::powers_modulo_wide_numbers_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    for (limbs, scanned) in [(5, 5), (6, 0)] {
+        let engine = engine(scanned);
+        let (mut a, mut e, mut m) = (Vec::new(), Vec::new(), Vec::new());
+        let exponents = [0, 1, u32::MAX, 1 << 31, 0x9e37_79b9, 2].map(BigUint::from);
+        for (i, modulus) in moduli(limbs).into_iter().enumerate() {
+            for (j, base) in bases(limbs, &modulus).into_iter().enumerate() {
+                m.push(modulus.clone());
+                a.push(base);
+                e.push(exponents[(i + j) % 6].clone());
+            }
+        }
+        let [x, y, n] =
+            [(&a, limbs), (&e, 1), (&m, limbs)].map(|(all, width)| batch(&engine, all, width));
+        check_powers(&engine, [&x, &y, &n]);
+    }
+}
+
+#[test]
+fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
+    let name = "wide_moduli::operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let (engine, limbs, count) = (engine(5), 5, 3);
+    let numbers = |limbs, salt| (0..count).map(|i| mixed(limbs, salt + i)).collect::<Vec<_>>();
+    let m: Vec<BigUint> = numbers(limbs, 1).into_iter().map(|m| m | power(0)).collect();
+    let (a, wide, e) = (numbers(limbs, 20), numbers(2 * limbs + 1, 30), numbers(1, 40));
+    let one = |all: &[BigUint], limbs| batch(&engine, &all[1..2], limbs);
+    let all = |all: &[BigUint], limbs| batch(&engine, all, limbs);
+    let columns = |all: &[BigUint], limbs| batch_in(&engine, all, limbs, Layout::Interleaved);
+    for [a, e, m] in [
+        [all(&a, limbs), one(&e, 1), all(&m, limbs)],
+        [all(&wide, 2 * limbs + 1), all(&e, 1), one(&m, limbs)],
+        [one(&a, limbs), all(&e, 1), one(&m, limbs)],
+        [one(&a, limbs), one(&e, 1), one(&m, limbs)],
+        // A limb of zero on top of moduli and exponents.
+        [all(&a, limbs), all(&e, 2), all(&m, limbs + 1)],
+        [columns(&wide, 2 * limbs + 1), columns(&e, 1), columns(&m, limbs)],
+    ] {
+        check_powers(&engine, [&a, &e, &m]);
+    }
+}
+
+/// The product of Montgomery's, `a b / 2^(32 limbs)` modulo `m`.
+fn montgomery_product(a: &BigUint, b: &BigUint, m: &BigUint, limbs: usize) -> BigUint {
+    let inverse = (power(32 * limbs) % m).modinv(m).unwrap_or_default();
+    a * b * inverse % m
+}
+
+#[test]
+fn montgomery_products_modulo_wide_numbers_are_those_of_num_bigint() {
+    let name = "wide_moduli::montgomery_products_modulo_wide_numbers_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    for (limbs, scanned) in [(4, 4), (70, 0)] {
+        let engine = engine(scanned);
+        let (mut a, mut b, mut m) = (Vec::new(), Vec::new(), Vec::new());
+        for modulus in moduli(limbs) {
+            let below = bases(limbs, &modulus).into_iter().map(|x| x % &modulus);
+            let below: Vec<BigUint> = below.collect();
+            for (i, x) in below.iter().enumerate() {
+                a.push(x.clone());
+                b.push(below[(i * i + 2) % below.len()].clone());
+                m.push(modulus.clone());
+            }
+        }
+        let check = |x: &Batch, y: &Batch, n: &Batch, m: &dyn Fn(usize) -> BigUint| {
+            let products = engine.mont_mul(x, y, n).expect("odd moduli");
+            assert_eq!(products.location(), BackEnd::Cuda(0.into()));
+            let (x, y) = (
+                x.to_biguints().expect("a batch"),
+                y.to_biguints().expect("a batch"),
+            );
+            for (i, found) in products
+                .to_biguints()
+                .expect("comes back")
+                .iter()
+                .enumerate()
+            {
+                let expected = montgomery_product(&x[i], &y[i], &m(i), limbs);
+                assert_eq!(*found, expected, "{:x} {:x} modulo {:x}", x[i], y[i], m(i));
+            }
+        };
+        let [x, y, n] = [&a, &b, &m].map(|all| batch(&engine, all, limbs));
+        // The inverses are there the second time.
+        for _ in 0..2 {
+            check(&x, &y, &n, &|i| m[i].clone());
+        }
+        let all = &m[60];
+        let [a, b] = [&a, &b].map(|xs| xs.iter().map(|x| x % all).collect::<Vec<_>>());
+        let [x, y] = [&a, &b].map(|xs| batch_in(&engine, xs, limbs, Layout::Interleaved));
+        check(&x, &y, &batch(&engine, &m[60..61], limbs), &|_| all.clone());
+        let [x, y] = [&a, &b].map(|xs| batch(&engine, &xs[5..6], limbs));
+        check(&x, &y, &batch(&engine, &m[60..61], limbs), &|_| all.clone());
+    }
+}
+
+#[test]
+fn residues_modulo_wide_numbers_are_those_of_num_bigint() {
+    let name = "wide_moduli::residues_modulo_wide_numbers_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let (engine, limbs, count) = (engine(4), 5, 2);
+    let m = moduli(limbs).swap_remove(9);
+    let params = MontgomeryParams::new(&engine, &batch(&engine, std::slice::from_ref(&m), limbs));
+    let params = params.expect("an odd modulus");
+    let numbers: Vec<BigUint> = (0..count).map(|i| mixed(2 * limbs, i)).collect();
+    let exponents: Vec<BigUint> = (0..count).map(|i| mixed(1, 50 + i)).collect();
+    let x = Residues::new(&batch(&engine, &numbers, 2 * limbs), &params).expect("residues");
+    let y = x.square().expect("a device");
+    let e = batch(&engine, &exponents, 1);
+    let product = Residues::multi_exponentiate(&[(&x, &e), (&y, &e)]).expect("powers");
+    let product = product
+        .retrieve()
+        .expect("numbers")
+        .to_biguints()
+        .expect("comes back");
+    for (i, found) in product.iter().enumerate() {
+        assert_eq!(*found, numbers[i].modpow(&(3u8 * &exponents[i]), &m));
+    }
+    let base = Residues::new(&batch(&engine, &numbers[..1], 2 * limbs), &params).expect("residues");
+    let table = FixedBase::new(&base, 32).expect("a table");
+    for power in [table.pow(&e), table.pow_vartime(&e)] {
+        let power = power.and_then(|power| power.retrieve()).expect("powers");
+        for (found, e) in power
+            .to_biguints()
+            .expect("comes back")
+            .iter()
+            .zip(&exponents)
+        {
+            assert_eq!(*found, numbers[0].modpow(e, &m));
+        }
+    }
+}
+
+#[test]
+fn even_moduli_are_for_the_cpu_and_zero_is_named() {
+    let name = "wide_moduli::even_moduli_are_for_the_cpu_and_zero_is_named";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine(4);
+    let m = [power(100) + 1u8, power(130) + 2u8, power(159)];
+    let a = batch(&engine, &[mixed(5, 1), mixed(5, 2), mixed(5, 3)], 5);
+    let e = batch(&engine, &[1000u32.into()], 1);
+    let powers = engine
+        .pow_mod(&a, &e, &batch(&engine, &m, 5))
+        .expect("no modulus is zero");
+    for (i, found) in powers.to_biguints().expect("a batch").iter().enumerate() {
+        assert_eq!(
+            *found,
+            mixed(5, i as u32 + 1).modpow(&1000u32.into(), &m[i])
+        );
+    }
+    let zero = [power(100) + 1u8, BigUint::ZERO, power(1)];
+    let refused = engine
+        .pow_mod(&a, &e, &batch(&engine, &zero, 5))
+        .unwrap_err();
+    assert!(
+        matches!(refused, Error::ZeroDivisor { index: 1 }),
+        "{refused}"
+    );
+    let (powers, flags) = engine
+        .masked_pow_mod(&a, &e, &batch(&engine, &m[..1], 5))
+        .expect("an odd modulus");
+    assert_eq!((powers.len(), flags), (3, vec![false; 3]));
+}
+
+#[test]
+fn wide_moduli_are_explained_and_secrets_are_not_computed_with_so() {
+    let name = "wide_moduli::wide_moduli_are_explained_and_secrets_are_not_computed_with_so";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let operands = [1100, 2, 1100].map(|limbs| batch(&engine, &[mixed(limbs, 1) | power(0)], limbs));
+    let [a, e, m] = &operands;
+    let explained = engine
+        .explain(Operation::PowMod, &[a, e, m])
+        .expect("a kernel");
+    assert!(
+        explained
+            .to_string()
+            .contains("Montgomery products by mul_fft"),
+        "{explained}"
+    );
+    let secrets = engine.for_secrets().expect("a device");
+    let [a, e, m] =
+        [1100, 2, 1100].map(|limbs| batch(&secrets, &[mixed(limbs, 1) | power(0)], limbs));
+    let refused = secrets
+        .explain(Operation::PowMod, &[&a, &e, &m])
+        .unwrap_err();
+    assert!(
+        matches!(refused, Error::ModulusWidth { width: 1100, .. }),
+        "{refused}"
+    );
+}
