@@ -106,14 +106,26 @@ fn powers_modulo_wide_numbers_are_those_of_num_bigint() {
 
 #[test]
 fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
-    let name = "wide_moduli::operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts";
+    let name =
+        "wide_moduli::operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts";
     if !on_simulator(name, &[]) {
         return;
     }
-    let (engine, limbs, count) = (engine(5), 5, 3);
-    let numbers = |limbs, salt| (0..count).map(|i| mixed(limbs, salt + i)).collect::<Vec<_>>();
-    let m: Vec<BigUint> = numbers(limbs, 1).into_iter().map(|m| m | power(0)).collect();
-    let (a, wide, e) = (numbers(limbs, 20), numbers(2 * limbs + 1, 30), numbers(1, 40));
+    let (engine, limbs, count) = (engine(5), 5, 3u32);
+    let numbers = |limbs, salt| {
+        (0..count)
+            .map(|i| mixed(limbs, salt + i))
+            .collect::<Vec<_>>()
+    };
+    let m: Vec<BigUint> = numbers(limbs, 1)
+        .into_iter()
+        .map(|m| m | power(0))
+        .collect();
+    let (a, wide, e) = (
+        numbers(limbs, 20),
+        numbers(2 * limbs + 1, 30),
+        numbers(1, 40),
+    );
     let one = |all: &[BigUint], limbs| batch(&engine, &all[1..2], limbs);
     let all = |all: &[BigUint], limbs| batch(&engine, all, limbs);
     let columns = |all: &[BigUint], limbs| batch_in(&engine, all, limbs, Layout::Interleaved);
@@ -124,7 +136,11 @@ fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
         [one(&a, limbs), one(&e, 1), one(&m, limbs)],
         // A limb of zero on top of moduli and exponents.
         [all(&a, limbs), all(&e, 2), all(&m, limbs + 1)],
-        [columns(&wide, 2 * limbs + 1), columns(&e, 1), columns(&m, limbs)],
+        [
+            columns(&wide, 2 * limbs + 1),
+            columns(&e, 1),
+            columns(&m, limbs),
+        ],
     ] {
         check_powers(&engine, [&a, &e, &m]);
     }
@@ -264,7 +280,8 @@ fn wide_moduli_are_explained_and_secrets_are_not_computed_with_so() {
         return;
     }
     let engine = Engine::cuda(0).expect("a device");
-    let operands = [1100, 2, 1100].map(|limbs| batch(&engine, &[mixed(limbs, 1) | power(0)], limbs));
+    let operands =
+        [1100, 2, 1100].map(|limbs| batch(&engine, &[mixed(limbs, 1) | power(0)], limbs));
     let [a, e, m] = &operands;
     let explained = engine
         .explain(Operation::PowMod, &[a, e, m])
