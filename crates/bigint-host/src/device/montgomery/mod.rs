@@ -30,6 +30,7 @@ use crate::values::node::{Node, Operands, Share};
 use crate::{BackEnd, Error};
 use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
+use bigint_core::operation::Cost;
 use bigint_core::specialization::Specialization;
 use bigint_core::{Kernel, Layout, Level, Limb, Operation};
 use bigint_cpu::zeroed;
@@ -76,8 +77,8 @@ pub(crate) fn compute(
         inverse,
         count: of_moduli,
     };
-    match job.operation {
-        Operation::MontMul => {
+    match job.operation.cost() {
+        Cost::Residue => {
             let products = Products::new(passes, by, count, moduli)?;
             let (mut of_a, mut of_b) = (None, None);
             let a = passes.widened(a.part(), a.count, width, &mut of_a)?;
@@ -240,6 +241,17 @@ impl Passes<'_> {
         run(self.device, (kernel, true), count, (r, flags), operands)
     }
 
+    /// The first of two numbers where a mask is set, else the second.
+    fn select(
+        self,
+        r: Part<'_>,
+        [x, y]: [Part<'_>; 2],
+        masks: Part<'_>,
+        count: usize,
+    ) -> Result<(), Error> {
+        self.pass(Operation::Select, count, (r, None), &[x, y, masks])
+    }
+
     /// Copies numbers, with zeros above them where results are wider.
     fn copy(self, r: Part<'_>, x: Part<'_>, count: usize) -> Result<(), Error> {
         self.gather(r, (x, count), count, None)
@@ -391,7 +403,7 @@ impl<'a> Products<'a> {
         pass(Operation::Sub, (less, Some(&self.borrows)), &[x, y])?;
         pass(Operation::Add, (more, None), &[less, m])?;
         let borrows = Part::rows(&self.borrows, count, 1);
-        pass(Operation::Select, (r, None), &[more, less, borrows])
+        self.passes.select(r, [more, less], borrows, count)
     }
 
     /// `r = x + y mod m`, or `m` for 0, of numbers up to `m`; `r` is another.

@@ -59,7 +59,7 @@ pub(super) fn compute(
         false => window(LIMB_BITS * limbs, by.scans),
     };
     let of_one = width * (((pairs + 1) << window) + 9);
-    let at_once = (TABLE_LIMBS / of_one).clamp(1, count);
+    let at_once = (TABLE_LIMBS / of_one).clamp(1, count.max(1));
     let places = passes
         .device
         .upload(&std::array::from_fn::<Limb, LIMB_BITS, _>(|i| i as Limb))?;
@@ -314,12 +314,7 @@ impl Powers<'_> {
                 masks
             };
             let picked = Part::rows(&self.rooms[step % 2], count, low.width());
-            passes.pass(
-                Operation::Select,
-                count,
-                (picked, None),
-                &[high, low, masks],
-            )?;
+            passes.select(picked, [high, low], masks, count)?;
             left = picked;
         }
         Ok(left)
