@@ -426,7 +426,7 @@ mod tests {
             let (job, inputs) = job(operation, 10, widths);
             who(&tuning, may_use_cpu, Some(SHARED_BYTES), job, &inputs).0
         };
-        use Operation::{DivRem, Gcd, Isqrt, Mul, MulHigh};
+        use Operation::{DivRem, Gcd, Isqrt, MontMul, Mul, MulHigh, PowMod};
         for (operation, widths, expected) in [
             (Mul, &[8192, 8192][..], Who::Devices),
             (Mul, &[100_000, 100_000], Who::Devices),
@@ -438,6 +438,11 @@ mod tests {
             (Gcd, &[129, 1], Who::Cpu),
             (Isqrt, &[512], Who::Devices),
             (Isqrt, &[513], Who::Cpu),
+            (PowMod, &[512, 1, 512], Who::Devices),
+            // So few limbs of moduli do not fill a device with products.
+            (PowMod, &[600, 1, 600], Who::Cpu),
+            (PowMod, &[4000, 1, 4000], Who::Devices),
+            (MontMul, &[4000, 4000, 4000], Who::Devices),
         ] {
             assert_eq!(
                 who(operation, widths, true),

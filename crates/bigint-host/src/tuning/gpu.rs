@@ -591,7 +591,13 @@ mod tests {
     fn what_a_users_file_does_not_say_the_shipped_one_does() {
         let shipped = include_str!("../../tuning/nvidia-h200.toml");
         let (older, _) = shipped.split_once("[start.device]").unwrap();
-        let added = ["sent_limb_ps", "pair_products", "quotient_transforms"];
+        let added = [
+            "sent_limb_ps",
+            "pair_products",
+            "quotient_transforms",
+            "products_min",
+            "differences_scan",
+        ];
         let (mut lines, mut table) = (Vec::new(), "");
         for line in older.lines() {
             table = if line.starts_with('[') { line } else { table };
