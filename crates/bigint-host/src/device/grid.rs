@@ -103,10 +103,10 @@ pub(crate) fn multiply(
     while first < count {
         let here = at_once.min(count - first);
         let arguments = GridArguments {
-            a: a.from_number(first).limbs,
+            a: a.numbers_from(first).limbs,
             b: match operands {
                 1 => MatrixArgument::default(),
-                _ => b.from_number(first).limbs,
+                _ => b.numbers_from(first).limbs,
             },
             sums: sums_argument,
             carries: carries_argument,
@@ -136,7 +136,7 @@ pub(crate) fn multiply(
             };
             device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
         }
-        let result = r.from_number(first).limbs;
+        let result = r.numbers_from(first).limbs;
         let arguments = Arguments::of(&[result], &[sums_argument, carries_argument]);
         add(device, Operation::Add, here, arguments, &buffers)?;
         first += here;

@@ -136,7 +136,7 @@ fn run(
     while first < count {
         let here = at_once.min(count - first);
         let arguments = NttArguments {
-            a: a.from_number(first).limbs,
+            a: a.numbers_from(first).limbs,
             count: here as u32,
             operands,
             second: second as u32,
@@ -146,7 +146,7 @@ fn run(
         let arguments = match factor {
             Factor::Same => arguments,
             Factor::Other(b) => NttArguments {
-                b: b.from_number(first).limbs,
+                b: b.numbers_from(first).limbs,
                 ..arguments
             },
             Factor::Kept(kept, numbers) => {
@@ -158,7 +158,7 @@ fn run(
                 }
             }
         };
-        let result = r.from_number(first).limbs;
+        let result = r.numbers_from(first).limbs;
         space.run(device, arguments, (result, from), &buffers)?;
         first += here;
     }

@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
     }
 
     /// The numbers from number `first` on.
-    pub fn from_number(self, first: usize) -> Self {
+    pub fn numbers_from(self, first: usize) -> Self {
         let before = (size_of::<Limb>() * first) as u64 * self.limbs.number_stride;
         Part {
             limbs: MatrixArgument {

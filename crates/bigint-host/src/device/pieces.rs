@@ -72,8 +72,8 @@ pub(crate) fn multiply(
 ) -> Result<(), Error> {
     let products = Products { device, longest };
     for number in 0..count {
-        let r = r.from_number(number);
-        let [a, b] = factors.map(|factor| factor.from_number(number));
+        let r = r.numbers_from(number);
+        let [a, b] = factors.map(|factor| factor.numbers_from(number));
         if a.width() + b.width() == r.width() {
             products.multiply(r, a, b)?;
         } else {

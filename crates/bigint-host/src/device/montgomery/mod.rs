@@ -311,7 +311,7 @@ struct Moduli<'a> {
 impl<'a> Moduli<'a> {
     /// The moduli from number `first` on, `count` of them or one, in so many limbs.
     fn part(self, first: usize, count: usize, width: usize) -> Self {
-        let part = |part: Part<'a>| part.from_number(first).lowest(width);
+        let part = |part: Part<'a>| part.numbers_from(first).lowest(width);
         Moduli {
             m: part(self.m),
             inverse: part(self.inverse),

@@ -80,12 +80,12 @@ pub(super) fn compute(
         let exponent = |from: usize| {
             let limbs = from..exponents.width().min(from + limbs);
             Exponent {
-                part: exponents.from_number(first).at(limbs),
+                part: exponents.numbers_from(first).at(limbs),
                 from,
                 is_one: e.count == 1,
             }
         };
-        let bases = bases.from_number(first);
+        let bases = bases.numbers_from(first);
         let power = match by_table {
             true => powers.by_table(bases, &exponent(0))?,
             false => {
@@ -98,7 +98,7 @@ pub(super) fn compute(
                 powers.of(&all[..pairs], base_count, lengths.start)?
             }
         };
-        passes.copy(r.from_number(first), powers.products.rows(&power), here)?;
+        passes.copy(r.numbers_from(first), powers.products.rows(&power), here)?;
         first += here;
     }
     Ok(())
