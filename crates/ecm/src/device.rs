@@ -53,6 +53,15 @@ pub fn scalars(n: &BigUint, width: usize, words: &[Limb]) -> Vec<Limb> {
     scalars
 }
 
+/// The layout of registers of so many limbs: kernels by digits fetch a digit of a thread at a time, others a limb
+/// of each thread of a warp.
+pub fn rows_layout(width: usize) -> Layout {
+    match width {
+        ..IN_DIGITS => Layout::Interleaved,
+        _ => Layout::Contiguous,
+    }
+}
+
 /// The kernel of programs over registers, of numbers of so many limbs modulo one number, and its name; `None` where
 /// the engine has no device, or one whose blocks have too little shared memory.
 pub fn program(engine: &Engine, width: usize) -> Result<Option<(Module, String)>, Error> {

@@ -7,12 +7,12 @@
 //! [`Chain`]: bigint_host::advanced::Chain
 
 use bigint_host::advanced::{Module, Step};
-use bigint_host::{Batch, Engine, Limb};
+use bigint_host::{Batch, Engine, Layout, Limb};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::device::{program, push, rows, scalars, width};
+use crate::device::{program, push, rows, rows_layout, scalars, width};
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
@@ -146,10 +146,8 @@ impl Machine {
         let Program {
             words, is_written, ..
         } = program;
-        self.last = self.launch(
-            words,
-            self.width * usize::from(self.before() + self.registers),
-        )?;
+        let width = self.width * usize::from(self.before() + self.registers);
+        self.last = self.launch(words, width, rows_layout(self.width))?;
         for (home, is_written) in self.homes.iter_mut().zip(is_written) {
             if is_written {
                 *home = Some(if self.is_begun { LAST } else { FIRST });
@@ -162,7 +160,7 @@ impl Machine {
         Ok(self.module.wait()?)
     }
 
-    fn launch(&self, words: Vec<Limb>, width: usize) -> Result<Batch, Error> {
+    fn launch(&self, words: Vec<Limb>, width: usize, layout: Layout) -> Result<Batch, Error> {
         let length = words.len();
         let steps = (length / 4) as Limb;
         let scalars = match &self.n {
@@ -171,9 +169,8 @@ impl Machine {
         };
         let program = rows(&self.engine, words, length)?;
         let operands = [&self.first, &self.last, &program];
-        let made = self
-            .module
-            .launch(&self.kernel, &operands, &[width], &scalars)?;
+        let module = self.module.clone().with_layout(layout);
+        let made = module.launch(&self.kernel, &operands, &[width], &scalars)?;
         Ok(made.into_iter().next().expect("one result"))
     }
 
@@ -194,7 +191,8 @@ impl Machine {
     pub fn column(&self, register: u16) -> Result<Batch, Error> {
         let home = self.homes[usize::from(register)].expect("a register that is set");
         let at = u32::from(self.before() + register) * self.width as Limb;
-        self.launch(vec![COPY, 0, home | at, 0], self.width)
+        let copy = vec![COPY, 0, home | at, 0];
+        self.launch(copy, self.width, Layout::Contiguous)
     }
 }
 

@@ -22,6 +22,7 @@ pub struct Module {
     engine: Arc<Inner>,
     loaded: Vec<(Arc<dyn Device>, OwnModule)>,
     shared_bytes: u32,
+    layout: Layout,
 }
 
 impl Engine {
@@ -40,6 +41,7 @@ impl Engine {
             engine: Arc::clone(&self.inner),
             loaded,
             shared_bytes: 0,
+            layout: Layout::Contiguous,
         }))
     }
 }
@@ -48,6 +50,13 @@ impl Module {
     /// The module, for launches whose blocks have so many bytes of dynamic shared memory.
     pub fn with_shared_bytes(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
+        self
+    }
+
+    /// The module, for launches whose results are of this layout. In the interleaved one a warp that reads limb
+    /// `i` of its threads' numbers, stored by an earlier launch, reads whole lines.
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
         self
     }
 
@@ -68,8 +77,8 @@ impl Module {
         Ok(())
     }
 
-    /// Launches a kernel, a thread for each number, in blocks of 128: batches of these widths, contiguous,
-    /// of as many numbers as the longest operand has; one number stands for all. What the devices of the
+    /// Launches a kernel, a thread for each number, in blocks of 128: batches of these widths, contiguous
+    /// but for [`with_layout`](Self::with_layout), of as many numbers as the longest operand has; one number stands for all. What the devices of the
     /// engine have of the numbers they share as they do for any operation, and results stay there.
     ///
     /// The kernel gets operands as `a`, `b`, `c` of [`Arguments`] and results as `r`, `s`; `scalars` are its
@@ -127,7 +136,7 @@ impl Module {
         }
         let shapes = widths
             .iter()
-            .map(|&width| Shape::new(count, width, Layout::Contiguous));
+            .map(|&width| Shape::new(count, width, self.layout));
         let batches = shapes.zip(all).map(|(shape, shares)| {
             Batch::new(match shares.is_empty() {
                 true => Node::on_host(&self.engine, shape, Vec::new()),
@@ -159,18 +168,23 @@ impl Module {
             .iter()
             .map(|operand| operand.node().resident(device, numbers.clone()));
         let given = given.collect::<Result<Vec<_>, _>>()?;
-        let made = widths.iter().map(|width| device.allocate(width * count));
+        let shapes = widths
+            .iter()
+            .map(|&width| Shape::new(count, width, self.layout));
+        let made = shapes.clone().map(|shape| {
+            let buffer = device.allocate(shape.limbs())?;
+            device.clear_padding(&buffer, shape)?;
+            Ok::<_, Error>(buffer)
+        });
         let made = made.collect::<Result<Vec<_>, _>>()?;
         let pairs = operands.iter().zip(&given);
         let matrices: Vec<_> = pairs
             .map(|(batch, buffer)| operand(batch.node(), buffer.address(), count))
             .collect();
-        let results: Vec<_> = widths
-            .iter()
+        let results: Vec<_> = shapes
             .zip(&made)
-            .map(|(&width, buffer)| {
-                let strides = Shape::new(count, width, Layout::Contiguous).strides();
-                MatrixArgument::new(buffer.address(), width, strides)
+            .map(|(shape, buffer)| {
+                MatrixArgument::new(buffer.address(), shape.width, shape.strides())
             })
             .collect();
         let grid = u32::try_from(count.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);

@@ -1,22 +1,23 @@
-//! Steps over registers in memory, a row of registers for each thread.
+//! Steps over registers in memory, a row of registers for each thread. Rows of either layout will do; interleaved
+//! ones, of which a warp reads a register in whole lines, take half the time at 8 limbs.
 //!
 //! `a` and `b` are rows of registers that earlier launches left, `r` is the row that this one writes, and
 //! `c` is the program, one for all threads: four limbs for each step, `[operation, result, place, place]`.
 //! A place has its row in the two upper bits ([`ROW`] of them are the limb's number): 0 is `r`, 1 `a`,
-//! 2 `b`. A thread has two numbers at hand beside: one that is *held*, and a *product*.
+//! 2 `b`. A thread has two numbers at hand beside: one that is *held*, and a *product*. Pairs follow what is held
+//! for them.
 //!
 //! The program's author answers for the bounds: factors and what is copied are below `4 m`, terms of sums
 //! and differences below `2 m`, as products are; sums and differences are below `4 m`.
 //!
-//! A product of pairs comes after what is held, or another: up to 12 limbs it takes what was fetched while that
-//! step computed.
+//! Up to 12 limbs a pair takes what was fetched while the product of the pair before was computed.
 //!
 //! Cost: what a step's product costs, and its numbers' way from memory. A product of pairs fetches one.
 
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
-use bigint_kernels::gpu::memory::{Number, Unit};
+use bigint_kernels::gpu::memory::{Any, Number, Stride, Unit};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
 use bigint_kernels::thread::{Batches, Work};
@@ -32,7 +33,7 @@ pub struct Scalars<const LIMBS: usize> {
 /// A place's number.
 #[inline(always)]
 fn fetch<const LIMBS: usize, const BOUND: u32>(
-    work: &Work<Unit>,
+    work: &Work<Any>,
     place: u32,
 ) -> Element<LIMBS, BOUND> {
     let (row, at) = row(work, place);
@@ -41,13 +42,23 @@ fn fetch<const LIMBS: usize, const BOUND: u32>(
 
 /// A place's row, and the limb in it.
 #[inline(always)]
-pub(crate) fn row(work: &Work<Unit>, place: u32) -> (Number<Unit>, u32) {
+pub(crate) fn row<S: Stride>(work: &Work<S>, place: u32) -> (Number<S>, u32) {
     let row = match place >> ROW {
         0 => work.r,
         1 => work.a,
         _ => work.b,
     };
     (row, place & ((1 << ROW) - 1))
+}
+
+/// The batches, and the program, whose limbs are neighbours.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+unsafe fn batches(arguments: &Arguments) -> (Batches<'_, Any>, Number<Unit>) {
+    // SAFETY: by this function's own contract; the program is one number, which is contiguous.
+    unsafe { (Batches::new(arguments), Number::new(&arguments.c, 0)) }
 }
 
 /// Does the steps, modulo one number for all.
@@ -60,11 +71,11 @@ where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     // SAFETY: by this function's own contract.
-    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    let (batches, program) = unsafe { batches(arguments) };
     for work in batches.numbers_in_step() {
         // Above, the registers that it takes would leave a multiprocessor room for fewer blocks.
         let is_ahead = LIMBS <= 12;
-        run(&batches, &work, &scalars.field, scalars.steps, is_ahead);
+        run(&batches, &work, (program, scalars.steps), &scalars.field, is_ahead);
     }
 }
 
@@ -78,59 +89,60 @@ where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     // SAFETY: by this function's own contract.
-    let batches = unsafe { Batches::<Unit>::new(arguments) };
+    let (batches, program) = unsafe { batches(arguments) };
     for work in batches.numbers_in_step() {
         let field = Field::of_modulus(load(work.a, 0));
-        run(&batches, &work, &field, steps, LIMBS <= 8);
+        run(&batches, &work, (program, steps), &field, LIMBS <= 8);
     }
 }
 
 /// Does a thread's steps; `is_ahead`: fetches before it is time.
 #[inline(always)]
 fn run<const LIMBS: usize>(
-    batches: &Batches<Unit>,
-    work: &Work<Unit>,
+    batches: &Batches<Any>,
+    work: &Work<Any>,
+    (program, steps): (Number<Unit>, u32),
     field: &Field<LIMBS>,
-    steps: u32,
     is_ahead: bool,
 ) where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let mut held: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
-    let mut product = held;
-    // What the next step takes from `held`, on its way from memory while this one computes.
-    let mut ahead = held;
-    let step = |at: u32| load(work.c, 4 * at.min(steps - 1));
-    let [mut next, mut after]: [[Limb; 4]; 2] = [step(0), step(1)];
-    let mut at = 0;
-    while at < steps {
-        // Warps that drift apart would fetch the code again and again.
+    let mut product: Element<LIMBS, 2> = Element::of_limbs([0; LIMBS]);
+    let step = |at: u32| -> [Limb; 4] { load(program, 4 * at.min(steps - 1)) };
+    // Warps that drift apart would fetch the code again and again.
+    let in_step = || {
         if LIMBS >= 12 {
             batches.team().sync();
         }
-        let [operation, r, a, b] = if is_ahead { next } else { step(at) };
-        if is_ahead {
-            (next, after) = (after, step(at + 2));
-        }
+    };
+    let mut at = 0;
+    while at < steps {
+        in_step();
+        let [operation, r, a, b] = step(at);
         at += 1;
-        if operation <= PAIR {
-            // One body of code for both.
-            let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = if operation == PAIR {
-                let other = if is_ahead { ahead } else { fetch(work, b) };
-                let difference = field.sub(held, other);
+        if operation == HOLD {
+            let held: Element<LIMBS, 2> = fetch(work, a);
+            let [mut next, mut after] = [step(at), step(at + 1)];
+            // What the next pair takes from `held`, on its way from memory while this one's product is computed.
+            let mut ahead = held;
+            if is_ahead {
+                ahead = fetch(work, next[3]);
+            }
+            while next[0] == PAIR {
+                in_step();
+                let other = if is_ahead { ahead } else { fetch(work, next[3]) };
+                let difference: Element<LIMBS, 4> = field.sub(held, other);
+                at += 1;
+                (next, after) = (after, step(at + 1));
                 if is_ahead && next[0] == PAIR {
                     ahead = fetch(work, next[3]);
                 }
-                (Element::of_limbs(product.limbs()), difference)
-            } else {
-                (fetch(work, a), fetch(work, b))
-            };
-            let z = field.mul(x, y);
-            if operation == PAIR {
-                product = z;
-            } else {
-                store(work.r, r, z.limbs());
+                product = field.mul(product, difference);
             }
+        } else if operation == MUL {
+            let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = (fetch(work, a), fetch(work, b));
+            let z: Element<LIMBS, 2> = field.mul(x, y);
+            store(work.r, r, z.limbs());
         } else if operation <= SUB {
             let (x, y): (Element<LIMBS, 2>, _) = (fetch(work, a), fetch(work, b));
             let z: Element<LIMBS, 4> = match operation {
@@ -141,12 +153,6 @@ fn run<const LIMBS: usize>(
         } else {
             match operation {
                 COPY => store(work.r, r, fetch::<LIMBS, 4>(work, a).limbs()),
-                HOLD => {
-                    held = fetch(work, a);
-                    if is_ahead {
-                        ahead = fetch(work, next[3]);
-                    }
-                }
                 BEGIN => product = fetch(work, a),
                 _ => store(work.r, r, product.limbs()),
             }
@@ -154,5 +160,5 @@ fn run<const LIMBS: usize>(
     }
 }
 
-/// The operations are in the order that [`registers`] tells them apart by.
+/// The operations are in the order that [`run`] tells them apart by.
 const _: () = assert!(MUL < PAIR && PAIR < ADD && ADD < SUB && SUB < COPY && BEGIN < END);
