@@ -2,7 +2,7 @@
 
 use super::answers::adversarial;
 use super::{Ended, Machine};
-use bigint_testing::sweep;
+use bigint_testing::sweep_all;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -119,7 +119,7 @@ fn any_call_may_fail_once_with_any_kind_of_code() {
     // An invalid value, a dead context, a lost device.
     for code in ["1", "719", "700!"] {
         let mut failed = 0;
-        let step = sweep(7, 1);
+        let step = sweep_all(7, 3, 1);
         for n in (1..).step_by(step) {
             let fault = format!("*:{n}={code}");
             let variables = [

@@ -9,7 +9,7 @@ use bigint_core::kernel::{BLOCK, montgomery_digit, power_window, widest_window};
 use bigint_core::operation::Cost;
 use bigint_core::specialization::{Bases, Power, Specialization, UNKNOWN};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Limb, Operation};
-use bigint_testing::sweep;
+use bigint_testing::{sweep, sweep_all};
 use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -358,7 +358,13 @@ fn traces(
     operands: fn(&mut Bench, usize, u64) -> Vec<Operand>,
     compare: fn(&Kernel, &[u64]),
 ) {
-    traces_up_to(sweep(34, 130), operation, algorithm, operands, compare);
+    traces_up_to(
+        sweep_all(34, 66, 130),
+        operation,
+        algorithm,
+        operands,
+        compare,
+    );
 }
 
 /// The same for moduli of fewer limbs than `end`.
