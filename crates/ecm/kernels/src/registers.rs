@@ -1,5 +1,5 @@
-//! Steps over registers in memory, a row of registers for each thread. Rows of either layout will do; interleaved
-//! ones, of which a warp reads a register in whole lines, take half the time at 8 limbs.
+//! Steps over registers in memory, a row of registers for each thread. Rows of either layout will do;
+//! of interleaved ones a warp reads a register in whole lines.
 //!
 //! `a` and `b` are rows of registers that earlier launches left, `r` is the row that this one writes, and
 //! `c` is the program, one for all threads: four limbs for each step, `[operation, result, place, place]`.
