@@ -68,6 +68,48 @@ fn padding_that_a_user_fills_does_not_show() {
 }
 
 #[test]
+fn limbs_are_numbers_of_any_width_that_leaves_none_over() {
+    let engine = Engine::cpu();
+    let limbs: Vec<u32> = (1..=60).collect();
+    for layout in Layout::ALL {
+        let shape = Shape::new(20, 3, Layout::Contiguous);
+        let batch = engine.batch_from_limbs(limbs.clone(), shape).unwrap();
+        let batch = engine.to_layout(&batch, layout).unwrap();
+        for width in 0..70 {
+            let made = engine.reshape(&batch, width);
+            match width {
+                0 => assert!(matches!(made, Err(Error::Width { width: 0 }))),
+                _ if 60 % width != 0 => {
+                    let expected = 60 / width * width;
+                    let found = 60;
+                    let unit = "limbs";
+                    let error = made.unwrap_err();
+                    assert_eq!(
+                        error.to_string(),
+                        Error::Length {
+                            expected,
+                            found,
+                            unit
+                        }
+                        .to_string()
+                    );
+                }
+                _ => {
+                    let made = made.unwrap();
+                    assert_eq!(
+                        made.shape(),
+                        Shape::new(60 / width, width, Layout::Contiguous)
+                    );
+                    assert_eq!(made.to_limbs().unwrap(), limbs);
+                }
+            }
+        }
+        let none = engine.slice(&batch, 5..5).unwrap();
+        assert_eq!(engine.reshape(&none, 7).unwrap().shape().count, 0);
+    }
+}
+
+#[test]
 fn a_result_that_no_memory_holds_is_an_error_with_its_size() {
     let engine = Engine::cpu();
     let short = Shape::new(1 << 20, 1, Layout::Contiguous);

@@ -53,11 +53,8 @@ const TABLE: [(u32, u64, u64, u64); 11] = [
     (65, 850_000_000, 16_000_000_000_000, 77_666),
 ];
 
-/// Baby and giant steps pay up to so many times `B1`.
-const FARTHEST: u64 = 520;
-
-/// The same on a GPU. On an NVIDIA H100 a curve modulo 506 bits takes .69 ns for each unit of `B1`, and .084 for each prime
-/// of stage 2: 35 to 50 digits take least time between 30 and 100 `B1`, and 1.8 times that at 520.
+/// `B2` by giant steps on a GPU, in `B1`. On an NVIDIA H100 a curve modulo 506 bits takes .69 ns for each unit of `B1`, and .084 for
+/// each prime of stage 2: 35 to 50 digits take least time between 30 and 100 `B1`, and 1.8 times that at 520.
 const FARTHEST_ON_DEVICE: u64 = 60;
 
 /// The least `B1` there: stage 2 has all of its baby steps from 2310 on.
@@ -66,22 +63,14 @@ const LEAST_ON_DEVICE: u64 = 2310;
 /// Curves that fill a device: 256 for each of 128 multiprocessors.
 const FILLING: u64 = 1 << 15;
 
-/// The bounds for factors of so many digits: of GMP-ECM's table the next row. Where its `B2` is above
-/// 520 `B1`, for which GMP-ECM has polynomials, it is less here, and there are more curves.
+/// The bounds for factors of so many digits: of GMP-ECM's table the next row.
 ///
 /// ```
 /// let bounds = ecm::bounds_for_digits(30);
 /// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (250_000, 130_000_000, 453));
 /// ```
 pub fn bounds_for_digits(digits: u32) -> Bounds {
-    let &(digits, b1, far, curves) = row_of(digits);
-    let b2 = far.min(FARTHEST * b1);
-    let of = |b2| chance(Family::Param3, f64::from(digits), b1, b2);
-    let curves = if b2 == far {
-        curves
-    } else {
-        (curves as f64 * of(far) / of(b2)).ceil() as u64
-    };
+    let &(_, b1, b2, curves) = row_of(digits);
     Bounds { b1, b2, curves }
 }
 

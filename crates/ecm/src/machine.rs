@@ -189,10 +189,42 @@ impl Machine {
 
     /// A register of every row as the devices have it: in Montgomery's form, and not reduced.
     pub fn column(&self, register: u16) -> Result<Batch, Error> {
-        let home = self.homes[usize::from(register)].expect("a register that is set");
-        let at = u32::from(self.before() + register) * self.width as Limb;
-        let copy = vec![COPY, 0, home | at, 0];
-        self.launch(copy, self.width, Layout::Contiguous)
+        self.columns(&[register])
+    }
+
+    /// [`Machine::column`] of several registers, side by side in each row.
+    pub fn columns(&self, registers: &[u16]) -> Result<Batch, Error> {
+        let width = self.width as Limb;
+        let words = registers.iter().zip(0..).flat_map(|(&register, i)| {
+            let home = self.homes[usize::from(register)].expect("a register that is set");
+            let at = u32::from(self.before() + register) * width;
+            [COPY, i * width, home | at, 0]
+        });
+        let limbs = self.width * registers.len();
+        self.launch(words.collect(), limbs, Layout::Contiguous)
+    }
+
+    /// Other rows modulo the same number, with so many registers, of which the first are these, as
+    /// [`Machine::columns`] has them.
+    ///
+    /// # Panics
+    /// If each row has a modulus of its own.
+    pub fn with_rows(&self, set: Batch, registers: u16) -> Self {
+        assert!(self.n.is_some(), "one modulus for all");
+        let mut homes = vec![None; registers.into()];
+        homes[..set.width() / self.width].fill(Some(LAST));
+        Machine {
+            engine: self.engine.clone(),
+            module: self.module.clone(),
+            kernel: self.kernel.clone(),
+            n: self.n.clone(),
+            width: self.width,
+            registers,
+            first: set.clone(),
+            last: set,
+            homes,
+            is_begun: false,
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 //! devices.
 
 use bigint_host::advanced::{Chain, Step};
+use bigint_host::{Batch, Engine, Limb};
 use num_bigint::BigUint;
 
 use crate::Error;
+use crate::device::rows;
 use crate::machine::Machine;
 
 /// Who computes.
@@ -46,6 +48,42 @@ impl Registers {
             }
             Registers::Device(machine) => machine.run(&steps, product, pairs),
         }
+    }
+
+    /// Some registers of every row, side by side in a number of a batch of the engine, which is the devices' own;
+    /// on a device they are multiplied as by [`Registers::get`], and not reduced.
+    pub fn columns(&self, engine: &Engine, registers: &[u16]) -> Result<Batch, Error> {
+        let chain = match self {
+            Registers::Cpu(chain) => chain,
+            Registers::Device(machine) => return machine.columns(registers),
+        };
+        let columns: Vec<_> = registers.iter().map(|&r| chain.get(r)).collect();
+        let mut limbs = Vec::new();
+        for row in 0..chain.count() {
+            for column in &columns {
+                limbs.extend(&column[row]);
+            }
+        }
+        let width = limbs.len() / chain.count();
+        rows(engine, limbs, width)
+    }
+
+    /// Other rows modulo the same number `n`, with so many registers, of which the first are these, as
+    /// [`Registers::columns`] has them.
+    pub fn with_rows(&self, n: &BigUint, set: Batch, registers: u16) -> Result<Self, Error> {
+        if let Registers::Device(machine) = self {
+            let machine = machine.with_rows(set, registers);
+            return Ok(Registers::Device(Box::new(machine)));
+        }
+        let n = n.to_u32_digits();
+        let mut chain = Chain::new(&n, registers, set.len())?;
+        let limbs = set.rows()?;
+        for i in 0..set.width() / n.len() {
+            let of_row = |row: &[Limb]| row[i * n.len()..][..n.len()].to_vec();
+            let column: Vec<_> = limbs.chunks(set.width()).map(of_row).collect();
+            chain.set(i as u16, &column)?;
+        }
+        Ok(Registers::Cpu(chain))
     }
 
     /// A register of every row; on a device it is multiplied by one number for all, which has no divisor in

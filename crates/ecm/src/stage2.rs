@@ -1,13 +1,96 @@
-//! Stage 2 of all points: those that are computed together are [`Giants`]. On all cores they are all points, on
-//! a device as many as its memory has room for, one group after another.
+//! Stage 2 of all points: by [baby and giant steps](crate::giants) or, where these are many,
+//! by [polynomials](crate::resultant). Points that are computed together are as many as memory has room for, one
+//! group after another; of several devices each has a part of a group.
 
 use bigint_host::Engine;
+use bigint_host::advanced::{BackEnd, devices};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::giants::Giants;
 use crate::modular::{gcd, product};
+use crate::resultant::{Plan, Resultants};
 use crate::{Error, Point};
+
+/// How stage 2 goes over primes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Continuation {
+    /// A product for each prime.
+    Giants,
+    /// Products of polynomials that have all giant steps, and all baby steps, as roots.
+    Polynomials,
+}
+
+/// The time of a coefficient of a [`Plan`] in that of a prime by giant steps. On two cores with AVX-512 IFMA it was
+/// 48 to 60 modulo 250 bits and 69 modulo 506, for `B2` from 10^7 to 10^9; on an NVIDIA H200 265 and 268, and 165 and 169,
+/// for 10^9 and 10^10 (`benches/record/gpu/nvidia-h200/2026-11-28-ecm-polynomials.txt`).
+const ON_CPU: f64 = 60.0;
+const ON_DEVICE: f64 = 266.0;
+const ON_DEVICE_LONG: f64 = 167.0;
+
+/// Numbers of more bits than this are long for that.
+const LONG: u64 = 378;
+
+/// The memory of polynomials that are computed together, in bytes: of the host, and of each device half of what it has.
+const OF_HOST: usize = 1 << 31;
+
+impl Continuation {
+    /// The one that takes less time modulo a number of so many bits.
+    pub fn of(is_on_device: bool, bits: u64, b1: u64, b2: u64) -> Self {
+        let count = |b: u64| b as f64 / (b.max(2) as f64).ln();
+        let primes = count(b2) - count(b1);
+        let coefficient = match is_on_device {
+            true if bits > LONG => ON_DEVICE_LONG,
+            true => ON_DEVICE,
+            false => ON_CPU,
+        };
+        match Plan::new(b1, b2).cost() * coefficient < primes {
+            true => Continuation::Polynomials,
+            false => Continuation::Giants,
+        }
+    }
+}
+
+/// What computes a group of points.
+#[derive(Debug)]
+enum Work {
+    Giants(Giants),
+    /// For each device a part of the points, in order.
+    Polynomials(Vec<Resultants>),
+}
+
+impl Work {
+    fn progress(&self) -> (u64, u64) {
+        match self {
+            Work::Giants(giants) => giants.progress(),
+            Work::Polynomials(parts) => parts[0].progress(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match self {
+            Work::Giants(giants) => giants.is_done(),
+            Work::Polynomials(parts) => parts.iter().all(Resultants::is_done),
+        }
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        match self {
+            Work::Giants(giants) => giants.advance(),
+            Work::Polynomials(parts) => parts.par_iter_mut().try_for_each(Resultants::advance),
+        }
+    }
+
+    fn products(&self) -> Result<Vec<BigUint>, Error> {
+        match self {
+            Work::Giants(giants) => giants.products(),
+            Work::Polynomials(parts) => {
+                let products = parts.iter().map(Resultants::products);
+                Ok(products.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+        }
+    }
+}
 
 /// Stage 2 on the way.
 #[derive(Debug)]
@@ -16,10 +99,11 @@ pub struct Stage2 {
     points: Vec<Point>,
     b1: u64,
     b2: u64,
-    /// The devices, where they compute.
-    engine: Option<Engine>,
-    /// The giant steps that are being computed, once the products are done.
-    giants: Option<Giants>,
+    by: Continuation,
+    /// The devices, where they compute: of polynomials each by itself.
+    engines: Vec<Engine>,
+    /// What is being computed, once the products are done.
+    work: Option<Work>,
     together: usize,
     /// The products of the points that are done.
     products: Vec<BigUint>,
@@ -30,13 +114,30 @@ impl Stage2 {
     /// curves that there are not modulo the number are factors already: they are [`Err`]s.
     ///
     /// # Errors
-    /// [`Error::Cpu`], where memory runs out.
+    /// [`Error::Cpu`] and [`Error::Engine`], where memory runs out.
     pub fn new(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Result<Self, Error> {
-        let giants = Giants::on_cpu(n, points, b1, b2)?;
-        Ok(Stage2 {
-            giants: Some(giants),
-            ..Stage2::of(n, points, b1, b2)
-        })
+        let by = Continuation::of(false, n.bits(), b1, b2);
+        Stage2::new_by(by, n, points, b1, b2)
+    }
+
+    /// [`Stage2::new`] by one of the ways, which finds what the other one does, and some more factors by chance.
+    ///
+    /// # Errors
+    /// As for [`Stage2::new`].
+    pub fn new_by(
+        by: Continuation,
+        n: &BigUint,
+        points: &[Point],
+        b1: u64,
+        b2: u64,
+    ) -> Result<Self, Error> {
+        let mut stage = Stage2::of(by, n, points, b1, b2);
+        if by == Continuation::Polynomials {
+            let bytes = Plan::new(b1, b2).bytes(n.bits());
+            stage.together = stage.together.min(OF_HOST / bytes).max(1);
+        }
+        stage.begin()?;
+        Ok(stage)
     }
 
     /// [`Stage2::new`] on the engine's devices; `None` where it has none, no kernel for so long a number
@@ -52,40 +153,89 @@ impl Stage2 {
         b1: u64,
         b2: u64,
     ) -> Result<Option<Self>, Error> {
+        let by = Continuation::of(true, n.bits(), b1, b2);
+        Stage2::on_device_by(by, engine, n, points, b1, b2)
+    }
+
+    /// [`Stage2::on_device`] by one of the ways.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn on_device_by(
+        by: Continuation,
+        engine: &Engine,
+        n: &BigUint,
+        points: &[Point],
+        b1: u64,
+        b2: u64,
+    ) -> Result<Option<Self>, Error> {
+        let BackEnd::Cuda(set) = engine.back_end() else {
+            return Ok(None);
+        };
         if points.is_empty() {
             return Ok(None);
         }
-        let mut stage = Stage2 {
-            engine: Some(engine.clone()),
-            ..Stage2::of(n, points, b1, b2)
-        };
+        let mut stage = Stage2::of(by, n, points, b1, b2);
+        stage.engines.push(engine.clone());
+        if by == Continuation::Polynomials {
+            let each = set.ordinals().map(Engine::cuda);
+            stage.engines = each.collect::<Result<_, _>>()?;
+            let described = devices().map_err(bigint_host::Error::from)?;
+            let described = described.into_iter().flatten();
+            let memory = described
+                .filter(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal))
+                .map(|device| device.memory_bytes / 2);
+            let bytes = Plan::new(b1, b2).bytes(n.bits());
+            let of_device = (memory.min().unwrap_or(0) / bytes).max(1);
+            stage.together = stage.together.min(of_device * stage.engines.len());
+        }
         let begun = stage.begin();
         stage.make_room(begun)?;
-        Ok(stage.giants.is_some().then_some(stage))
+        Ok(stage.work.is_some().then_some(stage))
     }
 
-    fn of(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Self {
+    fn of(by: Continuation, n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Self {
         Stage2 {
             n: n.clone(),
             points: points.to_vec(),
             b1,
             b2,
-            engine: None,
-            giants: None,
+            by,
+            engines: Vec::new(),
+            work: None,
             together: points.len(),
             products: Vec::new(),
         }
     }
 
-    /// Begins with the next points, on devices.
+    /// Begins with the next points.
     fn begin(&mut self) -> Result<(), Error> {
         let next = &self.points[self.products.len()..];
         let next = &next[..self.together.min(next.len())];
-        if let Some(engine) = &self.engine
-            && !next.is_empty()
-        {
-            self.giants = Giants::on_device(engine, &self.n, next, self.b1, self.b2)?;
+        let (n, b1, b2) = (&self.n, self.b1, self.b2);
+        if next.is_empty() {
+            return Ok(());
         }
+        self.work = match (self.by, self.engines.first()) {
+            (Continuation::Giants, None) => Some(Work::Giants(Giants::on_cpu(n, next, b1, b2)?)),
+            (Continuation::Giants, Some(engine)) => {
+                Giants::on_device(engine, n, next, b1, b2)?.map(Work::Giants)
+            }
+            (Continuation::Polynomials, _) => {
+                let plan = Plan::new(b1, b2);
+                let on_cpu = [Engine::cpu()];
+                let (is_on_device, engines) = match self.engines.is_empty() {
+                    true => (false, &on_cpu[..]),
+                    false => (true, &self.engines[..]),
+                };
+                let parts = next.chunks(next.len().div_ceil(engines.len()));
+                let parts = parts
+                    .zip(engines)
+                    .map(|(points, engine)| Resultants::new(engine, is_on_device, n, points, plan));
+                let parts = parts.collect::<Result<Option<Vec<_>>, _>>()?;
+                parts.map(Work::Polynomials)
+            }
+        };
         Ok(())
     }
 
@@ -96,15 +246,15 @@ impl Stage2 {
             && self.together > 1
         {
             self.together = self.together.div_ceil(2);
-            self.giants = None;
+            self.work = None;
             done = self.begin();
         }
         done
     }
 
-    /// How many giant steps of points are done, and of how many.
+    /// How many giant steps of points are done, and of how many; of polynomials, how many steps.
     pub fn progress(&self) -> (u64, u64) {
-        let (done, total) = self.giants.as_ref().map_or((1, 1), Giants::progress);
+        let (done, total) = self.work.as_ref().map_or((1, 1), Work::progress);
         let at_work = self.points.len() - self.products.len();
         let at_work = at_work.min(self.together) as u64;
         (
@@ -118,7 +268,7 @@ impl Stage2 {
         self.products.len() == self.points.len()
     }
 
-    /// Does a block of giant steps.
+    /// Does a block of giant steps, or a step of polynomials.
     ///
     /// # Errors
     /// [`Error::Engine`], of a device.
@@ -128,13 +278,13 @@ impl Stage2 {
     }
 
     fn step(&mut self) -> Result<(), Error> {
-        let Some(giants) = &mut self.giants else {
+        let Some(work) = &mut self.work else {
             return Ok(());
         };
-        giants.advance()?;
-        if giants.is_done() {
-            self.products.append(&mut giants.products()?);
-            self.giants = None;
+        work.advance()?;
+        if work.is_done() {
+            self.products.append(&mut work.products()?);
+            self.work = None;
             self.begin()?;
         }
         Ok(())

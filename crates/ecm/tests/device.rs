@@ -4,7 +4,7 @@
 
 use bigint_host::{BackEnd, BigUint, Engine};
 use bigint_testing::simulator::on_simulator;
-use ecm::{Bounds, Curve, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
+use ecm::{Bounds, Continuation, Curve, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
 fn modulus(bits: u64) -> BigUint {
@@ -200,6 +200,71 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     assert!(none.is_none());
     let none = Stage2::on_device(&engine, &modulus(200), &[], 11, 100).unwrap();
     assert!(none.is_none());
+}
+
+/// Polynomials find the same on the engine's devices as on the CPU, and something.
+fn by_polynomials(engine: &Engine, n: &BigUint, points: &[Point], (b1, b2): (u64, u64)) {
+    let by = Continuation::Polynomials;
+    let device = Stage2::on_device_by(by, engine, n, points, b1, b2).unwrap();
+    let cpu = Stage2::new_by(by, n, points, b1, b2).unwrap();
+    let (device, cpu) = (hits(device.unwrap()), hits(cpu));
+    assert_eq!(device, cpu, "{n}");
+    assert!(cpu.iter().any(Option::is_some), "{n}");
+}
+
+#[test]
+fn polynomials_on_devices_find_what_they_find_on_the_cpu() {
+    let name = "polynomials_on_devices_find_what_they_find_on_the_cpu";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "2xsm_90:256MiB")]) {
+        return;
+    }
+    let [one, both] = [Engine::cuda(0).unwrap(), Engine::all().unwrap()];
+    // Slots of a number's whole limbs and of more, one part of multiples and two, a block and several.
+    for (exponents, count, b1, b2) in [
+        (&[61][..], 1, 11, 500),
+        (&[107], 33, 11, 900),
+        (&[107, 127], 7, 31, 20_000),
+        (&[107, 607], 4, 11, 300),
+    ] {
+        let mut n = BigUint::from(10_007u32);
+        for exponent in exponents {
+            n *= (BigUint::from(1u8) << *exponent) - 1u8;
+        }
+        let points = points_after_stage1(&n, 100, count, b1);
+        by_polynomials(&one, &n, &points, (b1, b2));
+        by_polynomials(&both, &n, &points, (b1, b2));
+    }
+    let long = modulus(2299);
+    let points = points_after_stage1(&long, 2, 1, 11);
+    let by = Continuation::Polynomials;
+    let none = Stage2::on_device_by(by, &one, &long, &points, 11, 100).unwrap();
+    assert!(none.is_none());
+}
+
+#[test]
+fn a_small_device_takes_polynomials_of_points_one_group_after_another() {
+    let name = "a_small_device_takes_polynomials_of_points_one_group_after_another";
+    if !on_simulator(name, &[("CUDA_SIM_DEVICES", "sm_90:1MiB")]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let n = ecm::evaluate("10007*(2^89-1)*(2^107-1)*(2^127-1)").unwrap();
+    let points = points_after_stage1(&n, 10, 100, 11);
+    by_polynomials(&engine, &n, &points, (11, 500));
+    let steps = |points: &[Point]| {
+        let by = Continuation::Polynomials;
+        let stage = Stage2::on_device_by(by, &engine, &n, points, 11, 500).unwrap();
+        let (mut stage, mut steps) = (stage.unwrap(), 0);
+        while !stage.is_done() {
+            let (done, of) = stage.progress();
+            assert!(done < of);
+            stage.advance().unwrap();
+            steps += 1;
+        }
+        steps
+    };
+    let groups = steps(&points) / steps(&points[..1]);
+    assert!(groups > 2, "{groups}");
 }
 
 #[test]

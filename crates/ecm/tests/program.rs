@@ -193,6 +193,23 @@ fn points_and_checksums_are_gmp_ecms() {
 }
 
 #[test]
+fn a_second_bound_of_25000_times_the_first_finds_what_only_polynomials_reach_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("save");
+    let name = path.to_str().unwrap();
+    // Of this curve's order modulo the lesser prime one factor is above 2000, between 1.5 and 5 times 10^7.
+    let n = "(10^15+37)*(2^127-1)";
+    let stage1 = [n, "--b1", "2e3", "--param", "3", "--sigma", "101"];
+    let with = |more: &[&str]| run(&[&stage1[..], more].concat());
+    let both = [1_000_000_000_000_037, (1 << 127) - 1];
+    assert_eq!(factors(&with(&["--b2", "15e6"])), []);
+    assert_eq!(factors(&with(&["--b2", "5e7"])), both);
+    assert_eq!(factors(&with(&["--b2", "0", "--save", name])), []);
+    assert_eq!(factors(&run(&["--resume", name, "--b2", "15e6"])), []);
+    assert_eq!(factors(&run(&["--resume", name, "--b2", "5e7"])), both);
+}
+
+#[test]
 fn each_program_goes_on_where_the_other_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("save");

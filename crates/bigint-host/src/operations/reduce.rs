@@ -7,10 +7,12 @@
 use crate::common::limbs;
 use crate::device::gather::{Gather, Order, Run, Window};
 use crate::device::middle::Middle;
+use crate::engine::inner::Inner;
 use crate::operations::column::Column;
 use crate::operations::forms::Form;
 use crate::plan::task::Task;
 use crate::values::batch::Batch;
+use crate::values::node::{Node, Recipe};
 use crate::{Engine, Error, Options};
 use bigint_core::transform::Plan;
 use bigint_core::{Layout, Level, Limb, Operation, Shape};
@@ -205,14 +207,85 @@ impl Engine {
         self.gathered(shape, order, Window::default(), batches)
     }
 
+    /// The limbs of a contiguous batch as numbers of another width: `width` limbs of them are a number, whatever
+    /// number they were in. Where devices have them they stay there, and nothing is copied; but where a number
+    /// would be on two devices, or on the host, all are copied by way of the host.
+    ///
+    /// Numbers side by side are the coefficients of a polynomial at a power of two, and one long number its value:
+    /// so polynomials are multiplied as numbers (Kronecker's substitution).
+    ///
+    /// ```
+    /// use bigint_host::Engine;
+    /// let engine = Engine::auto();
+    /// // 3 + 5 x and 1 + 7 x, with two limbs for each coefficient.
+    /// let coefficients = engine.batch([3u64, 5, 1, 7])?;
+    /// let polynomials = engine.reshape(&engine.lifted(&coefficients, 0, 2)?, 4)?;
+    /// let [a, b] = [0, 1].map(|i| engine.slice(&polynomials, i..i + 1).unwrap());
+    /// let product = engine.reshape(&engine.mul(&a, &b)?, 2)?;
+    /// assert_eq!(product.to_biguints()?, [3u32, 26, 35, 0].map(Into::into));
+    /// # Ok::<(), bigint_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Width`] of a width of 0; [`Error::Length`] where limbs would be left over; [`Error::OutOfMemory`];
+    /// [`Error::Device`] on a device.
+    pub fn reshape(&self, a: &Batch, width: usize) -> Result<Batch, Error> {
+        let a = self.to_layout(&self.adopt(a)?, Layout::Contiguous)?;
+        let (node, of) = (Arc::clone(a.node()), a.shape());
+        let count = of.limbs().checked_div(width);
+        let count = count.ok_or(Error::Width { width })?;
+        if count * width != of.limbs() {
+            return Err(Error::Length {
+                expected: count * width,
+                found: of.limbs(),
+                unit: "limbs",
+            });
+        }
+        let shape = Shape::new(count, width, Layout::Contiguous);
+        limbs::checked_limbs(shape)?;
+        let mut shares = node.shares();
+        shares.sort_by_key(|share| share.numbers.start);
+        let mut next = 0;
+        let are_whole = shares.iter_mut().all(|share| {
+            let limbs = share.numbers.start * of.width..share.numbers.end * of.width;
+            let follows = limbs.start == next && limbs.start % width == 0;
+            next = limbs.end;
+            share.numbers = limbs.start / width..limbs.end / width;
+            follows && limbs.end % width == 0
+        });
+        if shares.is_empty() || !are_whole || next != of.limbs() {
+            return self.inner.admit(shape, limbs::copy(node.limbs()?)?);
+        }
+        let operands = [Arc::clone(&node)];
+        let again = move |engine: &Arc<Inner>, numbers: Range<usize>| {
+            let part = Shape {
+                count: numbers.len(),
+                ..shape
+            };
+            let limbs = &node.limbs()?[numbers.start * width..numbers.end * width];
+            Ok(Node::on_host(engine, part, limbs::copy(limbs)?))
+        };
+        let recipe = self.inner.remembers();
+        let recipe = recipe.then(|| Recipe::new(&operands, again));
+        let made = Node::on_devices(&self.inner, shape, shares, recipe);
+        made.save()?;
+        Ok(Batch::new(made))
+    }
+
     /// Limbs `from ..` of each number, in `width` limbs: `floor(a / B^from) mod B^width` for `B` =
     /// 2^32. The limbs stay where they are computed, and there may be more than bits are counted of.
-    pub(crate) fn limbs_from(&self, a: &Batch, from: usize, width: usize) -> Result<Batch, Error> {
+    ///
+    /// # Errors
+    /// As for [`Engine::slice`].
+    pub fn limbs_from(&self, a: &Batch, from: usize, width: usize) -> Result<Batch, Error> {
         self.moved_limbs(a, Window { from, to: 0 }, width)
     }
 
     /// `a B^by mod B^width` of each number, for `B` = 2^32.
-    pub(crate) fn lifted(&self, a: &Batch, by: usize, width: usize) -> Result<Batch, Error> {
+    ///
+    /// # Errors
+    /// As for [`Engine::slice`].
+    pub fn lifted(&self, a: &Batch, by: usize, width: usize) -> Result<Batch, Error> {
         self.moved_limbs(a, Window { from: 0, to: by }, width)
     }
 

@@ -17,7 +17,8 @@ fn batch(engine: &Engine, seed: u32, shape: Shape) -> (Batch, Vec<BigUint>) {
 }
 
 /// Numbers of every kind of move, one behind the other, and what they should be: by index, of
-/// slices that begin anywhere, of batches of other widths and layouts.
+/// slices that begin anywhere, of batches of other widths and layouts; of contiguous ones also the limbs, and the
+/// numbers again that were two and then one of another shape.
 fn moved(engine: &Engine, layout: Layout, width: usize) -> (Batch, Vec<BigUint>) {
     let other = match layout {
         Layout::Contiguous => Layout::Interleaved,
@@ -44,11 +45,37 @@ fn moved(engine: &Engine, layout: Layout, width: usize) -> (Batch, Vec<BigUint>)
             );
             expected.extend_from_slice(&numbers[range]);
         }
+        if a.shape().layout == Layout::Contiguous {
+            let limbs = engine.reshape(&a, 1).expect("limbs are numbers");
+            expected.extend(numbers.iter().flat_map(limbs_of(a.width())));
+            // Two numbers, where there is an even count of them, and all.
+            let some = if count.is_multiple_of(2) { 2 } else { 1 };
+            for together in [some, count].map(|k| k * a.width()) {
+                let longer = engine.reshape(&limbs, together).expect("none is left over");
+                batches.push(
+                    engine
+                        .reshape(&longer, a.width())
+                        .expect("none is left over"),
+                );
+            }
+            batches.insert(batches.len() - 2, limbs);
+            expected.extend_from_slice(&numbers);
+            expected.extend_from_slice(&numbers);
+        }
         batches.push(a);
         expected.extend(numbers);
     }
     let all: Vec<&Batch> = batches.iter().collect();
     (engine.concatenate(&all).expect("they fit"), expected)
+}
+
+/// The limbs of a number, as many as it is wide.
+fn limbs_of(width: usize) -> impl Fn(&BigUint) -> Vec<BigUint> {
+    move |number| {
+        let mut limbs = number.to_u32_digits();
+        limbs.resize(width, 0);
+        limbs.into_iter().map(BigUint::from).collect()
+    }
 }
 
 /// Copies to the host fail from the ninth on: one for each batch that is compared.
