@@ -130,7 +130,7 @@ fn lanes(number: &str) -> Result<u32, String> {
     let found = LANES.iter().find(|lanes| lanes.to_string() == number);
     found
         .copied()
-        .ok_or_else(|| "expected a power of two from 2 to 1024".to_owned())
+        .ok_or_else(|| format!("expected one of {LANES:?}"))
 }
 
 fn layout(name: &str) -> Result<Layout, String> {

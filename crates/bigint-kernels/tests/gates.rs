@@ -179,10 +179,11 @@ const NAMED_BY_PAPERS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Widths in limbs: all that registers and places of a thread hold, then powers of two, what lies
-/// between them, and their neighbours.
+/// Widths in limbs: all that registers and places of a thread hold, then powers of two, their quarters in
+/// between, and their neighbours.
 fn all_widths() -> impl Iterator<Item = usize> + Clone {
-    let wide = (6..14).flat_map(|log| [1 << log, (1 << log) + 1, 3 << (log - 1)]);
+    let quarters = |log: usize| (4..8).map(move |quarters| quarters << (log - 2));
+    let wide = (6..14).flat_map(move |log| quarters(log).chain([(1 << log) + 1]));
     (1..=50).chain(wide)
 }
 

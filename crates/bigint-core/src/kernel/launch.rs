@@ -237,7 +237,10 @@ impl Kernel {
                 block
             }
         };
-        let workers_per_block = block.div_ceil(self.lanes) as usize;
+        let workers_per_block = match self.level {
+            Level::Block => Plan::of(self.lanes).numbers() as usize,
+            _ => block.div_ceil(self.lanes) as usize,
+        };
         let scratch_width = self.scratch_width(widths, are_shared);
         let most_blocks = if scratch_width == 0 {
             i32::MAX as usize

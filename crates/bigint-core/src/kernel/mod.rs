@@ -34,8 +34,8 @@ pub struct Kernel {
     /// The level: who works on one number.
     pub level: Level,
     /// The threads that share one number. There is 1 at thread level; at warp level they are lanes
-    /// of a warp. At block level it is the threads of a number times the parts that these take one
-    /// after the other ([`Plan::parts`]).
+    /// of a warp. At block level it is the threads that have values of a number ([`Plan::sharers`]) times
+    /// the parts that these take one after the other ([`Plan::parts`]).
     pub lanes: u32,
     /// The layout of operands and results. A kernel of the interleaved layout takes any strides, so
     /// it serves operands of different layouts too.
@@ -163,4 +163,6 @@ pub const TENSOR_CAPABILITY: (u32, u32) = (8, 0);
 pub const TENSOR_PTX: [&str; 2] = [".version 7.0", ".target sm_80"];
 
 /// The values of [`Kernel::lanes`] above 1.
-pub const LANES: [u32; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+pub const LANES: [u32; 18] = [
+    2, 4, 8, 16, 32, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024,
+];

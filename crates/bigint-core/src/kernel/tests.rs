@@ -103,7 +103,7 @@ fn launches_cover_the_batch_and_bound_the_scratch() {
                 let is_block = kernel.level == Level::Block;
                 let threads = match is_block {
                     // Several numbers to a warp, or several parts to a thread.
-                    true => launch.block.min(kernel.lanes),
+                    true => launch.block / Plan::of(kernel.lanes).numbers(),
                     false => kernel.lanes,
                 };
                 let all = u64::from(launch.grid) * u64::from(launch.block);

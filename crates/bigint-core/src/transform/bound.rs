@@ -46,6 +46,31 @@
 //! passes the result is off by at most `G = (1 + h)^l (1 + k)^P - 1` times `s`, where `h = (3 u + B) (1 + 2^-40)` and
 //! `k = (2 u + B) (1 + 2^-40)`.
 //!
+//! **A pass with an odd factor**, of radix `R = q p` with `q` = 4 or 2 and `p` = 3 or 5, multiplies by roots and
+//! computes discrete Fourier transforms of `q` and of `p` values. Forward, the first is off by `2 u + B` of the norm,
+//! each of the `log2 q` levels of sums by `u`. A transform of `p = 2 h + 1` values `x_k` is computed as
+//!
+//! ```text
+//! s_k = x_k + x_(p-k),  d_k = x_k - x_(p-k)                      k = 1 .. h
+//! y_0 = x_0 + s_1 + .. + s_h
+//! c_j = x_0 + sum of cos(2 pi j k / p) s_k,  v_j = sum of sin(2 pi j k / p) d_k,  y_j, y_(p-j) = c_j + i v_j, c_j - i v_j
+//! ```
+//!
+//! with constants that are off by `B / sqrt(2)`, in fused operations. It multiplies norms by `sqrt(p)`; errors below are
+//! relative to `sqrt(p) ||x||`. Those of the `s_k` and `d_k` are `u`, since these have `sqrt(2)` times the norm of
+//! their `x`, and reach the `y` by `sqrt(p/2)` times a unitary map. An error of `c_j` or `v_j` reaches two of the
+//! `y`. After `k` terms, `c_j` is at most the norm of its row of coefficients times `||x||`; as the squares of
+//! the cosines in a column sum to `p/2`, that step's errors for all `j`, with those of `y_0`, are at most `sqrt(1 + k) u`,
+//! and likewise `sqrt(k) u` for the sines. After the last term the values are no longer than the `y` themselves, so that it
+//! adds `u` for either, and the last sums add `u`. The constants' errors add at most `2 h / sqrt(p) B / sqrt(2)`, less
+//! than `2 B`. Together that is `(4 + sum over k < h of (sqrt(k) + sqrt(k + 1))) u + 2 B`.
+//! (The first pass of a transform in one part multiplies real digits, which is off by less.)
+//!
+//! Back, a transform of `p` values is off by at most `(sqrt(2) + 2 h + 1) u + sqrt(2) B` times the sum `s`: by the errors
+//! of the `s_k` and `d_k`, of `h` steps each of `c_j` and `v_j`, whose partial sums are at most `s`, of the last sum and of the
+//! constants. That is less than `(p + 2) u + 2 B`. And the factor by which results are scaled, which is not a power
+//! of two, is off by `u`.
+//!
 //! For a block's products the bound is smaller. On the way back a pass begins with two levels of sums without roots
 //! (or with one, if it has only one), each off by `u s`. The first level forward is off by `2 u + B` times its norm.
 //! [`Plan::error_bound`] takes both into account.
@@ -71,9 +96,21 @@ impl Plan {
     /// ```
     pub fn error_bound(&self) -> f64 {
         let length = u64::from(self.length());
-        let levels = length.trailing_zeros() - 2;
-        let first = (2.0 * U + stored()) * SLACK;
-        let forth = both(first, forward(levels - 1));
+        let odd = self.odd();
+        let levels = (length / u64::from(odd)).trailing_zeros() - 2;
+        let [odd_forth, odd_back] = odd_transform(odd);
+        let multiplication = (2.0 * U + stored()) * SLACK;
+        let forth = match odd {
+            1 => both(multiplication, forward(levels - 1)),
+            _ => {
+                // Parts have a first level above that pass.
+                let apart = u32::from(self.parts > 1);
+                let sums = self.first.trailing_zeros();
+                let pass = both(both(multiplication, power(U * SLACK, sums)), odd_forth);
+                let above = power(multiplication, apart);
+                both(both(above, pass), forward(levels - apart - sums))
+            }
+        };
         let of_passes =
             [self.parts, self.first, self.middle, self.last / 4].map(u32::trailing_zeros);
         let sums = of_passes.map(|levels| levels.min(2)).iter().sum();
@@ -82,7 +119,7 @@ impl Plan {
                 power(U * SLACK, sums),
                 power((3.0 * U + stored()) * SLACK, levels - sums),
             ),
-            power((2.0 * U + stored()) * SLACK, self.passes()),
+            both(power(multiplication, self.passes()), odd_back),
         );
         let relative = both(both(power(forth, 2), products()), back);
         relative * norms(length, DIGIT_BITS, self.is_balanced) * SLACK
@@ -136,6 +173,19 @@ pub(super) fn forward(levels: u32) -> f64 {
 /// The relative error `g` of products modulo `x^4 - z`.
 pub(super) fn products() -> f64 {
     (8.0 * U + stored()) * SLACK
+}
+
+/// The relative errors of a discrete Fourier transform of `p` = 3 or 5 values: forward, and back with that of the
+/// factor that scales results. There are none where `p` is 1.
+fn odd_transform(p: u32) -> [f64; 2] {
+    // 4 + 1 + sqrt(2) where `h` is 2, not below the exact value.
+    let forward = match p {
+        1 => return [0.0; 2],
+        3 => 4.0,
+        _ => 6.415,
+    };
+    let of = |roundings: f64| (roundings * U + 2.0 * stored()) * SLACK;
+    [of(forward), both(of(f64::from(p + 2)), U)]
 }
 
 /// `(1 + x)^n - 1` for small `x`. It is computed without `1 + x`, which would round `x` away.

@@ -32,7 +32,7 @@
 //! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows.
 
 use super::bound::{U, both, norms, power, stored};
-use super::root;
+use super::{root, root_of};
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
@@ -342,10 +342,7 @@ impl GridPlan {
     /// Fills a table with `e(k / (odd 2^log))` for each index `k`.
     fn fill(&self, table: &mut [[f64; 2]], log: u32) {
         for (k, entry) in table.iter_mut().enumerate() {
-            *entry = match self.odd {
-                1 => root(k as u64, log),
-                _ => super::roots::root_of_thirds(k as u64, log),
-            };
+            *entry = root_of(k as u64, u64::from(self.odd) << log);
         }
     }
 }

@@ -4,10 +4,10 @@
 //! # The ring
 //!
 //! A number of `n` digits to the base `2^16` is a polynomial with those coefficients. Two
-//! polynomials of at most `L` digits each, `L` a power of two, are multiplied modulo `x^L - i`.
-//! Coefficient `k + L` of the product is added to coefficient `k`, multiplied by `x^L = i`. So the
-//! low half of the product's coefficients is in the real parts, and the high half in the imaginary
-//! parts. Nothing is lost, and operands are not padded to twice their length. For 12 times 34 to
+//! polynomials of at most `L` digits each, `L` 4, 5 or 6 times a power of two, are multiplied modulo
+//! `x^L - i`. Coefficient `k + L` of the product is added to coefficient `k`, multiplied by
+//! `x^L = i`. So the low half of the product's coefficients is in the real parts, and the high half
+//! in the imaginary parts. Nothing is lost, and operands are not padded to twice their length. For 12 times 34 to
 //! the base 10, with `L` = 2: `(2 + x)(4 + 3 x)` = `8 + 10 x + 3 x^2`, and modulo `x^2 - i` that is
 //! `(8 + 3 i) + 10 x`.
 //!
@@ -35,6 +35,21 @@
 //! passes. A pass of radix 16 is four levels of the tree, one of radix 8 three. The last pass ends
 //! in products modulo `x^4 - z`, which take the place of two levels. See [`Plan`].
 //!
+//! # Odd factors
+//!
+//! Where `L` is 5 or 6 times a power of two, the first pass has radix `R` = 10 or 12:
+//! `x^Rm - z` is the product of the `x^m - w e(r/R)` with `w^R = z`, for `r < R`. With
+//! `a_0 .. a_(R-1)` the parts of `m` coefficients of a polynomial, the residues are
+//!
+//! ```text
+//! sum over k of  a_k w^k e(k r / R)        modulo x^m - w e(r/R),
+//! ```
+//!
+//! `R` multiplications by roots and a discrete Fourier transform of `R` values. Child `r` of such a
+//! node is in place `r`: there are no bits to reverse. All other passes are as above, and each thread
+//! still has 16 values in them. In the first pass `2 R` values belong to a thread, so that only 4/5
+//! or 2/3 of the threads take part.
+//!
 //! # Parts
 //!
 //! A polynomial modulo `x^L - i` splits into its residues modulo two, four or eight factors. These
@@ -52,7 +67,7 @@ pub mod ntt;
 mod roots;
 
 pub use bound::{error_bound, widest_digit};
-pub use roots::{fill_roots, root};
+pub use roots::{fill_roots, root, root_of};
 
 /// The bits of a digit in products at block level. Two digits make a limb.
 pub const DIGIT_BITS: u32 = 16;
@@ -60,11 +75,10 @@ pub const DIGIT_BITS: u32 = 16;
 /// The complex values that a thread has at a time.
 pub const VALUES: u32 = 16;
 
-/// The radix of the first pass, except in the shortest transform.
-pub const FIRST: u32 = 8;
-
 /// The values of [`Plan::lanes`] for which there are plans.
-pub const LANES: [u32; 7] = [16, 32, 64, 128, 256, 512, 1024];
+pub const LANES: [u32; 15] = [
+    16, 32, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024,
+];
 
 /// The number of roots, each a complex number, in the table of all plans.
 pub const ROOTS: usize = Plan::end(LANES.len()) as usize;
@@ -76,7 +90,8 @@ pub struct Plan {
     pub lanes: u32,
     /// The parts that are transformed one after the other.
     pub parts: u32,
-    /// The radix of the first pass: 8, or 16 where only the last one follows.
+    /// The radix of the first pass: 8; 10 or 12 where the length has a factor 5 or 3; or 16
+    /// where only the last pass follows.
     pub first: u32,
     /// The radix of the pass between the first and the last: 8 or 16, or 1 where there is none.
     pub middle: u32,
@@ -92,20 +107,28 @@ pub struct Plan {
 impl Plan {
     /// Makes the plan for one of [`LANES`].
     pub const fn of(lanes: u32) -> Plan {
-        let (parts, middle, last, blocks) = match lanes {
-            16 => (1, 1, 16, 12),
-            32 => (1, 8, 8, 12),
-            64 => (1, 16, 8, 6),
-            128 => (1, 16, 16, 3),
-            256 => (2, 16, 16, 3),
-            512 => (4, 16, 16, 3),
-            1024 => (8, 16, 16, 3),
-            _ => panic!("a product is by 16, 32, 64, 128, 256, 512 or 1024 lanes"),
+        let (parts, [first, middle, last], blocks) = match lanes {
+            16 => (1, [16, 1, 16], 12),
+            32 => (1, [8, 8, 8], 12),
+            64 => (1, [8, 16, 8], 6),
+            80 => (1, [10, 16, 8], 4),
+            96 => (1, [12, 16, 8], 4),
+            128 => (1, [8, 16, 16], 3),
+            160 => (1, [10, 16, 16], 2),
+            192 => (1, [12, 16, 16], 2),
+            256 => (2, [8, 16, 16], 3),
+            320 => (2, [10, 16, 16], 2),
+            384 => (2, [12, 16, 16], 2),
+            512 => (4, [8, 16, 16], 3),
+            640 => (4, [10, 16, 16], 2),
+            768 => (4, [12, 16, 16], 2),
+            1024 => (8, [8, 16, 16], 3),
+            _ => panic!("a product is by one of `LANES`"),
         };
         Plan {
             lanes,
             parts,
-            first: if middle == 1 { 16 } else { FIRST },
+            first,
             middle,
             last,
             // `error_bound` proves longer transforms exact for balanced digits only.
@@ -115,13 +138,14 @@ impl Plan {
     }
 
     /// The threads that share a number.
-    const fn sharers(&self) -> u32 {
+    pub const fn sharers(&self) -> u32 {
         self.lanes / self.parts
     }
 
-    /// The threads of a block: at least a warp, which may have [several numbers](Self::numbers).
+    /// The threads of a block: whole warps. A warp may have [several numbers](Self::numbers), and the
+    /// last one threads that no number has.
     pub const fn threads(&self) -> u32 {
-        self.sharers() * self.numbers()
+        (self.sharers() * self.numbers()).next_multiple_of(32)
     }
 
     /// The numbers that a block has at a time.
@@ -184,21 +208,27 @@ impl Plan {
     }
 
     /// The bytes of shared memory that a block takes. A product takes both operands. A square takes
-    /// one operand, the sums, two limbs for each of at most four warps, and one place. Where a
-    /// block has several numbers, it holds one operand of each at a time.
+    /// one operand, the sums, two limbs for each warp, and one place. Where a block has several
+    /// numbers, it holds one operand of each at a time.
     pub const fn shared_bytes(&self, is_square: bool) -> u32 {
         match (self.numbers(), is_square) {
-            (1, true) => self.links_at() + 32 + 16,
+            (1, true) => self.links_at() + (self.threads() / 4).next_multiple_of(16) + 16,
             (1, false) => 2 * self.buffer_bytes(),
             (numbers, _) => numbers * self.buffer_bytes(),
         }
     }
 
+    /// The odd factor of the length: 1, 3 or 5.
+    pub const fn odd(&self) -> u32 {
+        self.first >> self.first.trailing_zeros()
+    }
+
     /// The number of roots for each node of pass `pass` on the way forward. Where there is one
-    /// part, the first pass takes none from the table, as its roots are constants.
+    /// part, the first pass takes none from the table, as its roots are constants. Those of an odd
+    /// factor are the conjugates of the roots on the way back.
     const fn forward_roots(&self, pass: usize) -> u32 {
         match pass {
-            0 if self.parts == 1 => 0,
+            0 if self.parts == 1 || self.odd() > 1 => 0,
             0 => self.first / 2,
             1 => self.middle / 2,
             _ if self.last == 16 => 3,
@@ -257,7 +287,11 @@ pub const fn squares(blocks: u32) -> u32 {
 
 /// The index of a number of lanes in [`LANES`].
 const fn index(lanes: u32) -> usize {
-    (lanes / LANES[0]).trailing_zeros() as usize
+    let mut index = 0;
+    while LANES[index] != lanes {
+        index += 1;
+    }
+    index
 }
 
 #[cfg(test)]
@@ -273,6 +307,8 @@ mod tests {
             assert_eq!(plan.forward_at(0), end);
             assert!(plan.forward_at(0) <= plan.forward_at(2));
             assert!(plan.forward_at(2) < plan.inverse_at(0));
+            assert_eq!(plan.length(), 16 * lanes);
+            assert_eq!(plan.part() % (2 * plan.first), 0);
             end = plan.inverse_at(2);
             // A block may have so much on an H200.
             assert!(plan.shared_bytes(false) <= 227 << 10);

@@ -26,12 +26,18 @@ pub const fn root(numerator: u64, log: u32) -> [f64; 2] {
     at(if log == 0 { 0 } else { numerator << (64 - log) })
 }
 
-/// The point at `numerator / (3 2^log)` turns, as near as [`root`]'s: the angle is off by
-/// another `pi` units of 2^-64.
-pub(super) const fn root_of_thirds(numerator: u64, log: u32) -> [f64; 2] {
-    let numerator = (numerator % (3 << log)) as u128;
-    let half = 3 << log >> 1;
-    at((((numerator << 64) + half) / (3 << log)) as u64)
+/// The point at `numerator / denominator` turns, as near as [`root`]'s: the angle is off by another
+/// `pi` units of 2^-64.
+///
+/// ```
+/// use bigint_core::transform::{root, root_of};
+/// assert_eq!(root_of(7, 28), root(1, 2));
+/// assert!((root_of(1, 3)[0] + 0.5).abs() < 1e-15);
+/// ```
+pub const fn root_of(numerator: u64, denominator: u64) -> [f64; 2] {
+    let (numerator, denominator) = (numerator % denominator, denominator as u128);
+    let turn = (((numerator as u128) << 64) + denominator / 2) / denominator;
+    at(turn as u64)
 }
 
 /// The point at `turn` turns, in units of 2^-64. The upper two bits are the quadrant.
@@ -79,62 +85,85 @@ const fn cosine_and_sine(angle: u64) -> [f64; 2] {
 /// Fills the table of the roots of all plans. It has [`ROOTS`](super::ROOTS) entries, each
 /// `[re, im]`.
 ///
-/// Node `b` at depth `d` stands for `x^m - e(t)` with `t = (1 + 4 r) / 2^(d+2)`. Its forward
-/// roots are that of its own split, `e(t/2)`, and those of the splits below it that do not
-/// follow by a multiplication by `i`: `e(t/4)`, then `e(t/8)` and `e(t/8 + 1/8)`, then
-/// `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, a pass of radix `R` multiplies value
-/// `k` by `e(-k t / R)`. In the last pass, two levels that end in products modulo `x^4 - z`
-/// take `e(t/2)`, `e(t/4)` and `e(3 t / 4)`; one level takes `e(t/2)`.
+/// A node of a pass with `n` nodes stands for `x^m - e(t)` with `t = (1/4 + r) / n`
+/// ([`place`] has its `r`). Its forward roots are that of its own split, `e(t/2)`, and those of the
+/// splits below it that do not follow by a multiplication by `i`: `e(t/4)`, then `e(t/8)` and
+/// `e(t/8 + 1/8)`, then `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, a pass of radix `R`
+/// multiplies value `k` by `e(-k t / R)`. In the last pass, two levels that end in products modulo
+/// `x^4 - z` take `e(t/2)`, `e(t/4)` and `e(3 t / 4)`; one level takes `e(t/2)`.
 pub fn fill_roots(table: &mut [[f64; 2]]) {
     for lanes in LANES {
         let plan = Plan::of(lanes);
         for (pass, radix) in [plan.first, plan.middle].into_iter().enumerate() {
-            let inverse = |depth, t, j| inverse_root(radix, depth, t, j);
-            let (nodes, roots) = (plan.nodes(pass), plan.forward_roots(pass));
-            let at = plan.forward_at(pass) as usize;
-            fill(&mut table[at..], nodes, roots, forward_root);
-            let at = plan.inverse_at(pass) as usize;
-            fill(&mut table[at..], nodes, plan.inverse_roots(pass), inverse);
+            let inverse = |nodes, t, j| inverse_root(radix, nodes, t, j);
+            let (roots, at) = (plan.forward_roots(pass), plan.forward_at(pass));
+            fill(&mut table[at as usize..], &plan, pass, roots, forward_root);
+            let (roots, at) = (plan.inverse_roots(pass), plan.inverse_at(pass));
+            fill(&mut table[at as usize..], &plan, pass, roots, inverse);
         }
-        let last = |depth: u32, t: u64, j: u32| match j {
-            0 => root(t, depth + 3),
-            _ => root(t * u64::from(2 * j - 1), depth + 4),
+        let last = |nodes: u64, t: u64, j: u32| match j {
+            0 => root_of(t, 8 * nodes),
+            _ => root_of(t * u64::from(2 * j - 1), 16 * nodes),
         };
-        let at = plan.forward_at(2) as usize;
-        fill(&mut table[at..], plan.nodes(2), plan.forward_roots(2), last);
+        let (roots, at) = (plan.forward_roots(2), plan.forward_at(2));
+        fill(&mut table[at as usize..], &plan, 2, roots, last);
     }
 }
 
-/// Forward root `j` of a node `x^m - e(t / 2^(depth + 2))`.
-const fn forward_root(depth: u32, t: u64, j: u32) -> [f64; 2] {
+/// Forward root `j` of a node `x^m - e(t / (4 nodes))`.
+const fn forward_root(nodes: u64, t: u64, j: u32) -> [f64; 2] {
+    let turn = 4 * nodes;
     match j {
-        0 => root(t, depth + 3),
-        1 => root(t, depth + 4),
-        2 | 3 => root(t + ((j as u64 - 2) << (depth + 2)), depth + 5),
+        0 => root_of(t, 2 * turn),
+        1 => root_of(t, 4 * turn),
+        2 | 3 => root_of(t + (j as u64 - 2) * turn, 8 * turn),
         _ => {
-            let sixteenths = [0_u64, 2, 1, 3][j as usize - 4];
-            root(t + (sixteenths << (depth + 2)), depth + 6)
+            let sixteenths = [0, 2, 1, 3][j as usize - 4];
+            root_of(t + sixteenths * turn, 16 * turn)
         }
     }
 }
 
 /// The factor of value `j + 1` in a pass of radix `radix` on the way back to a node
-/// `x^m - e(t / 2^(depth + 2))`.
-const fn inverse_root(radix: u32, depth: u32, t: u64, j: u32) -> [f64; 2] {
-    let [re, im] = root(t * (j as u64 + 1), depth + 2 + radix.trailing_zeros());
+/// `x^m - e(t / (4 nodes))`.
+const fn inverse_root(radix: u32, nodes: u64, t: u64, j: u32) -> [f64; 2] {
+    let [re, im] = root_of(t * (j as u64 + 1), 4 * nodes * radix as u64);
     [re, -im]
 }
 
-/// Fills places `j nodes + b` with root `j` of node `b`, which is `of(d, 1 + 4 r, j)`.
-fn fill(table: &mut [[f64; 2]], nodes: u32, roots: u32, of: impl Fn(u32, u64, u32) -> [f64; 2]) {
-    let depth = nodes.trailing_zeros();
+/// Fills places `j n + b` with root `j` of node `b` of the `n` nodes of pass `pass`, which is
+/// `of(n, 1 + 4 r, j)`.
+fn fill(
+    table: &mut [[f64; 2]],
+    plan: &Plan,
+    pass: usize,
+    roots: u32,
+    of: impl Fn(u64, u64, u32) -> [f64; 2],
+) {
+    let nodes = plan.nodes(pass);
     for j in 0..roots {
         for b in 0..nodes {
-            // The index of the tree's root has no bits to reverse.
-            let r = b.reverse_bits().checked_shr(32 - depth).unwrap_or(0);
-            table[(j * nodes + b) as usize] = of(depth, 1 + 4 * u64::from(r), j);
+            let t = 1 + 4 * u64::from(place(plan, pass, b));
+            table[(j * nodes + b) as usize] = of(u64::from(nodes), t, j);
         }
     }
+}
+
+/// The place `r` among the points of the unit circle of node `node` of pass `pass`. Child `c` of place
+/// `r` among `n` has place `r + n c`; children of a radix that is a power of two stand in the order of
+/// their index with its bits reversed.
+fn place(plan: &Plan, pass: usize, node: u32) -> u32 {
+    let above = &[plan.parts, plan.first, plan.middle][..=pass];
+    let step = |(r, node): (u32, u32), radix: &u32| {
+        let index = node % radix;
+        let child = match radix.is_power_of_two() {
+            // Radix 1 has no bits to reverse.
+            true => index.reverse_bits().checked_shr(32 - radix.ilog2()),
+            false => Some(index),
+        };
+        (child.unwrap_or(0) + radix * r, node / radix)
+    };
+    above.iter().rev().fold((0, node), step).0
 }
 
 #[cfg(test)]
@@ -159,15 +188,45 @@ mod tests {
     }
 
     #[test]
-    fn roots_of_thirds_are_those_of_the_library_but_for_a_unit() {
-        for log in [1, 5, 12] {
-            for numerator in 0..3 << log {
-                let [re, im] = root_of_thirds(numerator, log);
-                let angle = TAU * numerator as f64 / (3_u64 << log) as f64;
-                assert!((re - angle.cos()).abs() < 2e-15, "{numerator}/3 2^{log}");
-                assert!((im - angle.sin()).abs() < 2e-15, "{numerator}/3 2^{log}");
-                if numerator % 3 == 0 {
-                    assert_eq!([re, im], root(numerator / 3, log));
+    fn roots_of_any_order_are_those_of_the_library_but_for_a_unit() {
+        for odd in [3, 5, 7] {
+            for log in [1, 5, 12] {
+                let denominator = odd << log;
+                for numerator in 0..denominator {
+                    let [re, im] = root_of(numerator, denominator);
+                    let angle = TAU * numerator as f64 / denominator as f64;
+                    assert!(
+                        (re - angle.cos()).abs() < 2e-15,
+                        "{numerator}/{denominator}"
+                    );
+                    assert!(
+                        (im - angle.sin()).abs() < 2e-15,
+                        "{numerator}/{denominator}"
+                    );
+                    if numerator % odd == 0 {
+                        assert_eq!([re, im], root(numerator / odd, log));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Each node of a pass stands for a point of its own, and the points of all are those of
+    /// `x^n - i`.
+    #[test]
+    fn nodes_have_all_places_and_children_are_roots_of_their_parent() {
+        for plan in LANES.map(Plan::of) {
+            for pass in 0..3 {
+                let nodes = plan.nodes(pass);
+                let mut is_taken = std::vec![false; nodes as usize];
+                for node in 0..nodes {
+                    let r = place(&plan, pass, node);
+                    assert!(!std::mem::replace(&mut is_taken[r as usize], true));
+                    if pass > 0 {
+                        let radix = [plan.first, plan.middle][pass - 1];
+                        let parent = place(&plan, pass - 1, node / radix);
+                        assert_eq!(r % (nodes / radix), parent);
+                    }
                 }
             }
         }

@@ -303,7 +303,7 @@ pub struct FewTuning {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
-    /// The number of lanes: a power of two from 16 to 1024.
+    /// The number of lanes: one of [`LANES`](bigint_core::transform::LANES).
     pub lanes: u32,
     /// The time of one product.
     pub nanoseconds: f64,

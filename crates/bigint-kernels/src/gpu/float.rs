@@ -42,7 +42,7 @@ pub fn signed(x: i32) -> f64 {
 }
 
 /// The whole number nearest to `x scale`, ties to even, in two's complement, plus
-/// [`NEAREST_OFFSET`]. The product is below 2^51 in size, and `scale` is a power of two.
+/// [`NEAREST_OFFSET`]. The product is below 2^51 in size. It is rounded once.
 #[inline(always)]
 pub fn nearest(x: f64, scale: f64) -> u64 {
     multiply_add(x, scale, f64::from_bits(NEAREST_OFFSET)).to_bits()

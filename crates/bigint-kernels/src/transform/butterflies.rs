@@ -5,7 +5,7 @@
 //! `k` of those `log2 R` levels below, in the order of the tree and not of the angles.
 
 use super::complex::{Complex, butterfly, sum_and_difference, sum_and_difference_turned};
-use bigint_core::transform::root;
+use super::odd::{self, quarter};
 
 /// Half the square root of 2.
 pub const HALF_SQRT_2: f64 = core::f64::consts::FRAC_1_SQRT_2;
@@ -17,18 +17,6 @@ pub const SIXTEENTH: (f64, f64) = (0.923_879_532_511_286_8, 0.382_683_432_365_08
 pub const THIRTY_SECOND: (f64, f64) = (0.980_785_280_403_230_4, 0.195_090_322_016_128_28);
 /// The cosine and the sine of 3/32 of a turn.
 pub const THREE_THIRTY_SECONDS: (f64, f64) = (0.831_469_612_302_545_2, 0.555_570_233_019_602_2);
-
-/// The points of the unit circle at 0 to 15 64ths of a turn.
-const SIXTY_FOURTHS: [Complex; 16] = {
-    let mut points = [Complex::ZERO; 16];
-    let mut k = 0;
-    while k < 16 {
-        let [re, im] = root(k as u64, 6);
-        points[k] = Complex::new(re, im);
-        k += 1;
-    }
-    points
-};
 
 /// Goes `log2 R` levels down, with 2 to 16 values, by the roots of
 /// [`fill_roots`](bigint_core::transform::fill_roots). A butterfly takes six fused operations.
@@ -107,11 +95,20 @@ fn merge<const N: usize>(v: &mut [Complex; N], i: usize, j: usize, w: Complex) {
     v[j] = v[j].times(w.conjugate());
 }
 
-/// Goes the first levels down from `x^Rm - i`, where `R` is 8 or 16, with real values. All roots
-/// are constants.
+/// Goes the first levels down from `x^Rm - i`, where `R` is 8, 10, 12 or 16, with real values. All
+/// roots are constants.
 #[inline(always)]
 pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
     let mut v = [Complex::ZERO; R];
+    if !R.is_power_of_two() {
+        let points = const { quarter::<R>() };
+        let mut k = 0;
+        while k < R {
+            v[k] = Complex::new(x[k] * points[k].re, x[k] * points[k].im);
+            k += 1;
+        }
+        return odd::transform(v, false);
+    }
     let mut k = 0;
     while k < R / 2 {
         let b = HALF_SQRT_2 * x[k + R / 2];
@@ -119,7 +116,7 @@ pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
         v[k + R / 2] = Complex::new(x[k] - b, -b);
         k += 1;
     }
-    const P: [Complex; 16] = SIXTY_FOURTHS;
+    const P: [Complex; 16] = quarter();
     let roots = [P[8], P[4], P[2], P[10], P[1], P[9], P[5], P[13]];
     down_further(&mut v, &roots);
     v
@@ -161,14 +158,18 @@ pub fn up<const R: usize>(v: &mut [Complex; R]) {
     }
 }
 
-/// Goes [`up`] to the root of the tree, `x^Rm - i`, where `R` is 8 or 16, and multiplies by the
-/// roots that follow.
+/// Goes [`up`] to the root of the tree, `x^Rm - i`, where `R` is 8, 10, 12 or 16, and multiplies
+/// by the roots that follow.
 #[inline(always)]
 pub fn up_to_the_root<const R: usize>(mut v: [Complex; R]) -> [Complex; R] {
-    up(&mut v);
+    match R.is_power_of_two() {
+        true => up(&mut v),
+        false => v = odd::transform(v, true),
+    }
+    let points = const { quarter::<R>() };
     let mut k = 1;
     while k < R {
-        v[k] = v[k].times(SIXTY_FOURTHS[16 / R * k].conjugate());
+        v[k] = v[k].times(points[k].conjugate());
         k += 1;
     }
     v

@@ -7,4 +7,5 @@ pub mod carries;
 pub mod complex;
 pub mod digits;
 pub mod exchange;
+pub mod odd;
 pub mod primes;

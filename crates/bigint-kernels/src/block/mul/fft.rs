@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! pass       values of a thread, k < R                            shared memory
-//! first      digits 2t + k L/8, and 2t+1 + k L/8: a limb for      written
-//!            each k, real, radix 8
+//! first      digits 2t + k L/R, and 2t+1 + k L/R: a limb for      written
+//!            each k, real, radix 8, 10 or 12
 //! middle     c + k m/R of a node of m values, radix 8 or 16       read, written in place
 //! last       8 or 16 neighbours: one or two levels down,          both operands' read,
 //!            products modulo x^4 - z, and up again                the product's written
@@ -19,6 +19,9 @@
 //!
 //! There are `L` sums for `2 L` coefficients. Real parts are coefficients `0 .. L`, imaginary parts
 //! `L .. 2 L`.
+//!
+//! In a first pass of radix 10 or 12 only the lowest `L / 2R` threads have values. Where `T` is not a
+//! multiple of 32, the last warp has threads that have none at all, and whose limbs are zero.
 //!
 //! With several parts (module `parts`), operands have as many times more limbs.
 //!
@@ -49,18 +52,28 @@ use crate::transform::carries::{self, CHUNK};
 use crate::transform::complex::Complex;
 use crate::transform::digits;
 use crate::transform::exchange::Exchange;
+use crate::transform::odd;
 use bigint_core::Limb;
-use bigint_core::transform::{FIRST, Plan};
+use bigint_core::transform::Plan;
 
-/// `r = a * b`, cut or zero-extended to the width of `r`.
+/// `r = a * b`, cut or zero-extended to the width of `r`, by the plan for `LANES`, which has so many
+/// threads and parts, and a first pass of radix `FIRST`.
 #[inline(always)]
-pub fn product<const THREADS: u32, const PARTS: usize, S: Stride>(work: Work<THREADS, S>) {
+pub fn product<
+    const LANES: u32,
+    const THREADS: u32,
+    const PARTS: usize,
+    const FIRST: usize,
+    S: Stride,
+>(
+    work: Work<THREADS, S>,
+) {
     let team = work.team;
-    let transform = Transform::<THREADS, PARTS>::new(team, work.roots, work.is_square);
-    let limbs = Transform::<THREADS, PARTS>::LIMBS;
+    let transform =
+        Transform::<LANES, THREADS, PARTS, FIRST>::new(team, work.roots, work.is_square);
     by_pieces(
         work,
-        limbs,
+        const { Plan::of(LANES).limbs() },
         (team.thread(), THREADS),
         #[inline(always)]
         |window, earlier, a, b, has_carry| {
@@ -132,7 +145,7 @@ fn by_pieces<const THREADS: u32, S: Stride>(
 
 /// The block's threads, roots and shared memory for transforms.
 #[derive(Clone, Copy)]
-struct Transform<const THREADS: u32, const PARTS: usize> {
+struct Transform<const LANES: u32, const THREADS: u32, const PARTS: usize, const FIRST: usize> {
     team: Team<THREADS>,
     roots: Roots,
     is_square: bool,
@@ -146,12 +159,25 @@ struct Transform<const THREADS: u32, const PARTS: usize> {
     kept_carries: Stretch,
 }
 
-impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
-    const PLAN: Plan = Plan::of(THREADS * PARTS as u32);
+impl<const LANES: u32, const THREADS: u32, const PARTS: usize, const FIRST: usize>
+    Transform<LANES, THREADS, PARTS, FIRST>
+{
+    const PLAN: Plan = {
+        let plan = Plan::of(LANES);
+        assert!(plan.threads() == THREADS);
+        assert!(plan.parts == PARTS as u32 && plan.first == FIRST as u32);
+        plan
+    };
     const LENGTH: u32 = Self::PLAN.length();
     /// The values of a part, which are also the limbs of a round.
     const PART: u32 = Self::PLAN.part();
     const LIMBS: u32 = Self::PLAN.limbs();
+    /// The threads that have values, 16 each, in all passes but the first.
+    const SHARERS: u32 = Self::PLAN.sharers();
+    /// The distance of a thread's values in the first pass.
+    const APART: u32 = Self::PART / FIRST as u32;
+    /// The threads that have values in the first pass, two columns of them each.
+    const COLUMNS: u32 = Self::APART / 2;
     const NODES: [u32; 3] = [
         Self::PLAN.nodes(0),
         Self::PLAN.nodes(1),
@@ -201,16 +227,30 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         if PARTS > 1 {
             return self.by_parts(a, b, release);
         }
-        let a = self.own_limbs(a);
-        if !self.is_square {
-            let b = self.own_limbs(b);
-            self.spread(b, self.y);
+        if self.has_columns() {
+            let a = self.own_limbs(a);
+            if !self.is_square {
+                let b = self.own_limbs(b);
+                self.spread(b, self.y);
+            }
+            self.spread(a, self.x);
         }
-        self.spread(a, self.x);
         self.team.sync();
         self.multiply(0);
         self.sums();
         release(0);
+    }
+
+    /// Whether the thread has values in the first pass.
+    #[inline(always)]
+    fn has_columns(self) -> bool {
+        Self::COLUMNS == THREADS || self.team.thread() < Self::COLUMNS
+    }
+
+    /// Whether the thread has values in the passes after the first.
+    #[inline(always)]
+    fn has_values(self) -> bool {
+        Self::SHARERS == THREADS || self.team.thread() < Self::SHARERS
     }
 
     /// The passes of a part between the first one down and the first one up. They leave the product
@@ -243,6 +283,9 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             #[inline(always)]
             |g| {
                 let group = self.neighbours::<R>(g);
+                if Self::SHARERS != THREADS && group >= Self::PART / R as u32 {
+                    return;
+                }
                 let roots = self.last_roots::<R>(part * (Self::PART / R as u32) + group);
                 let at = R as u32 * group;
                 let mut values = self.x.get::<R>(at, 1);
@@ -260,35 +303,42 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
 
     /// The limbs of a number in one part that the calling thread cuts into digits.
     #[inline(always)]
-    fn own_limbs(self, a: Number<impl Stride>) -> [Limb; 8] {
+    fn own_limbs(self, a: Number<impl Stride>) -> [Limb; FIRST] {
         let own = a.part(self.team.thread(), u32::MAX).settled();
-        [0, 1, 2, 3, 4, 5, 6, 7].map(
-            #[inline(always)]
-            |k| own.limb(k * THREADS),
-        )
+        let mut limbs = [0; FIRST];
+        let mut k = 0;
+        while k < FIRST {
+            limbs[k] = own.limb(k as u32 * Self::COLUMNS);
+            k += 1;
+        }
+        limbs
     }
 
     /// The first pass down of a number in one part: cuts limbs into digits, and leaves values in
     /// shared memory.
     #[inline(always)]
-    fn spread(self, limbs: [Limb; 8], to: Exchange) {
+    fn spread(self, limbs: [Limb; FIRST], to: Exchange) {
         let thread = self.team.thread();
-        // (There is no loop, as one that is not unrolled would keep digits in memory.)
-        let d = |k: usize| digits::plain(limbs[k]);
-        let [d0, d1, d2, d3] = [d(0), d(1), d(2), d(3)];
-        let [d4, d5, d6, d7] = [d(4), d(5), d(6), d(7)];
-        let of = |i: usize| [d0[i], d1[i], d2[i], d3[i], d4[i], d5[i], d6[i], d7[i]];
-        to.set(2 * thread, 2 * THREADS, &down_from_the_root(of(0)));
-        to.set(2 * thread + 1, 2 * THREADS, &down_from_the_root(of(1)));
+        let (mut lower, mut upper) = ([0.0; FIRST], [0.0; FIRST]);
+        let mut k = 0;
+        while k < FIRST {
+            [lower[k], upper[k]] = digits::plain(limbs[k]);
+            k += 1;
+        }
+        to.set(2 * thread, Self::APART, &down_from_the_root(lower));
+        to.set(2 * thread + 1, Self::APART, &down_from_the_root(upper));
     }
 
     /// The middle pass down, of one operand or two.
     #[inline(always)]
     fn down<const R: usize>(self, part: u32) {
-        let apart = Self::PART / FIRST / R as u32;
+        let apart = Self::APART / R as u32;
         each_group::<R>(
             #[inline(always)]
             |g| {
+                if !self.has_values() {
+                    return;
+                }
                 let (node, at) = self.column::<R>(part, g);
                 let roots = self.roots_down::<R>(1, node);
                 down_in_place::<R>(self.x, at, apart, &roots);
@@ -302,10 +352,13 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     /// The middle pass up, of the product.
     #[inline(always)]
     fn up<const R: usize>(self, part: u32) {
-        let apart = Self::PART / FIRST / R as u32;
+        let apart = Self::APART / R as u32;
         each_group::<R>(
             #[inline(always)]
             |g| {
+                if !self.has_values() {
+                    return;
+                }
                 let (node, at) = self.column::<R>(part, g);
                 let mut values = self.x.get::<R>(at, apart);
                 self.up_from(1, node, &mut values);
@@ -317,24 +370,31 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     /// Pass `pass` up, of the values of a node.
     #[inline(always)]
     fn up_from<const R: usize>(self, pass: usize, node: u32, v: &mut [Complex; R]) {
-        up(v);
+        match R.is_power_of_two() {
+            true => up(v),
+            false => *v = odd::transform(*v, true),
+        }
         let mut k = 1;
         while k < R {
-            let at = Self::UP_AT[pass] + (k as u32 - 1) * Self::NODES[pass];
-            v[k] = v[k].times(self.root(node, at));
+            v[k] = v[k].times(self.root_up(pass, node, k as u32));
             k += 1;
         }
+    }
+
+    /// The root by which pass `pass` up multiplies value `k` of a node.
+    #[inline(always)]
+    fn root_up(self, pass: usize, node: u32, k: u32) -> Complex {
+        self.root(node, Self::UP_AT[pass] + (k - 1) * Self::NODES[pass])
     }
 
     /// The node of the middle pass to which the thread's group `g` belongs, and the place of the
     /// group's first value.
     #[inline(always)]
     fn column<const R: usize>(self, part: u32, g: u32) -> (u32, u32) {
-        let values = Self::PART / FIRST;
-        let apart = values / R as u32;
+        let apart = Self::APART / R as u32;
         let q = self.group(g);
         let node = q / apart;
-        (part * FIRST + node, node * values + q % apart)
+        (part * FIRST as u32 + node, node * Self::APART + q % apart)
     }
 
     /// The index, among all groups of a pass, of the thread's group `g`.
@@ -386,20 +446,29 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
     /// limb.
     #[inline(always)]
     fn sums(self) {
+        if self.has_columns() {
+            self.set_sums_of_columns();
+        }
+        self.team.sync();
+    }
+
+    /// The first pass up, of the thread's two columns.
+    #[inline(always)]
+    fn set_sums_of_columns(self) {
         let thread = self.team.thread();
-        // 2^-l, for the l levels down to `x^4 - z`.
+        // All passes up are sums over the `L/4` leaves.
         let scale = const { 4.0 / Self::LENGTH as f64 };
-        let (mut low, mut high) = ([0; 8], [0; 8]);
-        let v = up_to_the_root(self.x.get::<8>(2 * thread, 2 * THREADS));
+        let (mut low, mut high) = ([0; FIRST], [0; FIRST]);
+        let v = up_to_the_root(self.x.get::<FIRST>(2 * thread, Self::APART));
         let mut k = 0;
-        while k < 8 {
+        while k < FIRST {
             low[k] = digits::lower(v[k].re, scale);
             high[k] = digits::lower(v[k].im, scale);
             k += 1;
         }
-        let v = up_to_the_root(self.x.get::<8>(2 * thread + 1, 2 * THREADS));
+        let v = up_to_the_root(self.x.get::<FIRST>(2 * thread + 1, Self::APART));
         let mut k = 0;
-        while k < 8 {
+        while k < FIRST {
             low[k] = low[k].wrapping_add(digits::upper(v[k].re, scale));
             high[k] = high[k].wrapping_add(digits::upper(v[k].im, scale));
             k += 1;
@@ -407,15 +476,20 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         if thread == 0 {
             low[0] += digits::TELESCOPED;
         }
-        let sums = self.y.memory();
         let mut k = 0;
-        while k < 8 {
-            let at = k as u32 * THREADS;
-            sums.set_word(sum_at(thread) + sum_at(at), low[k]);
-            sums.set_word(sum_at(thread) + sum_at(at + Self::LIMBS), high[k]);
+        while k < FIRST {
+            self.set_sums(k as u32, [low[k], high[k]]);
             k += 1;
         }
-        self.team.sync();
+    }
+
+    /// Sets sum `k` of the thread in each half of a round, that of the lower half first.
+    #[inline(always)]
+    fn set_sums(self, k: u32, [lower, upper]: [u64; 2]) {
+        let sums = self.y.memory();
+        let first = sum_at(self.team.thread());
+        sums.set_word(first + sum_at(k * Self::COLUMNS), lower);
+        sums.set_word(first + sum_at((FIRST as u32 + k) * Self::COLUMNS), upper);
     }
 
     /// Turns the sums of a round into limbs of the result.
@@ -445,14 +519,22 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         };
         let (limbs, over) = carries::release(team, team.warp(), links, |i| {
             let more = if i == 0 { carry } else { 0 };
-            sums.word(sum_at(at) + i) + u64::from(before[i as usize]) + more
+            match self.has_values() {
+                true => sums.word(sum_at(at) + i) + u64::from(before[i as usize]) + more,
+                false => 0,
+            }
         });
         let warp = team.warp();
         let first = CHUNK as u32 * (thread - warp.lane());
         let own = sums.from_word(sum_at(first));
-        let window = window.part(round * Self::PART + first, u32::MAX);
+        // Threads that have no values have no limbs.
+        let end = match Self::SHARERS == THREADS {
+            true => u32::MAX,
+            false => (round + 1) * Self::PART,
+        };
+        let window = window.part(round * Self::PART + first, end);
         set_side_by_side(warp, own, window, limbs);
-        if thread == THREADS - 1 {
+        if thread == Self::SHARERS - 1 {
             match round == PARTS as u32 - 1 {
                 true => {
                     let carry = over.wrapping_sub(digits::TELESCOPED as Limb);

@@ -1,12 +1,13 @@
 //! Transforms in `P` parts, which are computed one after the other in the same shared memory.
 //!
-//! There are `T` threads, and a part has `m = 16 T` values. Thread `t` has these in each pass:
+//! There are `T` threads, and a part has `m = 16 T` values. With a first pass of radix `R`, thread `t` has
+//! these in each pass:
 //!
 //! ```text
-//! first      coefficients 2t + k m/8 and 2t+1 + k m/8 of the part, each made of P digits m apart:
-//!            limbs t + k T + j 8 T, j < P
+//! first      coefficients 2t + k m/R and 2t+1 + k m/R of the part, each made of P digits m apart:
+//!            limbs t + k m/2R + j m/2, j < P
 //! ...        as of one part
-//! first up   coefficients 2t + k m/8 and 2t+1 + k m/8 of the part, which stay with the thread
+//! first up   coefficients 2t + k m/R and 2t+1 + k m/R of the part, which stay with the thread
 //! ```
 //!
 //! The values of the last part stay in shared memory, those of the others in the thread's local
@@ -16,7 +17,7 @@
 //! Cost: that of one part for each part, and `4 P` operations in FP64 for each digit; `P` passes
 //! over both operands.
 
-use super::{Transform, sum_at};
+use super::Transform;
 use crate::gpu::local::Places;
 use crate::gpu::memory::{Number, Stride};
 use crate::transform::butterflies::{
@@ -25,21 +26,26 @@ use crate::transform::butterflies::{
 use crate::transform::complex::Complex;
 use crate::transform::digits;
 use crate::transform::exchange::Exchange;
+use crate::transform::odd;
 use bigint_core::Limb;
 
-impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
+impl<const LANES: u32, const THREADS: u32, const PARTS: usize, const FIRST: usize>
+    Transform<LANES, THREADS, PARTS, FIRST>
+{
     /// Computes a product. `release` turns the sums of a round into limbs.
     #[inline(always)]
     pub(super) fn by_parts<S: Stride>(self, a: Number<S>, b: Number<S>, release: impl Fn(u32)) {
         let Transform { team, x, y, .. } = self;
-        let mut kept = [const { Places::<16>::new() }; PARTS];
+        let mut kept = [const { [const { Places::<FIRST>::new() }; 2] }; PARTS];
         let mut part = 0;
         while part < PARTS {
             let mut is_first = true;
             // One text serves both operands.
             loop {
                 let (number, to) = if is_first { (a, x) } else { (b, y) };
-                self.spread_part(part as u32, number, to);
+                if self.has_columns() {
+                    self.spread_part(part as u32, number, to);
+                }
                 if self.is_square || !is_first {
                     break;
                 }
@@ -47,43 +53,14 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
             }
             team.sync();
             self.multiply(part as u32);
-            let mut column = 0;
-            while column < 2 {
-                let at = 2 * team.thread() + column;
-                let mut values = x.get::<8>(at, 2 * THREADS);
-                self.up_from(0, part as u32, &mut values);
-                if part == PARTS - 1 {
-                    x.set(at, 2 * THREADS, &values);
-                } else {
-                    let mut k = 0;
-                    while k < 8 {
-                        let pair = [values[k].re, values[k].im];
-                        kept[part].set_pair(2 * k as u32 + column, pair);
-                        k += 1;
-                    }
-                }
-                column += 1;
+            if self.has_columns() {
+                self.keep(part, &mut kept[part]);
             }
             team.sync();
             part += 1;
         }
-        if PARTS == 2 {
-            // (There is no loop, so that loads need not wait for sums.)
-            let kept = &mut kept;
-            self.add_up(kept, 0);
-            self.add_up(kept, 1);
-            self.add_up(kept, 2);
-            self.add_up(kept, 3);
-            self.add_up(kept, 4);
-            self.add_up(kept, 5);
-            self.add_up(kept, 6);
-            self.add_up(kept, 7);
-        } else {
-            let mut k = 0;
-            while k < 8 {
-                self.add_up(&mut kept, k);
-                k += 1;
-            }
+        if self.has_columns() {
+            self.add_up_all(&mut kept);
         }
         let mut round = 0;
         loop {
@@ -94,39 +71,72 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
                 break;
             }
             team.sync();
+            if self.has_columns() {
+                let mut k = 0;
+                while k < FIRST as u32 {
+                    self.set_sums(k, kept[round - 1][0].pair(k).map(f64::to_bits));
+                    k += 1;
+                }
+            }
+        }
+    }
+
+    /// The first pass up of a part, which leaves values in shared memory if the part is the last one, else
+    /// in memory of the thread's own.
+    #[inline(always)]
+    fn keep(self, part: usize, kept: &mut [Places<FIRST>; 2]) {
+        let mut column = 0;
+        while column < 2 {
+            let at = 2 * self.team.thread() + column as u32;
+            let mut values = self.x.get::<FIRST>(at, Self::APART);
+            self.up_from(0, part as u32, &mut values);
+            if part == PARTS - 1 {
+                self.x.set(at, Self::APART, &values);
+            } else {
+                let mut k = 0;
+                while k < FIRST {
+                    kept[column].set_pair(k as u32, [values[k].re, values[k].im]);
+                    k += 1;
+                }
+            }
+            column += 1;
+        }
+    }
+
+    /// Turns the values of all parts into sums.
+    #[inline(always)]
+    fn add_up_all(self, kept: &mut [[Places<FIRST>; 2]; PARTS]) {
+        if PARTS == 2 {
+            // Loads need not wait for sums.
+            each_value::<FIRST>(
+                #[inline(always)]
+                |k| self.add_up(kept, k),
+            );
+        } else {
             let mut k = 0;
-            while k < 8 {
-                self.set_sums(k, kept[round - 1].pair(k).map(f64::to_bits));
+            while k < FIRST as u32 {
+                self.add_up(kept, k);
                 k += 1;
             }
         }
     }
 
-    /// Sets sum `k` of the thread in each half of a round, that of the lower half first.
-    #[inline(always)]
-    fn set_sums(self, k: u32, [lower, upper]: [u64; 2]) {
-        let sums = self.y.memory();
-        let first = sum_at(self.team.thread());
-        sums.set_word(first + sum_at(k * THREADS), lower);
-        sums.set_word(first + sum_at((8 + k) * THREADS), upper);
-    }
-
     /// Turns values `k` of all parts into sums for limbs, two for each round. The sums of the first
     /// round are set; those of the others are kept.
     #[inline(always)]
-    fn add_up(self, kept: &mut [Places<16>; PARTS], k: u32) {
-        // 2^-l, for the l levels down to `x^4 - z`.
+    fn add_up(self, kept: &mut [[Places<FIRST>; 2]; PARTS], k: u32) {
+        // All passes up are sums over the `L/4` leaves.
         let scale = const { 4.0 / Self::LENGTH as f64 };
-        let joined = |column| {
+        let joined = |column: usize| {
             let mut values = [Complex::ZERO; PARTS];
             let mut part = 0;
             while part < PARTS - 1 {
-                let [re, im] = kept[part].pair(2 * k + column);
+                let [re, im] = kept[part][column].pair(k);
                 values[part] = Complex::new(re, im);
                 part += 1;
             }
-            let at = 2 * self.team.thread() + column + 2 * THREADS * k;
-            [values[part]] = self.x.get(at, 2 * THREADS);
+            let at = 2 * self.team.thread() + column as u32 + Self::APART * k;
+            [values[part]] = self.x.get(at, Self::APART);
             join(&mut values);
             values
         };
@@ -149,7 +159,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         while round < PARTS {
             // The sums take the place of values that are no longer needed.
             let sums = [sum(2 * round), sum(2 * round + 1)];
-            kept[round - 1].set_pair(k, sums.map(f64::from_bits));
+            kept[round - 1][0].set_pair(k, sums.map(f64::from_bits));
             round += 1;
         }
     }
@@ -160,21 +170,35 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         let thread = self.team.thread();
         let below = a.limb(thread.wrapping_sub(1));
         let own = a.part(thread, u32::MAX).settled();
-        let two = |k| self.two_coefficients(part, own, below, k);
-        // (There is no loop, as one that is not unrolled would keep values in memory.)
-        let [c0, c1, c2, c3] = [two(0), two(1), two(2), two(3)];
-        let [c4, c5, c6, c7] = [two(4), two(5), two(6), two(7)];
-        let roots = self.roots_down::<8>(0, part);
-        let column = |i: usize| {
-            let mut values = [c0[i], c1[i], c2[i], c3[i], c4[i], c5[i], c6[i], c7[i]];
-            down(&mut values, &roots);
-            to.set(2 * thread + i as u32, 2 * THREADS, &values);
-        };
-        column(0);
-        column(1);
+        let (mut lower, mut upper) = ([Complex::ZERO; FIRST], [Complex::ZERO; FIRST]);
+        each_value::<FIRST>(
+            #[inline(always)]
+            |k| {
+                let at = k as usize;
+                [lower[at], upper[at]] = self.two_coefficients(part, own, below, k);
+            },
+        );
+        self.down_from(part, &mut lower);
+        to.set(2 * thread, Self::APART, &lower);
+        self.down_from(part, &mut upper);
+        to.set(2 * thread + 1, Self::APART, &upper);
     }
 
-    /// Coefficients `2t + k m/8` and `2t+1 + k m/8` of a part. `own` begins at limb `t` of the
+    /// The first pass down, of values of a part.
+    #[inline(always)]
+    fn down_from(self, part: u32, v: &mut [Complex; FIRST]) {
+        if FIRST == 8 {
+            return down(v, &self.roots_down::<8>(0, part));
+        }
+        let mut k = 1;
+        while k < FIRST {
+            v[k] = v[k].times(self.root_up(0, part, k as u32).conjugate());
+            k += 1;
+        }
+        *v = odd::transform(*v, false);
+    }
+
+    /// Coefficients `2t + k m/R` and `2t+1 + k m/R` of a part. `own` begins at limb `t` of the
     /// operand, and `below` is the limb below that.
     #[inline(always)]
     fn two_coefficients(
@@ -184,7 +208,7 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         below: Limb,
         k: u32,
     ) -> [Complex; 2] {
-        let d = |j: u32| self.digits(own, below, k + 8 * j);
+        let d = |j: u32| self.digits(own, below, k + FIRST as u32 * j);
         match PARTS {
             2 => each_half(d(0), d(1), part == 1),
             4 => {
@@ -212,19 +236,41 @@ impl<const THREADS: u32, const PARTS: usize> Transform<THREADS, PARTS> {
         }
     }
 
-    /// The two digits of the operand's limb `t + k T`.
+    /// The two digits of the operand's limb `t + k m/2R`.
     #[inline(always)]
     fn digits(self, own: Number<impl Stride>, below: Limb, k: u32) -> [f64; 2] {
-        let limb = own.limb(k * THREADS);
+        let limb = own.limb(k * Self::COLUMNS);
         if !Self::PLAN.is_balanced {
             return digits::plain(limb);
         }
         let below = match k {
             0 => below,
-            _ => own.limb(k * THREADS - 1),
+            _ => own.limb(k * Self::COLUMNS - 1),
         };
-        let is_top = k == 8 * PARTS as u32 - 1 && self.team.thread() == THREADS - 1;
+        let is_top = k == (FIRST * PARTS) as u32 - 1 && self.team.thread() == Self::COLUMNS - 1;
         digits::balanced(limb, below, is_top)
+    }
+}
+
+/// Calls `work` for each of the `R` values, 8, 10 or 12, of a column. (There is no loop, as one that is
+/// not unrolled would keep values in memory.)
+#[inline(always)]
+fn each_value<const R: usize>(mut work: impl FnMut(u32)) {
+    work(0);
+    work(1);
+    work(2);
+    work(3);
+    work(4);
+    work(5);
+    work(6);
+    work(7);
+    if R > 8 {
+        work(8);
+        work(9);
+    }
+    if R > 10 {
+        work(10);
+        work(11);
     }
 }
 
