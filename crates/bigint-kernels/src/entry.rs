@@ -294,7 +294,7 @@ residue_systems! {
     "warpgroups_13" grid::pow_mod::warpgroups::<13, 3, 5, 8, 256>;
     "warpgroups_18" grid::pow_mod::warpgroups::<18, 3, 6, 8, 256>;
     "warpgroups_27" grid::pow_mod::warpgroups::<27, 3, 9, 8, 256>;
-    "warpgroups_36" grid::pow_mod::warpgroups::<36, 2, 18, 8, 256>;
+    "warpgroups_36" grid::pow_mod::warpgroups::<36, 1, 36, 8, 256>;
     "limbs" grid::pow_mod::limbs;
 }
 

@@ -380,7 +380,7 @@ fn scattered(i: u32) -> u32 {
 
 /// Half `i` of an operand that holds a pair; the whole operand if it does not.
 #[inline(always)]
-fn half<S: Stride>(is_pair: bool, x: Number<S>, i: u32) -> Number<S> {
+pub fn half<S: Stride>(is_pair: bool, x: Number<S>, i: u32) -> Number<S> {
     let lower = x.width().div_ceil(2);
     match (is_pair, i) {
         (false, _) => x,

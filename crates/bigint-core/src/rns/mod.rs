@@ -42,6 +42,9 @@
 //! **Launches**: [`RADIX`] makes `M^2 mod n` of each modulus, [`RESIDUES`] units of numbers, moduli and
 //! those squares, one of [`WARPS`] or [`WARPGROUPS`] the powers, by windows with a table that is read whole where time must tell
 //! nothing, and [`LIMBS`] limbs below the modulus.
+//!
+//! **Pairs of powers** `a^x b^y` share their squares, and have one table of all `a^i b^j` [Straus 1964]: a window costs
+//! one product, as that of a power does.
 
 mod fill;
 mod stages;
@@ -129,12 +132,15 @@ pub const WARPGROUPS: [Form; 7] = {
         form("rns_warpgroups_13", [13, 256, 3, 3]),
         form("rns_warpgroups_18", [18, 256, 3, 3]),
         form("rns_warpgroups_27", [27, 256, 3, 3]),
-        form("rns_warpgroups_36", [36, 256, 2, 3]),
+        form("rns_warpgroups_36", [36, 256, 1, 3]),
     ]
 };
 
-/// Bits of the widest window.
+/// Bits of the widest window of a power.
 const WIDEST_WINDOW: usize = 5;
+
+/// The fewest limbs of exponents that are worth windows of three bits of a pair, and 64 entries.
+const LEAST_OF_WIDE_PAIRS: usize = 10;
 
 /// Threads of a block of [`RESIDUES`].
 pub const THREADS: u32 = 256;
@@ -220,12 +226,16 @@ impl RnsPlan {
         forms[form]
     }
 
-    /// Bits of a window of an exponent of so many limbs, at least two.
-    pub const fn window(self, exponent: usize, scans: bool) -> u32 {
-        match scans {
-            true => self.form().window,
-            false => power_window(exponent, WIDEST_WINDOW) as u32,
-        }
+    /// Windows of exponents of so many limbs each, of a power or of the product of two.
+    pub const fn window(self, exponent: usize, scans: bool, bases: u32) -> Window {
+        let bits = match (scans, bases) {
+            (true, 1) => self.form().window,
+            (true, _) => 1,
+            (false, 1) => power_window(exponent, WIDEST_WINDOW) as u32,
+            (false, _) if exponent < LEAST_OF_WIDE_PAIRS => 2,
+            (false, _) => 3,
+        };
+        Window { bits, bases }
     }
 
     /// Numbers of a block of powers.
@@ -304,22 +314,52 @@ impl RnsPlan {
         }
     }
 
-    /// Limbs of scratch for so many numbers with so many moduli, one or as many: units, units of moduli twice,
-    /// tables, and two numbers of some limbs more for each.
-    pub const fn scratch(self, count: usize, moduli: usize, window: u32) -> [usize; 5] {
+    /// Limbs of scratch for so many numbers with so many moduli, one or as many: units of all bases, units of moduli
+    /// twice, tables, and two numbers of some limbs more for each.
+    pub const fn scratch(self, count: usize, moduli: usize, window: Window) -> [usize; 5] {
         let block = self.numbers_of_block() as usize;
         let tiles = (block / TILE as usize) * count.div_ceil(block);
         let units = 2 * self.tile() as usize;
         // Warpgroups have one more, which was chosen.
-        let entries = (1 << window) + self.warpgroups as usize;
+        let entries = (window.entries() + self.warpgroups) as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
-            units * tiles,
+            units * tiles * window.bases as usize,
             of_moduli,
             of_moduli,
             units * tiles * entries,
             2 * (self.width as usize + 1) * count,
         ]
+    }
+}
+
+/// The windows of exponents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct Window {
+    /// Bits of an exponent, after as many squares.
+    pub bits: u32,
+    /// Bases, each with an exponent: 1, or 2.
+    pub bases: u32,
+}
+
+impl Window {
+    /// Entries of a row of a table: the powers of the first base by one of the second's.
+    #[inline(always)]
+    pub const fn row(self) -> u32 {
+        1 << self.bits
+    }
+
+    /// Entries of a table, at least four: `a^i b^j` is entry `i + row() j`.
+    #[inline(always)]
+    pub const fn entries(self) -> u32 {
+        1 << (self.bits * self.bases)
+    }
+
+    /// Products that make a table: one for each entry, and one more for each that begins a row behind the second.
+    #[inline(always)]
+    pub const fn products(self) -> u32 {
+        self.entries() + (self.entries() >> self.bits).saturating_sub(2)
     }
 }
 
@@ -329,9 +369,9 @@ impl RnsPlan {
 pub struct RnsArguments {
     /// The powers.
     pub r: MatrixArgument,
-    /// The bases, no wider than moduli.
+    /// The bases, no wider than moduli. Two are the lower half of a number and the upper.
     pub a: MatrixArgument,
-    /// The exponents.
+    /// The exponents, or pairs of them.
     pub e: MatrixArgument,
     /// The moduli.
     pub m: MatrixArgument,
@@ -341,7 +381,7 @@ pub struct RnsArguments {
     pub scratch: [u64; 5],
     /// A limb, zero before: how often a modulus was found to be zero, or a multiple of a prime of the first base.
     pub refused: u64,
-    /// Windows of an exponent.
+    /// How many windows an exponent has.
     pub windows: u64,
     /// The plan for the moduli.
     pub plan: RnsPlan,
@@ -349,8 +389,8 @@ pub struct RnsArguments {
     pub count: u32,
     /// Moduli: 1, or as many.
     pub moduli: u32,
-    /// Bits of a window, at least two; where tables are read whole, those of [`RnsPlan::window`].
-    pub window: u32,
+    /// Where tables are read whole, that of [`RnsPlan::window`].
+    pub window: Window,
     /// 1 where tables are read whole, so that no address depends on exponents; else 0.
     pub scans: u32,
 }
@@ -365,8 +405,8 @@ impl RnsArguments {
             self.windows,
             pair(self.plan.width, self.plan.pairs),
             pair(self.plan.warpgroups, self.count),
-            pair(self.moduli, self.window),
-            pair(self.scans, 0),
+            pair(self.moduli, self.window.bits),
+            pair(self.window.bases, self.scans),
         ];
         let matrices = [self.r, self.a, self.e, self.m]
             .into_iter()
@@ -405,7 +445,7 @@ impl RnsArguments {
         let shared_bytes = self.plan.shared_bytes();
         [
             (RADIX, launch(of_moduli, NUMBERS_OF_BLOCK, 0)),
-            (RESIDUES, launch(tiles, THREADS, 0)),
+            (RESIDUES, launch(tiles * self.window.bases, THREADS, 0)),
             (entry, launch(of_powers, threads, shared_bytes)),
             (LIMBS, launch(blocks, NUMBERS_OF_BLOCK, 0)),
         ]

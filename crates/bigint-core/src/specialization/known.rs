@@ -239,7 +239,7 @@ impl Kernel {
                 home: home(self.operation, self.layout, arguments),
             }),
             Family::Limbwise | Family::ScanByLanes => Specialization::None,
-            Family::LongTransform | Family::None => Specialization::None,
+            Family::LongTransform | Family::PowerInResidues | Family::None => Specialization::None,
         }
     }
 

@@ -240,6 +240,13 @@ families! {
         /// Whether an entry of the table is picked by reading the whole table, in constant time.
         scans: bool = SCANS(18, 2),
     }
+    /// Powers in [residue number systems](crate::rns).
+    PowerInResidues {
+        /// The powers of which a product is computed.
+        bases: u32 = BASES(12, 2),
+        /// Whether the whole table is read for each window, in constant time.
+        scans: bool = SCANS(18, 2),
+    }
     /// Quotients and remainders, by a thread.
     Division {
         /// The registers that the thread has for the divisor, as a [`divisor_class`].

@@ -165,10 +165,10 @@ impl Cpu {
             (Operation::PowMod, WindowVartime | RnsVartime, &[a, e, m]) => {
                 montgomery::pow_mod::<false>(self, Results { r, s, flags }, [a, e, m])
             }
-            (Operation::PowPair, Auto, &[a, e, m]) => {
+            (Operation::PowPair, Auto | Rns, &[a, e, m]) => {
                 montgomery::pow_pair::<true>(self, r, [a, e, m])
             }
-            (Operation::PowPair, WindowVartime, &[a, e, m]) => {
+            (Operation::PowPair, WindowVartime | RnsVartime, &[a, e, m]) => {
                 montgomery::pow_pair::<false>(self, r, [a, e, m])
             }
             (Operation::PowFixed, Auto, &[t, e, m]) => {

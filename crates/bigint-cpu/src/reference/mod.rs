@@ -140,6 +140,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::PowMod, Rns | RnsVartime) => |w| w.flag = pow_mod::rns(w.r, w.a, w.b, w.c),
         (Operation::PowPair, Auto | Window) => |w| pow_pair::window(w.r, w.a, w.b, w.c),
         (Operation::PowPair, WindowVartime) => |w| pow_pair::window_vartime(w.r, w.a, w.b, w.c),
+        (Operation::PowPair, Rns | RnsVartime) => |w| pow_pair::rns(w.r, w.a, w.b, w.c),
         (Operation::PowFixed, Auto | Window) => |w| pow_fixed::window(w.r, w.a, w.b, w.c),
         (Operation::PowFixed, WindowVartime) => |w| pow_fixed::window_vartime(w.r, w.a, w.b, w.c),
         _ => return None,

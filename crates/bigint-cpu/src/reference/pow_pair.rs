@@ -28,6 +28,11 @@ pub fn window_vartime(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) {
     product(r, a, e, m, pow_mod::window_vartime);
 }
 
+/// Computes two powers in residue number systems. A device has one chain for both.
+pub fn rns(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb]) {
+    product(r, a, e, m, pow_mod::rns);
+}
+
 fn product<F>(r: &mut [Limb], a: &[Limb], e: &[Limb], m: &[Limb], power: F)
 where
     F: Fn(&mut [Limb], &[Limb], &[Limb], &[Limb]) -> Limb,

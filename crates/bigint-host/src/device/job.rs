@@ -278,7 +278,9 @@ pub(crate) fn modules(
         By::Residues(residues, ..) => {
             let powers = residues.plan.form().entry;
             let entries = [RADIX, RESIDUES, powers, LIMBS];
-            return entries.map(|entry| (entry, Specialization::None)).into();
+            return entries
+                .map(|entry| (entry, residues.specialization(entry)))
+                .into();
         }
         By::Transform(_) | By::Montgomery(_) => return Vec::new(),
     };

@@ -1,7 +1,9 @@
 //! The launches by which a device computes a job, as `plan` chose them.
 
 use crate::device::transform::Transform;
+use bigint_core::kernel::EntryPoint;
 use bigint_core::rns::RnsPlan;
+use bigint_core::specialization::{PowerInResidues, Specialization};
 use bigint_core::{Kernel, Launch, Operation};
 
 /// The launches of a job.
@@ -54,8 +56,21 @@ pub(crate) struct Montgomery {
 pub(crate) struct Residues {
     /// For moduli of their width.
     pub plan: RnsPlan,
+    /// Powers of which a product is computed: 1 or 2.
+    pub bases: u32,
     /// Whether tables are read whole.
     pub scans: bool,
     /// The numbers that fill the device, of which there is a block for each multiprocessor.
     pub wave: Option<usize>,
+}
+
+impl Residues {
+    /// What is known of the launch of one of the kernels.
+    pub fn specialization(self, entry: EntryPoint) -> Specialization {
+        let Residues { bases, scans, .. } = self;
+        match entry == self.plan.form().entry {
+            true => Specialization::PowerInResidues(PowerInResidues { bases, scans }),
+            false => Specialization::None,
+        }
+    }
 }

@@ -9,7 +9,6 @@ use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::TABLE_BUDGET;
 use bigint_core::rns::RnsArguments;
-use bigint_core::specialization::Specialization;
 use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 use bigint_cpu::zeroed;
 use std::ops::Range;
@@ -23,17 +22,23 @@ pub(crate) fn compute(
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
-    Residues { plan, scans, wave }: Residues,
+    residues: Residues,
 ) -> Result<Option<Made>, Error> {
     let started = Instant::now();
+    let Residues {
+        plan,
+        bases,
+        scans,
+        wave,
+    } = residues;
     let (count, shape) = (job.count(), job.shapes()[0]);
     let given = operands
         .iter()
         .map(|operand| operand.resident(device, numbers.clone()))
         .collect::<Result<Vec<_>, _>>()?;
     let made = device.allocate(shape.limbs())?;
-    let exponent = operands[1].shape.width;
-    let window = plan.window(exponent, scans);
+    let exponent = operands[1].shape.width.div_ceil(bases as usize);
+    let window = plan.window(exponent, scans, bases);
     let block = plan.numbers_of_block() as usize;
     let [.., table, _] = plan.scratch(block, 1, window);
     let wave = wave.unwrap_or(block);
@@ -75,7 +80,7 @@ pub(crate) fn compute(
             plan,
             count: here as u32,
             moduli: moduli.min(here) as u32,
-            windows: (LIMB_BITS * exponent).div_ceil(window as usize) as u64,
+            windows: (LIMB_BITS * exponent).div_ceil(window.bits as usize) as u64,
             window,
             scans: scans.into(),
         };
@@ -83,7 +88,8 @@ pub(crate) fn compute(
             if entry == plan.form().entry && is_set(device, &refused)? {
                 return Ok(None);
             }
-            device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
+            let known = residues.specialization(entry);
+            device.launch(entry, known, launch, &arguments, &buffers)?;
         }
         first += here;
     }

@@ -214,7 +214,11 @@ impl Tuning {
                     row.windows_vartime_nanoseconds,
                 ),
             ] {
-                let case = Case::new(first(Cost::Power), algorithm, row.width, wave, row_of);
+                let cost = match row.bases {
+                    1 => Cost::Power,
+                    _ => Cost::PairOfPowers,
+                };
+                let case = Case::new(first(cost), algorithm, row.width, wave, row_of);
                 cases.push(case.by_table(time));
             }
         }

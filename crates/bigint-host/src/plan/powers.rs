@@ -7,6 +7,7 @@ use crate::plan::choose::{Inputs, launches};
 use crate::plan::why::Why;
 use crate::tuning::gpu::RnsTuning;
 use crate::{Error, Options, Tuning};
+use bigint_core::operation::Cost;
 use bigint_core::rns::RnsPlan;
 use bigint_core::{Algorithm, Layout, Level, Operation, Shape};
 
@@ -59,8 +60,8 @@ pub(super) fn montgomery(
     Ok(Some((by, why)))
 }
 
-/// The residue number systems in which a job's powers are computed, and why. They are computed so where an
-/// option names it or tables say that it takes less time, no base is wider than the moduli, and the device has
+/// The residue number systems in which a job's powers, or products of two, are computed, and why. They are computed so
+/// where an option names it or tables say that it takes less time, no base is wider than the moduli, and the device has
 /// the shared memory.
 pub(super) fn residues(
     tuning: &Tuning,
@@ -86,12 +87,18 @@ pub(super) fn residues(
     let is_for_all = lanes.is_none() && matches!(level, None | Some(Level::Grid));
     let plan = RnsPlan::of(m).and_then(|plan| plan.by_warpgroups(device.has_warpgroups));
     let plan = plan.filter(|plan| plan.shared_bytes() <= device.shared_bytes);
-    let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && a <= m) else {
+    let bases = match operation.cost() {
+        Cost::PairOfPowers => 2,
+        _ => 1,
+    };
+    let fits = a.div_ceil(bases as usize) <= m;
+    let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && fits) else {
         return Ok(None);
     };
     let of_block = plan.numbers_of_block() as usize;
     let residues = Residues {
         plan,
+        bases,
         scans,
         wave: device.multiprocessors.map(|n| of_block * n as usize),
     };
@@ -110,13 +117,16 @@ pub(super) fn residues(
 /// times grow as exponents do, that of windows also as the square of the modulus.
 fn rns_or_windows(
     rows: &[RnsTuning],
-    Residues { plan, scans, .. }: Residues,
+    Residues {
+        plan, bases, scans, ..
+    }: Residues,
     wave: usize,
     count: usize,
     [exponent, modulus]: [usize; 2],
 ) -> Option<Why> {
     let pairs = |row: &RnsTuning| RnsPlan::of(row.width).map(|plan| plan.pairs);
-    let row = rows.iter().find(|row| pairs(row) == Some(plan.pairs))?;
+    let is_it = |row: &&RnsTuning| row.bases == bases && pairs(row) == Some(plan.pairs);
+    let row = rows.iter().find(is_it)?;
     let [exponents, moduli] = [exponent, modulus].map(|limbs| limbs as f64 / row.width as f64);
     let in_waves = (count.div_ceil(wave) * wave) as f64 / count.max(1) as f64;
     let (by_rns, by_windows) = match scans {
@@ -143,6 +153,16 @@ mod tests {
         widths: [usize; 3],
         options: Options,
     ) -> Option<Algorithm> {
+        chosen_of(Operation::PowMod, tuning, count, widths, options)
+    }
+
+    fn chosen_of(
+        operation: Operation,
+        tuning: &Tuning,
+        count: usize,
+        widths: [usize; 3],
+        options: Options,
+    ) -> Option<Algorithm> {
         let device = Abilities {
             shared_bytes: 227 << 10,
             has_tensor_cores: true,
@@ -150,7 +170,7 @@ mod tests {
             multiprocessors: Some(132),
         };
         let shapes = widths.map(|width| Shape::new(count, width, Layout::Contiguous));
-        let (operation, results) = (Operation::PowMod, [widths[2]]);
+        let results = [widths[2]];
         let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing).unwrap();
         let residues = residues(tuning, device, job, &widths).unwrap();
         residues.map(|(residues, _)| match residues.scans {
@@ -188,6 +208,33 @@ mod tests {
         assert!(!by_rns(wave_of(97), [97; 3]));
         // As many as for 1024 bits, and too wide.
         assert!(!by_rns(wave_of(16), [16; 3]) && !by_rns(wave_of(256), [300; 3]));
+    }
+
+    #[test]
+    fn products_of_two_powers_are_chosen_by_rows_of_their_own() {
+        let mut tuning = Tuning::default();
+        let by = |tuning: &Tuning, count, widths, algorithm| {
+            let options = Options::from(algorithm);
+            chosen_of(Operation::PowPair, tuning, count, widths, options)
+        };
+        let vartime = Algorithm::AutoVartime;
+        let wave = 132 * 128;
+        for width in [64, 96, 128, 192, 256] {
+            let by_rns = Some(Algorithm::RnsVartime);
+            // Bases and exponents as wide as the modulus, each half of an operand.
+            let widths = [2 * width, 2 * width, width];
+            assert_eq!(by(&tuning, wave, widths, vartime), by_rns, "{width}");
+            assert_eq!(by(&tuning, 1, widths, vartime), None, "{width}");
+            let wider = [2 * width + 1, width, width];
+            assert_eq!(by(&tuning, wave, wider, vartime), None, "{width}");
+        }
+        let widths = [192, 192, 96];
+        let by_rns = Some(Algorithm::Rns);
+        assert_eq!(by(&tuning, wave, widths, Algorithm::Auto), by_rns);
+        tuning.modular.rns.retain(|row| row.bases == 1);
+        assert_eq!(by(&tuning, wave, widths, Algorithm::Auto), None);
+        assert_eq!(by(&tuning, wave, widths, vartime), None);
+        assert_eq!(by(&tuning, wave, widths, Algorithm::Rns), by_rns);
     }
 
     #[test]

@@ -264,13 +264,17 @@ pub struct ModularTuning {
     pub differences_scan_max_width: usize,
 }
 
-/// The time of a power by residue number systems and by windows, modulo `width` limbs with an exponent as wide, in
-/// batches that fill the device: in constant time, and in time that depends on exponents.
+/// The time of a power by residue number systems and by windows, modulo `width` limbs with an exponent as wide, or of
+/// the product of two with exponents half as wide, in batches that fill the device: in constant time, and in time that
+/// depends on exponents.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RnsTuning {
-    /// Limbs of modulus and exponent. The row is for all moduli that have as many primes.
+    /// Limbs of modulus and exponents. The row is for all moduli that have as many primes.
     pub width: usize,
+    /// 1, or 2 of products of two powers.
+    #[serde(default = "one")]
+    pub bases: u32,
     /// By residue number systems, but for the conversions.
     pub nanoseconds: f64,
     /// The same without warpgroups, of which devices are modelled that have none.
@@ -283,6 +287,10 @@ pub struct RnsTuning {
     pub vartime_nanoseconds: f64,
     /// By windows in time that depends on the exponent.
     pub windows_vartime_nanoseconds: f64,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// Batches of powers too small to fill the device, in which each number has more lanes.

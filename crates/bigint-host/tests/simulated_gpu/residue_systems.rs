@@ -59,6 +59,23 @@ fn powers_by_name_are_right_and_what_is_refused_goes_by_windows() {
     }
 }
 
+/// Thresholds by which windows take long modulo 4 limbs, for powers or for products of two.
+fn slow_by_windows(bases: u32) -> Tuning {
+    let mut tuning = Tuning::default();
+    tuning.device = None;
+    tuning.modular.rns = vec![RnsTuning {
+        width: 4,
+        bases,
+        nanoseconds: 1.0,
+        warps_nanoseconds: 1.0,
+        conversion_nanoseconds: 1.0,
+        windows_nanoseconds: 1e9,
+        vartime_nanoseconds: 1.0,
+        windows_vartime_nanoseconds: 1e9,
+    }];
+    tuning
+}
+
 #[test]
 fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
     let name = "residue_systems::auto_takes_them_where_tables_say_that_whole_waves_take_less_time";
@@ -91,18 +108,7 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
     assert!(explained(2000, &vartime).contains("2000 by window_vartime at level warp"));
 
     // What it takes is right, also where a modulus is refused.
-    let mut tuning = Tuning::default();
-    tuning.device = None;
-    tuning.modular.rns = vec![RnsTuning {
-        width: 4,
-        nanoseconds: 1.0,
-        warps_nanoseconds: 1.0,
-        conversion_nanoseconds: 1.0,
-        windows_nanoseconds: 1e9,
-        vartime_nanoseconds: 1.0,
-        windows_vartime_nanoseconds: 1e9,
-    }];
-    let engine = engine.with_tuning(tuning);
+    let engine = engine.with_tuning(slow_by_windows(1));
     let odd = (BigUint::from(1u8) << 128usize) - BigUint::from(59u8);
     let prime = BigUint::from(RnsPlan::of(4).expect("it is narrow").bases()[0][5]);
     let a: Vec<BigUint> = (0..5u32).map(|i| &odd - BigUint::from(i)).collect();
@@ -116,5 +122,67 @@ fn auto_takes_them_where_tables_say_that_whole_waves_take_less_time() {
         assert_eq!(check_of(&engine, 4, [&a, &e, &m]), Algorithm::Rns);
         let vartime = engine.using(Algorithm::AutoVartime);
         assert_eq!(check_of(&vartime, 4, [&a, &e, &m]), Algorithm::RnsVartime);
+    }
+}
+
+#[test]
+fn products_of_two_powers_are_right_by_name_and_where_tables_say_that_they_take_less_time() {
+    let name = "residue_systems::products_of_two_powers_are_right_by_name_and_where_tables_say_that_they_take_less_time";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let odd = (BigUint::from(1u8) << 128usize) - BigUint::from(59u8);
+    let prime = BigUint::from(RnsPlan::of(4).expect("it is narrow").bases()[0][5]);
+    let [x, y]: [Vec<BigUint>; 2] =
+        [1u32, 77].map(|by| (0..5u32).map(|i| &odd / (by + i)).collect());
+    let [e, f]: [Vec<BigUint>; 2] = [5, 0].map(|by| {
+        (0..5u32)
+            .map(|i| BigUint::from(u32::MAX / (by + i + 1)))
+            .collect()
+    });
+    let pairs = |low: &[BigUint], high: &[BigUint], limbs: usize| {
+        let both = low
+            .iter()
+            .zip(high)
+            .map(|(low, high)| low | high << (32 * limbs));
+        both.collect::<Vec<_>>()
+    };
+    // Says which algorithm computes them.
+    let check = |engine: &Engine, m: &BigUint, width: usize| {
+        let batch = |numbers: &[BigUint], width| {
+            let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+            batch.expect("fits")
+        };
+        let [a, e_f] = [pairs(&x, &y, width), pairs(&e, &f, 1)];
+        let moduli = vec![
+            odd.clone(),
+            m.clone(),
+            odd.clone(),
+            odd.clone(),
+            odd.clone(),
+        ];
+        let operands = [batch(&a, 2 * width), batch(&e_f, 2), batch(&moduli, 4)];
+        let [a, e_f, n] = &operands;
+        let found = engine.pow_pair(a, e_f, n).expect("a device");
+        for (i, found) in found.to_biguints().expect("comes back").iter().enumerate() {
+            let [x, y] = [(&x, &e), (&y, &f)].map(|(x, e)| x[i].modpow(&e[i], &moduli[i]));
+            assert_eq!(*found, x * y % &moduli[i], "number {i}");
+        }
+        let explained = engine.explain(Operation::PowPair, &[a, e_f, n]);
+        explained.expect("a choice").parts[0].algorithm
+    };
+    use Algorithm::{Auto, AutoVartime, Rns, RnsVartime, Window, WindowVartime};
+    for m in [&odd, &prime] {
+        for algorithm in [Rns, RnsVartime] {
+            assert_eq!(check(&engine.using(algorithm), m, 4), algorithm);
+        }
+        let by_tables = engine.with_tuning(slow_by_windows(2));
+        assert_eq!(check(&by_tables.using(Auto), m, 4), Rns);
+        assert_eq!(check(&by_tables.using(AutoVartime), m, 4), RnsVartime);
+        // Those are the times of powers, and bases are wider than moduli.
+        let of_powers = engine.with_tuning(slow_by_windows(1));
+        assert_eq!(check(&of_powers, m, 4), Window);
+        assert_eq!(check(&engine.using(RnsVartime), m, 5), WindowVartime);
     }
 }

@@ -3,8 +3,10 @@
 // `asm!`: the word is a constant for the driver's compiler that the Rust compiler does not know.
 #![allow(unsafe_code)]
 
+use bigint_core::rns::{RnsArguments, Window};
 use bigint_core::specialization::{
-    Bases, Column, DivisionByLanes, Field, Home, Montgomery, Moves, Power, Rows, columns_are_shared,
+    Bases, Column, DivisionByLanes, Field, Home, Montgomery, Moves, Power, PowerInResidues, Rows,
+    columns_are_shared,
 };
 use bigint_core::{Arguments, MatrixArgument, kernel};
 use core::arch::asm;
@@ -98,6 +100,18 @@ pub fn scans() -> bool {
 #[inline(always)]
 pub fn bases() -> Bases {
     Power::BASES.or(Bases::One)
+}
+
+/// The arguments of powers in residue number systems, with what the host knows of them.
+#[inline(always)]
+pub fn of_residues(arguments: &RnsArguments) -> RnsArguments {
+    let Window { bits, bases } = arguments.window;
+    let bases = PowerInResidues::BASES.or(bases);
+    RnsArguments {
+        window: Window { bits, bases },
+        scans: PowerInResidues::SCANS.or(arguments.scans == 1).into(),
+        ..*arguments
+    }
 }
 
 /// The operands and the result of a product, `[a, b, r]`, with the widths that the host knows in

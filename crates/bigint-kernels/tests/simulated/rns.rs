@@ -37,14 +37,21 @@ impl Powers {
         Powers(bench, warpgroups, usize::MAX)
     }
 
-    /// Powers of so many numbers, with one modulus for all or one for each.
-    fn run(&self, plan: RnsPlan, [a, e, m]: [&Operand; 3], layout: Layout, scans: bool) -> Made {
+    /// Powers of so many numbers, or products of two powers, with one modulus for all or one for each.
+    fn run(
+        &self,
+        (plan, bases): (RnsPlan, u32),
+        [a, e, m]: [&Operand; 3],
+        layout: Layout,
+        scans: bool,
+    ) -> Made {
         let bench = &self.0;
         let (count, moduli) = (a.1.len(), m.1.len());
         let mut table = vec![0; plan.words()];
         plan.fill(&mut table);
         let shape = Shape::new(count, m.0, layout);
-        let window = plan.window(e.0, scans);
+        let exponent = e.0.div_ceil(bases as usize);
+        let window = plan.window(exponent, scans, bases);
         let scratch = plan.scratch(count, moduli, window);
         let arguments = RnsArguments {
             r: bench.room(shape),
@@ -63,7 +70,7 @@ impl Powers {
             plan,
             count: count as u32,
             moduli: moduli as u32,
-            windows: (32 * e.0).min(self.2).div_ceil(window as usize) as u64,
+            windows: (32 * exponent).min(self.2).div_ceil(window.bits as usize) as u64,
             window,
             scans: scans.into(),
         };
@@ -89,16 +96,23 @@ impl Powers {
     }
 
     fn check(&self, operands: [&Operand; 3], layout: Layout, scans: bool) {
+        self.check_of(1, operands, layout, scans);
+    }
+
+    fn check_of(&self, bases: u32, operands: [&Operand; 3], layout: Layout, scans: bool) {
         let [a, e, m] = operands;
         for plan in plans(m.0) {
-            let made = self.run(plan, operands, layout, scans);
+            let made = self.run((plan, bases), operands, layout, scans);
             assert_eq!(made.refused, 0);
             for (i, found) in made.powers.iter().enumerate() {
                 let modulus = m.1.get(i).unwrap_or(&m.1[0]);
-                let value = a.1[i].modpow(&e.1[i], modulus);
+                let part = |x: &Operand, which| part(&x.1[i], x.0, [which, bases]);
+                let powers =
+                    (0..bases).map(|which| part(a, which).modpow(&part(e, which), modulus));
+                let value = powers.product::<BigUint>() % modulus;
                 assert_eq!(
                     *found, value,
-                    "number {i} of {plan:?}: {:#x}^{:#x} mod {modulus:#x}",
+                    "number {i} of {plan:?}, {bases} bases: {:#x}^{:#x} mod {modulus:#x}",
                     a.1[i], e.1[i]
                 );
             }
@@ -148,6 +162,15 @@ impl Powers {
             }
         });
         (m.0, numbers.collect())
+    }
+}
+
+/// One of the halves of a number of some limbs, or the whole.
+fn part(x: &BigUint, width: usize, [which, of]: [u32; 2]) -> BigUint {
+    let bits = 32 * width.div_ceil(of as usize);
+    match which {
+        0 => x % (BigUint::from(1u8) << bits),
+        _ => x >> bits,
     }
 }
 
@@ -209,6 +232,51 @@ fn powers_from_1024_to_8192_bits_are_those_of_num_bigint() {
     }
 }
 
+/// Lower halves are a limb longer where widths are odd; bases and exponents are of any lengths.
+#[test]
+fn products_of_two_powers_are_those_of_num_bigint() {
+    let mut powers = Powers::new();
+    for (width, [base, exponent], count, layout, scans) in [
+        (1_usize, [2_usize, 2_usize], 1, Layout::Contiguous, true),
+        (1, [1, 3], 5, Layout::Interleaved, false),
+        (7, [13, 2], 17, Layout::Contiguous, false),
+        (11, [22, 3], 33, Layout::Interleaved, true),
+        (9, [17, 1], 18, Layout::Contiguous, true),
+        // Windows of three bits.
+        (32, [64, 20], 19, Layout::Contiguous, false),
+        (65, [130, 2], 17, Layout::Contiguous, false),
+        (128, [256, 2], 17, Layout::Interleaved, true),
+        (193, [385, 2], 17, Layout::Contiguous, true),
+    ] {
+        powers.2 = match width {
+            0..32 => usize::MAX,
+            32 => 40,
+            _ => SHORT,
+        };
+        let moduli = if count == 17 { 1 } else { count };
+        let m = without_zeros(powers.moduli(moduli, width));
+        let halves = powers.bases(count, &m);
+        let ones: BigUint = (BigUint::from(1u8) << (32 * base)) - 1u8;
+        let both = |(i, half): (usize, &BigUint)| match i % 4 {
+            0 => ones.clone(),
+            1 => half << (32 * width),
+            2 => powers.0.number(base),
+            _ => half | half << (32 * width),
+        };
+        let numbers = halves.1.iter().enumerate().map(both);
+        let a = (base, numbers.map(|a| a % (&ones + 1u8)).collect());
+        let half = exponent.div_ceil(2);
+        let of_short = |x: BigUint| {
+            let [low, high] = [0, 1].map(|which| part(&x, exponent, [which, 2]));
+            let short = |e: BigUint| e % (BigUint::from(1u8) << powers.2.min(32 * half));
+            short(low) | short(high) << (32 * half)
+        };
+        let (_, exponents) = powers.0.batch(count, exponent);
+        let e = (exponent, exponents.into_iter().map(of_short).collect());
+        powers.check_of(2, [&a, &e, &m], layout, scans);
+    }
+}
+
 #[test]
 fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() {
     let powers = Powers::new();
@@ -222,7 +290,7 @@ fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() 
     let last = plan.channels() as usize - 1;
     let refused = |m: BigUint| {
         powers
-            .run(plan, [&a, &e, &three(m)], Layout::Contiguous, true)
+            .run((plan, 1), [&a, &e, &three(m)], Layout::Contiguous, true)
             .refused
     };
     assert!(refused(BigUint::ZERO) > 0);
@@ -326,11 +394,19 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
                 width,
                 (0..count).map(|_| any(width) | &top | &one).collect(),
             );
-            let traces = plans(width).into_iter().map(|plan| {
-                let made = powers.run(plan, [&a, &e, &m], Layout::Contiguous, true);
-                made.traces
-            });
-            traces.collect::<Vec<_>>()
+            let twice = |x: &Operand| {
+                let both = x.1.iter().map(|x_of| x_of | x_of << (32 * x.0));
+                (2 * x.0, both.collect())
+            };
+            let pair: [Operand; 2] = [&a, &e].map(twice);
+            let run = |powers: &Powers, bases, [a, e]: [&Operand; 2]| {
+                let made = |plan| powers.run((plan, bases), [a, e, &m], Layout::Contiguous, true);
+                let plans = plans(width).into_iter();
+                plans.map(|plan| made(plan).traces).collect::<Vec<_>>()
+            };
+            let of_one = run(&powers, 1, [&a, &e]);
+            powers.2 = SHORT;
+            [of_one, run(&powers, 2, pair.each_ref())].concat()
         });
         let traces: Vec<_> = traces.collect();
         let (first, others) = traces.split_first().unwrap();

@@ -23,6 +23,7 @@ use crate::gpu::flat::Row;
 use crate::gpu::memory::{Any, Number};
 use crate::gpu::sieve::List;
 use crate::gpu::thread;
+use crate::power::half;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::rns::{NUMBERS_OF_BLOCK, RnsArguments, RnsPlan, THREADS, TILE};
 use bigint_core::{LIMB_BITS, Limb};
@@ -267,7 +268,7 @@ pub unsafe fn radix(arguments: &RnsArguments) {
     }
 }
 
-/// The units of the block's tile: of numbers, and of their moduli where these are not another's.
+/// The units of the block's tile, of one base of its numbers, and of their moduli where these are not another's.
 ///
 /// # Safety
 /// As for [`radix`].
@@ -275,7 +276,9 @@ pub unsafe fn radix(arguments: &RnsArguments) {
 #[inline(always)]
 pub unsafe fn residues(arguments: &RnsArguments) {
     let RnsArguments { plan, moduli, .. } = *arguments;
-    let tile = thread::block_index();
+    let bases = arguments.window.bases;
+    let of_base = thread::block_index();
+    let (tile, which) = (of_base >> (bases - 1), of_base & (bases - 1));
     // SAFETY: by this function's own contract.
     let (table, refused, [units, own, radix, _, scratch]) = unsafe {
         (
@@ -284,7 +287,7 @@ pub unsafe fn residues(arguments: &RnsArguments) {
             arguments.scratch.map(|address| row(address)),
         )
     };
-    let has_moduli = moduli > 1 || tile == 0;
+    let has_moduli = which == 0 && (moduli > 1 || tile == 0);
     let mut word = thread::index_in_block();
     while word < 2 * plan.tile() {
         let at = 2 * plan.tile() * tile + word;
@@ -297,10 +300,18 @@ pub unsafe fn residues(arguments: &RnsArguments) {
         let place = plan.conversions_at() / 4 + 8 * plan.pairs * base + channel;
         let [plain, form, last, _] = table.four(place, place);
         // SAFETY: as before.
-        let a = unsafe { number(&arguments.a, index, arguments.count) };
+        let a = half(
+            bases == 2,
+            unsafe { number(&arguments.a, index, arguments.count) },
+            which,
+        );
         let times = |x, y| prime.least(prime.times(x, y));
         let residue = folded(prime, plan.width, |i| a.limb(i));
-        units.set(at, u32::MAX, times(residue, plain));
+        units.set(
+            2 * plan.tile() * of_base + word,
+            u32::MAX,
+            times(residue, plain),
+        );
         if has_moduli {
             // SAFETY: as before.
             let n = unsafe { number(&arguments.m, index, moduli) };
@@ -369,7 +380,8 @@ pub unsafe fn limbs(arguments: &RnsArguments) {
     let rest = Rest::new(scratch, arguments, index, n);
     // `rho` of the second base.
     let (tile, row) = (index / TILE, index % TILE);
-    let own = units.up(plan.tile() * (2 * tile + 1) + 16 * (row % 8) + row / 8);
+    let first = 2 * arguments.window.bases * tile;
+    let own = units.up(plan.tile() * (first + 1) + 16 * (row % 8) + row / 8);
     let weights = table.up(plan.weights_at());
     let (mut i, mut carry) = (0, 0_u64);
     while i <= plan.width {

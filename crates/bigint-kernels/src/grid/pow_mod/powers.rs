@@ -13,8 +13,10 @@
 //!
 //! The unit that is made comes first; then they are turned by one place, so that one code serves all pairs.
 //!
-//! **Steps.** With `E` entries in a table: the powers 1 to `E - 1` of the base, the form of 1, then for
-//! each window its squares and a product by an entry; and a product by 1.
+//! **Steps.** The table's entries 1, 2, ... and in the end 0, the form of 1; then for each window its squares and a
+//! product by an entry; and a product by 1. With `R` entries in a row, entry `i + R j` is `a^i b^j`. A row
+//! begins with a base, and goes on by products by `a`. That of `b^j` begins with `b` for want of `b^(j - 1)`, which
+//! has left the registers, and with a product by that.
 //! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand.
 //!
 //! **Cost**: a step `8 P^2` products of matrices a tile, eight products of words a unit and base, and as
@@ -24,13 +26,14 @@
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
+use crate::gpu::known::of_residues;
 use crate::gpu::matrix::{Sums, multiply_add_signed};
 use crate::gpu::memory::{Any, Number};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use crate::power::digit;
-use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE};
+use crate::power::{digit, half};
+use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE, Window};
 
 /// The last place of a base has no prime: a byte 1 on top.
 pub(super) const BYTE: u32 = 1 << 24;
@@ -47,8 +50,8 @@ enum Factor {
     One,
     /// `M^2`, to come to it.
     Radix,
-    /// The base.
-    Base,
+    /// An entry that is the same for all numbers.
+    Made(u32),
     /// The entry of a window.
     Entry,
 }
@@ -62,10 +65,22 @@ struct Step {
     kept: u32,
 }
 
+/// With what a part of a chain begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// This one of the bases.
+    Base(u32),
+    One,
+}
+
 /// How far a chain of products has come.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    pub step: u32,
+    window: Window,
+    /// The entry that is made, of which the last is 0, or more where all are.
+    pub entry: u32,
+    /// Whether it is the first of a row, and has begun.
+    has_begun: bool,
     /// The squares of the window before the next step.
     pub square: u32,
     /// The windows that are left.
@@ -76,7 +91,9 @@ impl Place {
     #[inline(always)]
     pub fn first(arguments: &RnsArguments) -> Self {
         Place {
-            step: 0,
+            window: arguments.window,
+            entry: 1,
+            has_begun: false,
             square: 0,
             windows: arguments.windows as u32,
         }
@@ -84,15 +101,77 @@ impl Place {
 
     /// Goes to the next step.
     #[inline(always)]
-    pub fn advance(&mut self, arguments: &RnsArguments) {
-        self.step += 1;
-        if self.step > 1 << arguments.window {
+    pub fn advance(&mut self) {
+        let Window { bits, .. } = self.window;
+        let (row, entries) = (self.window.row(), self.window.entries());
+        // The second row begins with `b` alone.
+        let is_later = row < self.entry && self.entry < entries;
+        if is_later && self.is_first_of_row() && !self.has_begun {
+            self.has_begun = true;
+            return;
+        }
+        self.has_begun = false;
+        if self.entry <= entries {
+            self.entry += 1;
+        } else {
             self.square += 1;
         }
-        if self.square > arguments.window {
+        if self.square > bits {
             self.square = 0;
             self.windows -= 1;
         }
+    }
+
+    #[inline(always)]
+    fn is_first_of_row(self) -> bool {
+        self.entry & (self.window.row() - 1) == 0
+    }
+
+    /// Whether an entry is made.
+    #[inline(always)]
+    pub fn is_of_table(self) -> bool {
+        self.entry <= self.window.entries()
+    }
+
+    /// Where in the table the product is kept; beyond it where it is not.
+    #[inline(always)]
+    pub fn kept(self) -> u32 {
+        match self.is_of_table() {
+            true => self.entry & (self.window.entries() - 1),
+            false => self.window.entries(),
+        }
+    }
+
+    /// With what a part of the chain begins, by a product by `M^2`.
+    #[inline(always)]
+    pub fn begins(self) -> Option<Beginning> {
+        let is_first = self.is_first_of_row() && !self.has_begun;
+        match self.entry {
+            1 => Some(Beginning::Base(0)),
+            entry if entry == self.window.entries() => Some(Beginning::One),
+            _ if is_first && self.is_of_table() => Some(Beginning::Base(1)),
+            _ => None,
+        }
+    }
+
+    /// The entry by which the next is made.
+    #[inline(always)]
+    pub fn made_by(self) -> u32 {
+        match self.has_begun {
+            true => self.entry - self.window.row(),
+            false => 1,
+        }
+    }
+}
+
+/// The entry that a window wants of an exponent, or of a pair.
+#[inline(always)]
+pub(super) fn entry_of(window: Window, e: Number<Any>, i: u32) -> u32 {
+    let Window { bits, bases } = window;
+    let digit = |which: u32| digit(half(bases == 2, e, which), i, bits);
+    match bases {
+        1 => digit(0),
+        _ => digit(0) | digit(1) << bits,
     }
 }
 
@@ -132,6 +211,7 @@ struct Pair {
 #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
 #[inline(always)]
 pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArguments) {
+    let arguments = &of_residues(arguments);
     // SAFETY: by this function's own contract.
     let (team, table, [units, own, radix, tables, _]) = unsafe {
         (
@@ -160,7 +240,7 @@ pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArgu
         shared: Stretch::new(team, 0),
         tile,
         exponents: [exponent(0), exponent(1)],
-        entries: 1 << arguments.window,
+        entries: arguments.window.entries(),
     };
     powers.run();
 }
@@ -189,26 +269,26 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
         let mut place = Place::first(self.arguments);
         let mut now = self.step(place);
-        let (mut xi, mut rho) = self.begin(true);
+        let (mut xi, mut rho) = self.begin(Beginning::Base(0));
         loop {
             let tops = self.to_second(&xi, &mut rho, now);
             set_alpha(self.warp, &mut rho, tops);
             if now.factor == Factor::One {
                 break;
             }
-            place.advance(self.arguments);
+            place.advance();
             let next = self.step(place);
             self.to_first(&mut xi, &rho, now.kept, next);
             now = next;
-            if place.step == self.entries - 1 {
-                (xi, rho) = self.begin(false);
+            if let Some(beginning) = place.begins() {
+                (xi, rho) = self.begin(beginning);
             }
         }
         self.shared.wait();
         let mut at = 0;
         while at < PAIRS as u32 {
             let pair = self.pair(1, at);
-            self.units[0].set_four_below(self.unit(pair), u32::MAX, rho[0]);
+            self.units[0].set_four_below(self.unit(pair, 0), u32::MAX, rho[0]);
             let first = rho[0];
             turn(&mut rho, first);
             at += 1;
@@ -218,30 +298,22 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
     /// The step at a place.
     #[inline(always)]
     fn step(self, place: Place) -> Step {
-        let Place {
-            step,
-            square,
-            windows,
-        } = place;
-        let (entries, bits) = (self.entries, self.arguments.window);
-        let factor = match step {
-            _ if step == 0 || step == entries - 1 => Factor::Radix,
-            _ if step < entries => Factor::Base,
-            _ if windows == 0 => Factor::One,
-            _ if square == bits => Factor::Entry,
+        let window = self.arguments.window;
+        let factor = match place {
+            _ if place.begins().is_some() => Factor::Radix,
+            _ if place.is_of_table() => Factor::Made(place.made_by()),
+            Place { windows: 0, .. } => Factor::One,
+            Place { square, .. } if square == window.bits => Factor::Entry,
             _ => Factor::Itself,
         };
         let of = |e: Number<Any>| match factor {
-            Factor::Entry => digit(e, windows - 1, bits),
+            Factor::Entry => entry_of(window, e, place.windows - 1),
             _ => 0,
         };
         Step {
             factor,
             digits: self.exponents.map(of),
-            kept: match step < entries {
-                true => (step + 1) & (entries - 1),
-                false => entries,
-            },
+            kept: place.kept(),
         }
     }
 
@@ -263,10 +335,10 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         ((2 * tile + pair.base) * self.plan.pairs + pair.at) * 32 + self.warp.lane()
     }
 
-    /// The four of the lane's unit of its numbers.
+    /// The four of the lane's unit of this one of its numbers' bases.
     #[inline(always)]
-    fn unit(self, pair: Pair) -> u32 {
-        self.within(pair, self.tile)
+    fn unit(self, pair: Pair, which: u32) -> u32 {
+        self.within(pair, self.arguments.window.bases * self.tile + which)
     }
 
     /// The unit of moduli, or of `M^2`.
@@ -284,22 +356,22 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
     /// The four of an entry of tables.
     #[inline(always)]
     fn entry(self, pair: Pair, entry: u32) -> u32 {
-        self.within(pair, (self.tile << self.arguments.window) + entry)
+        self.within(pair, self.tile * self.entries + entry)
     }
 
-    /// The base, or else 1, as it is, and its `xi` for a product by `M^2`.
+    /// A base, or 1, as it is, and its `xi` for a product by `M^2`.
     #[inline(always)]
-    fn begin(self, is_base: bool) -> (Units<PAIRS>, Units<PAIRS>) {
+    fn begin(self, beginning: Beginning) -> (Units<PAIRS>, Units<PAIRS>) {
         let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
         let mut at = 0;
         while at < PAIRS as u32 {
             let [first, second] = [self.pair(0, at), self.pair(1, at)];
-            let of = |pair: Pair| {
-                let at = self.unit(pair);
-                match is_base {
-                    true => self.units[0].four(at, at),
-                    false => words(|k| pair.primes[k / 2].unity),
+            let of = |pair: Pair| match beginning {
+                Beginning::Base(which) => {
+                    let at = self.unit(pair, which);
+                    self.units[0].four(at, at)
                 }
+                Beginning::One => words(|k| pair.primes[k / 2].unity),
             };
             let (x, y) = (of(first), self.of_modulus(2, first));
             let product = words(|k| first.primes[k / 2].times(x[k], y[k]));
@@ -369,7 +441,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         };
         match step.factor {
             Factor::Radix => self.of_modulus(2, pair),
-            Factor::Base => unit(1),
+            Factor::Made(entry) => unit(entry),
             _ if self.arguments.scans == 0 => {
                 let [first, second] = step.digits.map(unit);
                 [first[0], second[1], first[2], second[3]]

@@ -1,4 +1,5 @@
-//! The entry of a table that a window wants, chosen while its squares are computed.
+//! The entry of a table that a window wants, chosen while its squares are computed: a unit of all entries after the other,
+//! or, where there is room for eight entries and tables have four, two.
 
 use super::ring::Progress;
 use super::units::Lane;
@@ -13,23 +14,33 @@ impl<
     const THREADS: u32,
 > Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
 {
-    /// Begins to bring the next unit of all entries to shared memory, for the thread itself.
+    /// Bits of an entry's place among the units of all entries that are chosen at once.
+    #[inline(always)]
+    fn index_bits(self) -> u32 {
+        match SCANNED {
+            4 => 2,
+            _ => 2 + self.entries / 8,
+        }
+    }
+
+    /// Begins to bring the next units of all entries to shared memory, for the thread itself.
     #[inline(always)]
     fn bring_unit(self, progress: &Progress) {
         let first = Lane::of(self.units[3], self.first_of_entry(0) + 32 * progress.unit);
         let place = here(self.team.thread());
         each::<SCANNED>(
             #[inline(always)]
-            |entry| {
-                let entry = entry as u32;
-                let place = Self::STAGES.entry_at(entry) / 16 + place;
-                self.shared
-                    .bring_rare_four(place, first.row(), 32 * 2 * PAIRS as u32 * entry);
+            |slot| {
+                let place = Self::STAGES.entry_at(slot as u32) / 16 + place;
+                let bits = self.index_bits();
+                let (unit, entry) = (slot as u32 >> bits, slot as u32 & ((1 << bits) - 1));
+                let from = 32 * (2 * PAIRS as u32 * entry + unit);
+                self.shared.bring_rare_four(place, first.row(), from);
             },
         );
     }
 
-    /// Chooses the unit that was brought, of the entries that are told, reading it of all.
+    /// Chooses the units that were brought, of the entries that are told, reading them of all.
     #[inline(always)]
     fn choose(self, digits: [u32; 2], progress: &mut Progress) {
         self.shared.wait();
@@ -37,15 +48,18 @@ impl<
         let mut units = [[0; 4]; SCANNED];
         each::<SCANNED>(
             #[inline(always)]
-            |entry| {
-                let four = Self::STAGES.entry_at(entry as u32) / 16 + place;
-                units[entry] = self.shared.four(four);
+            |slot| {
+                let four = Self::STAGES.entry_at(slot as u32) / 16 + place;
+                units[slot] = self.shared.four(four);
             },
         );
         // One of two by each bit, from the lowest on.
         each::<3>(
             #[inline(always)]
             |bit| {
+                if bit as u32 >= self.index_bits() {
+                    return;
+                }
                 let is_upper = digits.map(|digit| digit >> bit & 1 == 1);
                 each::<4>(
                     #[inline(always)]
@@ -60,6 +74,10 @@ impl<
         );
         self.set_chosen(progress.unit, units[0]);
         progress.unit += 1;
+        if SCANNED == 8 && self.entries == 4 {
+            self.set_chosen(progress.unit, units[1]);
+            progress.unit += 1;
+        }
         if progress.unit < 2 * PAIRS as u32 {
             self.bring_unit(progress);
         }

@@ -28,16 +28,16 @@ mod units;
 
 use self::ring::Progress;
 use self::units::{Lane, Primes};
-use super::powers::{BYTE, Place, Units, each, set_alpha, turn, words};
+use super::powers::{BYTE, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
+use crate::gpu::known::of_residues;
 use crate::gpu::memory::{Any, Number};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::{WideSums, wait};
-use crate::power::digit;
 use bigint_core::rns::{MOST_IN_REGISTERS, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
 /// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
@@ -104,6 +104,7 @@ pub unsafe fn warpgroups<
 >(
     arguments: &RnsArguments,
 ) {
+    let arguments = &of_residues(arguments);
     // SAFETY: by this function's own contract.
     let (team, table, [units, own, radix, tables, _]) = unsafe {
         (
@@ -133,7 +134,7 @@ pub unsafe fn warpgroups<
         shared: Stretch::new(team, 0),
         tile,
         exponents: [exponent(0), exponent(1)],
-        entries: 1 << arguments.window,
+        entries: arguments.window.entries(),
     };
     powers.run();
 }
@@ -185,8 +186,8 @@ impl<
         let mut now = self.step(place);
         let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
         loop {
-            if place.step == 0 || place.step == self.entries - 1 {
-                self.begin(place.step == 0, &mut xi, &mut rho);
+            if let Some(beginning) = place.begins() {
+                self.begin(beginning, &mut xi, &mut rho);
             }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
             if Self::STAGES.is_wide() {
@@ -199,13 +200,14 @@ impl<
             if now.is_last {
                 break;
             }
-            place.advance(self.arguments);
+            let has_windows = !place.is_of_table();
+            place.advance();
             let next = self.step(place);
             if next.is_last {
                 self.choose_one();
-            } else if place.square == self.arguments.window {
+            } else if place.square == self.arguments.window.bits {
                 self.choose_rest(next.digits, &mut progress);
-            } else if place.square == 0 && place.step > self.entries {
+            } else if place.square == 0 && has_windows {
                 self.begin_choice(&mut progress);
             }
             self.to_first(&mut xi, &rho, now.kept, next, &mut progress);
@@ -218,7 +220,7 @@ impl<
                     },
                 );
             }
-            if place.step == self.entries {
+            if !has_windows && !place.is_of_table() {
                 // All entries are there.
                 self.begin_choice(&mut progress);
             }
@@ -227,7 +229,7 @@ impl<
         each::<PAIRS>(
             #[inline(always)]
             |at| {
-                self.own().set_unit(PAIRS + at, rho[at]);
+                self.own(0).set_unit(PAIRS + at, rho[at]);
             },
         );
     }
@@ -235,19 +237,21 @@ impl<
     /// The step at a place.
     #[inline(always)]
     fn step(self, place: Place) -> Step {
-        let (entries, bits) = (self.entries, self.arguments.window);
+        let (entries, window) = (self.entries, self.arguments.window);
         let scans = self.arguments.scans == 1;
-        let (step, windows) = (place.step, place.windows);
-        let is_of_table = step < entries;
-        let is_last = !is_of_table && windows == 0;
+        let is_of_table = place.is_of_table();
+        let is_last = !is_of_table && place.windows == 0;
         let is_of_window = !is_of_table && !is_last;
+        let is_by_radix = place.begins().is_some();
         // The second power comes before the base can be read as an entry.
-        let squares = step == 1 || is_of_window && place.square < bits;
+        let squares =
+            place.entry == 2 && !is_by_radix || is_of_window && place.square < window.bits;
         let digits = match is_of_window {
-            true => self.exponents.map(|e| digit(e, windows - 1, bits)),
-            false => [1, 1],
+            true => self
+                .exponents
+                .map(|e| entry_of(window, e, place.windows - 1)),
+            false => [place.made_by(); 2],
         };
-        let is_by_radix = step == 0 || step == entries - 1;
         let is_chosen = is_last || scans && is_of_window;
         // A square is by `k` in the first base, which is of the modulus.
         let factor = match is_by_radix || squares {
@@ -267,10 +271,7 @@ impl<
             squares,
             factor,
             is_last,
-            kept: match is_of_table {
-                true => (step + 1) & (entries - 1),
-                false => entries,
-            },
+            kept: place.kept(),
             digits,
             chooses: scans && is_of_window && squares,
         }
@@ -297,10 +298,11 @@ impl<
         self.first_four(self.tile * (self.entries + 1) + entry)
     }
 
-    /// Units of the warp's tile.
+    /// Units of this one of the bases of the warp's tile; of the first in the end those of powers.
     #[inline(always)]
-    fn own(self) -> Lane {
-        Lane::of(self.units[0], self.first_four(self.tile))
+    fn own(self, which: u32) -> Lane {
+        let tile = self.arguments.window.bases * self.tile + which;
+        Lane::of(self.units[0], self.first_four(tile))
     }
 
     /// Units of moduli, or of `M^2`.
@@ -346,16 +348,16 @@ impl<
         }
     }
 
-    /// Sets the base, or else 1, as it is, and its `xi` for a product by `M^2`.
+    /// Sets a base, or 1, as it is, and its `xi` for a product by `M^2`.
     #[inline(always)]
-    fn begin(self, is_base: bool, xi: &mut Units<PAIRS>, rho: &mut Units<PAIRS>) {
+    fn begin(self, beginning: Beginning, xi: &mut Units<PAIRS>, rho: &mut Units<PAIRS>) {
         let mut at = 0;
         while at < PAIRS {
             let primes = self.primes();
             let [first, second] = [at, PAIRS + at].map(|pair| primes.of(pair));
-            let of = |primes: [Prime; 2], unit: usize| match is_base {
-                true => self.own().unit(unit),
-                false => words(|k| primes[k / 2].unity),
+            let of = |primes: [Prime; 2], unit: usize| match beginning {
+                Beginning::Base(which) => self.own(which).unit(unit),
+                Beginning::One => words(|k| primes[k / 2].unity),
             };
             let (x, y) = (of(first, at), self.of_modulus(2).unit(at));
             let product = words(|k| first[k / 2].times(x[k], y[k]));

@@ -57,7 +57,7 @@ impl<
         let RnsArguments {
             windows, window, ..
         } = *self.arguments;
-        let products = self.entries + windows as u32 * (window + 1) + 1;
+        let products = window.products() + windows as u32 * (window.bits + 1) + 1;
         let mut progress = Progress {
             read: Turn { stage: 0, phase: 0 },
             filled: Turn { stage: 0, phase: 0 },
