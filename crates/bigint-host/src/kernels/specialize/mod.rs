@@ -114,6 +114,7 @@ mod tests {
     use super::*;
     use crate::kernels::ptx::ptx;
     use bigint_core::modules::OTHERS;
+    use bigint_core::rns::RNS_MODULE;
     use bigint_core::specialization::{BlockTransform, Family};
     use bigint_core::{Arguments, Kernel, MatrixArgument};
 
@@ -127,6 +128,7 @@ mod tests {
         let kernels = kernels.map(|kernel| (kernel.entry_point(), kernel.family));
         let others = OTHERS.into_iter().map(|entry| match entry.module {
             long::LONG_MODULE => (entry, Family::LongTransform),
+            module if module.starts_with(RNS_MODULE) => (entry, Family::PowerInResidues),
             _ => (entry, Family::None),
         });
         kernels.chain(others)
@@ -184,7 +186,7 @@ mod tests {
             }
         }
         // All that are declared.
-        assert_eq!(families.len(), 16);
+        assert_eq!(families.len(), 17);
     }
 
     #[test]
