@@ -86,7 +86,7 @@ const fn cosine_and_sine(angle: u64) -> [f64; 2] {
 /// `[re, im]`.
 ///
 /// A node of a pass with `n` nodes stands for `x^m - e(t)` with `t = (1/4 + r) / n`
-/// ([`place`] has its `r`). Its forward roots are that of its own split, `e(t/2)`, and those of the
+/// (`place` has its `r`). Its forward roots are that of its own split, `e(t/2)`, and those of the
 /// splits below it that do not follow by a multiplication by `i`: `e(t/4)`, then `e(t/8)` and
 /// `e(t/8 + 1/8)`, then `e(t/16 + g/16)` for `g` = 0, 2, 1, 3. On the way back, a pass of radix `R`
 /// multiplies value `k` by `e(-k t / R)`. In the last pass, two levels that end in products modulo
