@@ -2,79 +2,18 @@
 //! [`bigint_core::transform::grid`] has the kernels.
 
 use crate::common::device::{Buffer, Device, Roots};
-use crate::common::job::Job;
 use crate::device::part::Part;
 use crate::device::sums;
 use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
-use crate::values::made::Made;
-use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{
     BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE,
 };
-use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
-use std::ops::Range;
+use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Operation, Shape};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The argument for an operand of `count` numbers, or one that stands for them all, from number
-/// `first` on and without the limbs above `width`.
-pub(crate) fn operand(
-    node: &Node,
-    buffer: &Buffer,
-    count: usize,
-    first: usize,
-    width: usize,
-) -> MatrixArgument {
-    let is_one = node.shape.count == 1;
-    let own = if is_one { 1 } else { count };
-    let mut strides = Shape {
-        count: own,
-        ..node.shape
-    }
-    .strides();
-    if is_one && count > 1 {
-        strides.number = 0;
-    }
-    let address = buffer.address() + (size_of::<Limb>() * first * strides.number) as u64;
-    MatrixArgument::new(address, node.shape.width.min(width), strides)
-}
-
-/// Computes numbers `numbers` of a job's products or squares, by a plan that holds the operands.
-/// The result is no wider than the product.
-pub(crate) fn compute(
-    device: &Arc<dyn Device>,
-    job: Job,
-    operands: Operands<'_>,
-    numbers: Range<usize>,
-    plan: GridPlan,
-) -> Result<Made, Error> {
-    let (count, shape) = (job.count(), job.shapes()[0]);
-    let given = operands
-        .iter()
-        .map(|operand| operand.resident(device, numbers.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
-    let made = device.allocate(shape.limbs())?;
-    let part = |index: usize| {
-        let node = &operands[index];
-        Part {
-            limbs: operand(node, &given[index], count, 0, node.shape.width),
-            buffer: &given[index],
-        }
-    };
-    let r = Part {
-        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
-        buffer: &made,
-    };
-    let factors = match operands {
-        [a, b] if !Arc::ptr_eq(a, b) => [part(0), part(1)],
-        _ => [part(0), part(0)],
-    };
-    multiply(device, plan, count, r, factors)?;
-    Ok(Made::of(shape, made))
-}
 
 /// Multiplies `count` numbers by others, or squares them where both are the same, by a plan that holds them.
 /// Results are no wider than products.

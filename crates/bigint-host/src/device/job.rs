@@ -4,7 +4,7 @@ use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::{Job, Wanted};
 use crate::device::launches::{By, Launches, Multiplier};
 use crate::device::ntt::Limbs;
-use crate::device::part::Part;
+use crate::device::part::{Part, operand};
 use crate::device::transform::{Pieces, Transform};
 use crate::device::{grid, montgomery, ntt, pieces, rns, sums};
 use crate::values::made::Made;
@@ -14,7 +14,8 @@ use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::operation::Property;
 use bigint_core::rns::{LIMBS, RADIX, RESIDUES};
 use bigint_core::specialization::Specialization;
-use bigint_core::{Arguments, Kernel, Launch, Shape};
+use bigint_core::{Arguments, Kernel, Launch, Limb};
+use bigint_cpu::zeroed;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) fn compute(
         let by = (kernel, launch, launches.is_for_widths);
         by_kernel(device, job, operands, numbers.clone(), by)
     };
-    let plan = match launches.by {
+    let made = match launches.by {
         By::Kernel(kernel, launch) => return by(kernel, launch),
         By::Residues(by_residues, kernel, launch) => {
             return match rns::compute(device, job, operands, numbers.clone(), by_residues)? {
@@ -44,18 +45,13 @@ pub(crate) fn compute(
             };
         }
         By::Montgomery(by) => return montgomery::compute(device, job, operands, numbers, by),
-        By::Transform(plan) => plan,
-    };
-    Ok(Some(match plan {
-        Transform::Fft(plan) => grid::compute(device, job, operands, numbers, plan)?,
-        Transform::Ntt(plan) => {
+        By::Transform(Transform::Ntt(plan)) => {
             let shape = job.shapes()[0];
             ntt::compute(device, shape, operands, numbers, plan, Limbs::Lowest)?
         }
-        Transform::Pieces(Pieces { longest, .. }) => {
-            pieces::compute(device, job, operands, numbers, longest)?
-        }
-    }))
+        By::Transform(plan) => by_transform(device, job, operands, numbers, plan)?,
+    };
+    Ok(Some(made))
 }
 
 /// The operands that the launches take.
@@ -76,6 +72,18 @@ fn flags(device: &Arc<dyn Device>, job: Job) -> Result<[Option<Buffer>; 2], Erro
     Ok([all.transpose()?, first.transpose()?])
 }
 
+/// The memory that has these numbers of each operand.
+pub(super) fn resident(
+    device: &Arc<dyn Device>,
+    operands: Operands<'_>,
+    numbers: &Range<usize>,
+) -> Result<Vec<Arc<Buffer>>, Error> {
+    let given = operands.iter();
+    given
+        .map(|operand| operand.resident(device, numbers.clone()))
+        .collect()
+}
+
 /// Computes by one launch.
 fn by_kernel(
     device: &Arc<dyn Device>,
@@ -86,53 +94,24 @@ fn by_kernel(
 ) -> Result<Option<Made>, Error> {
     let started = Instant::now();
     let count = job.count();
-    let given = operands
-        .iter()
-        .map(|operand| operand.resident(device, numbers.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let given = resident(device, operands, &numbers)?;
     let made = job
         .shapes()
         .iter()
         .map(|shape| device.allocate(shape.limbs()))
         .collect::<Result<Vec<_>, _>>()?;
-    let scratch = match launch.scratch_width * launch.workers {
-        0 => None,
-        limbs => Some(device.allocate(limbs)?),
-    };
     let [flags, first_flag] = flags(device, job)?;
-    let address = |buffer: &Option<Buffer>| buffer.as_ref().map_or(0, Buffer::address);
-    let operand =
-        |(node, buffer): (&Arc<Node>, &Arc<Buffer>)| operand(node, buffer.address(), count);
-    let result = |(shape, buffer): (&Shape, &Buffer)| {
-        MatrixArgument::new(buffer.address(), shape.width, shape.strides())
-    };
-    let results: Vec<_> = job.shapes().iter().zip(&made).map(result).collect();
-    let matrices: Vec<_> = operands.iter().zip(&given).map(operand).collect();
-    let arguments = Arguments {
-        carry: address(&flags),
-        first_carry: address(&first_flag),
-        roots: match kernel.takes_roots() {
-            true => device.roots(Roots::Blocks)?,
-            false => 0,
-        },
-        ..arguments(
-            kernel,
-            launch,
-            &results,
-            &matrices,
-            address(&scratch),
-            count,
-        )
-    };
-    let buffers: Vec<_> = made
-        .iter()
-        .chain(given.iter().map(|buffer| &**buffer))
-        .chain(&scratch)
-        .chain(&flags)
-        .chain(&first_flag)
+    let results = job.shapes().iter().zip(&made);
+    let results: Vec<_> = results
+        .map(|(shape, buffer)| Part::of_shape(buffer, *shape))
         .collect();
-    let specialization = specialization(kernel, &arguments, is_for_widths);
-    sums::launch(device, kernel, specialization, launch, &arguments, &buffers)?;
+    let parts = operands.iter().zip(&given);
+    let parts: Vec<_> = parts
+        .map(|(node, buffer)| Part::of_operand(node, buffer, count))
+        .collect();
+    let flag_buffers = [flags.as_ref(), first_flag.as_ref()];
+    let by = (kernel, launch, is_for_widths);
+    launch_on(device, by, count, &results, &parts, flag_buffers)?;
     let first = first_flag.map(|first| first_number(device, &first));
     let first = first.transpose()?.flatten();
     if first.is_some() && job.operation.is(Property::FlagsMore) {
@@ -152,6 +131,42 @@ fn by_kernel(
         buffers: results.chain(flags).collect(),
         first: first.map(|index| numbers.start + index),
     }))
+}
+
+/// Computes products or squares by a transform that keeps nothing of its operands.
+fn by_transform(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    plan: Transform,
+) -> Result<Made, Error> {
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let given = resident(device, operands, &numbers)?;
+    let made = device.allocate(shape.limbs())?;
+    let part = |index: usize| Part::of_operand(&operands[index], &given[index], count);
+    // A batch by itself is a square, as one operand is.
+    let factors = match operands {
+        [a, b] if !Arc::ptr_eq(a, b) => [part(0), part(1)],
+        _ => [part(0), part(0)],
+    };
+    let by = Multiplier::Transform(plan);
+    multiply(device, by, count, Part::of_shape(&made, shape), factors)?;
+    Ok(Made::of(shape, made))
+}
+
+/// A result modulo numbers, and flags where they are wanted: no modulus is zero.
+pub(super) fn without_flags(
+    device: &Arc<dyn Device>,
+    job: Job,
+    made: Buffer,
+) -> Result<Made, Error> {
+    let mut made = Made::of(job.shapes()[0], made);
+    if job.wanted == Wanted::Flags {
+        let flags = device.upload(&zeroed::<Limb>(job.count())?)?;
+        made.buffers.push((job.flags_shape(), flags));
+    }
+    Ok(made)
 }
 
 /// Multiplies numbers anywhere in a device's memory, or squares them where both factors are the same. Results
@@ -197,14 +212,30 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let widths: Vec<usize> = operands.iter().map(|operand| operand.width()).collect();
     let launch = kernel.launch_within(count, &widths, r.width(), device.shared_bytes());
+    let by = (kernel, launch, is_for_widths);
+    launch_on(device, by, count, &[r], operands, [flags, None])
+}
+
+/// Launches a kernel, with scratch for its workers. There may be room for a flag of each number, and for the index of
+/// the first that is set.
+fn launch_on(
+    device: &Arc<dyn Device>,
+    (kernel, launch, is_for_widths): (&Kernel, Launch, bool),
+    count: usize,
+    results: &[Part<'_>],
+    operands: &[Part<'_>],
+    [flags, first_flag]: [Option<&Buffer>; 2],
+) -> Result<(), Error> {
     let scratch = match launch.scratch_width * launch.workers {
         0 => None,
         limbs => Some(device.allocate(limbs)?),
     };
-    let matrices: Vec<_> = operands.iter().map(|operand| operand.limbs).collect();
     let address = |buffer: Option<&Buffer>| buffer.map_or(0, Buffer::address);
+    let [results_at, operands_at] =
+        [results, operands].map(|parts| parts.iter().map(|part| part.limbs).collect::<Vec<_>>());
     let arguments = Arguments {
         carry: address(flags),
+        first_carry: address(first_flag),
         roots: match kernel.takes_roots() {
             true => device.roots(Roots::Blocks)?,
             false => 0,
@@ -212,17 +243,17 @@ pub(super) fn run(
         ..arguments(
             kernel,
             launch,
-            &[r.limbs],
-            &matrices,
+            &results_at,
+            &operands_at,
             address(scratch.as_ref()),
             count,
         )
     };
-    let buffers = operands.iter().map(|operand| operand.buffer);
+    let buffers = results.iter().chain(operands).map(|part| part.buffer);
     let buffers: Vec<_> = buffers
-        .chain([r.buffer])
-        .chain(flags)
         .chain(&scratch)
+        .chain(flags)
+        .chain(first_flag)
         .collect();
     let known = specialization(kernel, &arguments, is_for_widths);
     sums::launch(device, kernel, known, launch, &arguments, &buffers)
@@ -310,17 +341,3 @@ pub(crate) fn modules(
 
 /// The most matrices of a launch: more than operands and results together.
 const MOST_MATRICES: usize = 16;
-
-/// The argument for an operand at an address: so many numbers, or one for all.
-pub(crate) fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
-    let is_one = node.shape.count == 1;
-    let mut strides = Shape {
-        count: if is_one { 1 } else { count },
-        ..node.shape
-    }
-    .strides();
-    if is_one && count > 1 {
-        strides.number = 0;
-    }
-    MatrixArgument::new(address, node.shape.width, strides)
-}

@@ -2,7 +2,7 @@
 
 use crate::common::device::{Buffer, Device, OwnModule};
 use crate::common::threads::each;
-use crate::device::job::operand;
+use crate::device::part::operand;
 use crate::engine::inner::Inner;
 use crate::values::node::{Node, Share};
 use crate::{Batch, Engine, Error};

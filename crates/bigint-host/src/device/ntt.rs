@@ -2,11 +2,11 @@
 //! [`bigint_core::transform::ntt`] has the kernels.
 
 use crate::common::device::{Buffer, Device, Roots};
-use crate::device::grid::{add, operand};
+use crate::device::grid::add;
 use crate::device::part::Part;
 use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
 use crate::values::made::Made;
-use crate::values::node::{Kept, Operands};
+use crate::values::node::{Kept, Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::specialization::Specialization;
@@ -51,9 +51,9 @@ pub(crate) fn compute(
         _ => (0, None),
     };
     let buffer = given(a)?;
-    let part = |index: usize, buffer| Part {
-        limbs: operand(&operands[index], buffer, count, 0, most),
-        buffer,
+    let part = |index: usize, buffer| {
+        let node: &Node = &operands[index];
+        Part::of_operand(node, buffer, count).lowest(most)
     };
     let a = part(a, &buffer);
     let second = match (&kept, &b) {
@@ -65,10 +65,7 @@ pub(crate) fn compute(
         (None, None) => Factor::Same,
     };
     let made = device.allocate(shape.limbs())?;
-    let r = Part {
-        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
-        buffer: &made,
-    };
+    let r = Part::of_shape(&made, shape);
     run(device, plan, count, (r, from, wraps), (a, second))?;
     tracing::debug!(
         back_end = %BackEnd::Cuda(device.ordinal().into()),
@@ -271,7 +268,7 @@ fn kept(
         let buffer = Arc::new(device.allocate(plan.point_limbs() * numbers.len())?);
         let count = numbers.len() as u32;
         let arguments = NttArguments {
-            a: operand(node, &given, numbers.len(), 0, width),
+            a: Part::of_operand(node, &given, numbers.len()).limbs,
             points: buffer.address(),
             tables: device.roots(Roots::Ntt)?,
             plan,

@@ -1,6 +1,7 @@
 //! Numbers in device memory, or some limbs of each, as launches take them.
 
 use crate::common::device::Buffer;
+use crate::values::node::Node;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
@@ -20,9 +21,21 @@ impl<'a> Part<'a> {
 
     /// `count` numbers of `width` limbs, one after the other.
     pub fn rows(buffer: &'a Buffer, count: usize, width: usize) -> Self {
-        let strides = Shape::new(count, width, Layout::Contiguous).strides();
+        Part::of_shape(buffer, Shape::new(count, width, Layout::Contiguous))
+    }
+
+    /// All numbers of a batch.
+    pub fn of_shape(buffer: &'a Buffer, shape: Shape) -> Self {
         Part {
-            limbs: MatrixArgument::new(buffer.address(), width, strides),
+            limbs: MatrixArgument::new(buffer.address(), shape.width, shape.strides()),
+            buffer,
+        }
+    }
+
+    /// `count` numbers of an operand, or its one number, which stands for them all.
+    pub fn of_operand(node: &Node, buffer: &'a Buffer, count: usize) -> Self {
+        Part {
+            limbs: operand(node, buffer.address(), count),
             buffer,
         }
     }
@@ -77,4 +90,18 @@ impl<'a> Part<'a> {
             ..self
         }
     }
+}
+
+/// The argument for an operand at an address: so many numbers, or one for all.
+pub(crate) fn operand(node: &Node, address: u64, count: usize) -> MatrixArgument {
+    let is_one = node.shape.count == 1;
+    let mut strides = Shape {
+        count: if is_one { 1 } else { count },
+        ..node.shape
+    }
+    .strides();
+    if is_one && count > 1 {
+        strides.number = 0;
+    }
+    MatrixArgument::new(address, node.shape.width, strides)
 }

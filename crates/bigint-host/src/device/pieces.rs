@@ -17,49 +17,12 @@
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
-use crate::common::job::Job;
-use crate::device::grid::{add, operand};
+use crate::device::grid::add;
 use crate::device::ntt;
 use crate::device::part::Part;
 use crate::device::transform::{Pieces, Split};
-use crate::values::made::Made;
-use crate::values::node::Operands;
-use bigint_core::kernel::MatrixArgument;
 use bigint_core::{Arguments, Operation};
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Computes numbers `numbers` of products or squares, as many as the job has, by transforms of
-/// at most `longest` limbs.
-pub(crate) fn compute(
-    device: &Arc<dyn Device>,
-    job: Job,
-    operands: Operands<'_>,
-    numbers: Range<usize>,
-    longest: usize,
-) -> Result<Made, Error> {
-    let (count, shape) = (job.count(), job.shapes()[0]);
-    let given = operands
-        .iter()
-        .map(|operand| operand.resident(device, numbers.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
-    let made = device.allocate(shape.limbs())?;
-    let part = |index: usize| Part {
-        limbs: operand(&operands[index], &given[index], count, 0, shape.width),
-        buffer: &given[index],
-    };
-    let r = Part {
-        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
-        buffer: &made,
-    };
-    // A batch by itself is a square, as one operand is.
-    let factors = match operands {
-        [a, b] if !Arc::ptr_eq(a, b) => [part(0), part(1)],
-        _ => [part(0), part(0)],
-    };
-    multiply(device, longest, count, r, factors)?;
-    Ok(Made::of(shape, made))
-}
 
 /// Multiplies `count` numbers by others, by transforms of at most `longest` limbs. Results are no wider than
 /// products.

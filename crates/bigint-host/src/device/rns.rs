@@ -1,16 +1,16 @@
 //! Powers in residue number systems on tensor cores: [`bigint_core::rns`] has the kernels.
 
 use crate::common::device::{Buffer, Device, Roots};
-use crate::common::job::{Job, Wanted};
-use crate::device::grid::operand;
+use crate::common::job::Job;
+use crate::device::job::{resident, without_flags};
 use crate::device::launches::Residues;
+use crate::device::part::Part;
 use crate::values::made::Made;
 use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::TABLE_BUDGET;
 use bigint_core::rns::RnsArguments;
-use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
-use bigint_cpu::zeroed;
+use bigint_core::{LIMB_BITS, Limb};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,10 +32,7 @@ pub(crate) fn compute(
         wave,
     } = residues;
     let (count, shape) = (job.count(), job.shapes()[0]);
-    let given = operands
-        .iter()
-        .map(|operand| operand.resident(device, numbers.clone()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let given = resident(device, operands, &numbers)?;
     let made = device.allocate(shape.limbs())?;
     let exponent = operands[1].shape.width.div_ceil(bases as usize);
     let window = plan.window(exponent, scans, bases);
@@ -64,13 +61,11 @@ pub(crate) fn compute(
     while first < count {
         let here = at_once.min(count - first);
         let [a, e, m] = [0, 1, 2].map(|index| {
-            let node = &operands[index];
-            operand(node, &given[index], count, first, node.shape.width)
+            let part = Part::of_operand(&operands[index], &given[index], count);
+            part.numbers_from(first).limbs
         });
-        let strides = shape.strides();
-        let address = made.address() + (size_of::<Limb>() * first * strides.number) as u64;
         let arguments = RnsArguments {
-            r: MatrixArgument::new(address, shape.width, strides),
+            r: Part::of_shape(&made, shape).numbers_from(first).limbs,
             a,
             e,
             m,
@@ -102,13 +97,7 @@ pub(crate) fn compute(
         elapsed = ?started.elapsed(),
         "launched"
     );
-    let mut made = Made::of(shape, made);
-    if job.wanted == Wanted::Flags {
-        // No modulus is zero.
-        let flags = device.upload(&zeroed::<Limb>(count)?)?;
-        made.buffers.push((job.flags_shape(), flags));
-    }
-    Ok(Some(made))
+    without_flags(device, job, made).map(Some)
 }
 
 /// Whether a kernel has refused a modulus.

@@ -20,11 +20,10 @@
 mod power;
 
 use crate::common::device::{Buffer, Device};
-use crate::common::job::{Job, Wanted};
-use crate::device::grid::operand;
-use crate::device::job::{multiply, run};
+use crate::common::job::Job;
+use crate::device::job::{multiply, run, without_flags};
 use crate::device::launches::Montgomery;
-use crate::device::part::Part;
+use crate::device::part::{Part, operand};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands, Share};
 use crate::{BackEnd, Error};
@@ -33,7 +32,6 @@ use bigint_core::kernel::MatrixArgument;
 use bigint_core::operation::Cost;
 use bigint_core::specialization::Specialization;
 use bigint_core::{Kernel, Layout, Level, Limb, Operation};
-use bigint_cpu::zeroed;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -57,10 +55,7 @@ pub(crate) fn compute(
     let [a, b, modulus] = [a, b, m].map(|node| Numbers::resident(device, node, &numbers));
     let (a, b, modulus) = (a?, b?, modulus?);
     let made = device.allocate(shape.limbs())?;
-    let r = Part {
-        limbs: MatrixArgument::new(made.address(), shape.width, shape.strides()),
-        buffer: &made,
-    };
+    let r = Part::of_shape(&made, shape);
     let passes = Passes { device };
     let width = m.shape.width;
     let of_moduli = if m.shape.count == 1 { 1 } else { count };
@@ -98,13 +93,7 @@ pub(crate) fn compute(
         elapsed = ?started.elapsed(),
         "launched"
     );
-    let mut made = Made::of(shape, made);
-    if job.wanted == Wanted::Flags {
-        // No modulus is zero.
-        let flags = device.upload(&zeroed::<Limb>(count)?)?;
-        made.buffers.push((job.flags_shape(), flags));
-    }
-    Ok(Some(made))
+    without_flags(device, job, made).map(Some)
 }
 
 /// The inverses of the moduli modulo `B^w`, `w` their width, which are kept with them; nothing where one is even.
@@ -197,7 +186,7 @@ impl Numbers {
             numbers.len()
         };
         Ok(Numbers {
-            limbs: operand(node, &buffer, numbers.len(), 0, node.shape.width),
+            limbs: operand(node, buffer.address(), numbers.len()),
             buffer,
             count,
         })
