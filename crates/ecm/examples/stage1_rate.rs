@@ -1,5 +1,6 @@
 //! How long stage 1 takes on the first device, for each curve and bit of the scalar: the median of ten
-//! launches that fill it, and the least and the greatest.
+//! launches that fill it, and the least and the greatest; and the time in which a curve begins, on the host and, where
+//! it is an Edwards curve, with its table on the device.
 //!
 //! ```text
 //! cargo run --release -p ecm --example stage1_rate [BLOCKS OF A WAVE, 132 by default]
@@ -8,7 +9,20 @@
 use std::time::Instant;
 
 use bigint_host::{BigUint, Engine};
-use ecm::{Stage1, scalar};
+use ecm::{Family, Stage1, scalar};
+
+/// `B1` of the scalar.
+const B1: u64 = 1_000_000;
+
+/// The greatest number of so many bits without a small factor, which would make some curves none.
+fn modulus(bits: u64) -> BigUint {
+    let is_divided = |n: &BigUint| (3u32..10_000).step_by(2).any(|p| n % p == BigUint::ZERO);
+    let mut n = (BigUint::from(1u8) << bits) - 1u8;
+    while is_divided(&n) {
+        n -= 2u8;
+    }
+    n
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let processors = std::env::args().nth(1).and_then(|text| text.parse().ok());
@@ -16,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::cuda(0)?;
     let devices = bigint_host::advanced::devices()?;
     println!("device: {devices:?}");
-    let scalar = scalar(60_000);
-    println!("bits curves each-launch ns-a-curve-and-bit least greatest");
+    let scalar = scalar(B1);
+    println!("family bits curves each-launch ns-a-curve-and-bit least greatest begin-us-a-curve");
     // Blocks of a multiprocessor, by registers and shared memory.
     for (bits, blocks) in [
         (122, 8),
@@ -31,26 +45,40 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (2042, 1),
         (2298, 1),
     ] {
-        let n = (BigUint::from(1u8) << bits) - 1u8;
-        let count = 2 * processors * blocks * 128;
-        let each = 2_000_000 / (bits * bits / 64 + 400);
-        let mut stage = Stage1::on_device(&engine, &n, 1000, count, &scalar)?.expect("a device");
-        let mut times = Vec::new();
-        for launch in 0..11 {
-            let began = Instant::now();
-            stage.advance(each)?;
-            // The first one loads the module.
-            if launch > 0 {
-                times.push(1e9 * began.elapsed().as_secs_f64() / (count * each) as f64);
+        for family in [Family::Param3, Family::Edwards] {
+            let n = modulus(bits);
+            let count = 2 * processors * blocks * 128;
+            let room = Stage1::room_on_device(&engine, &n, family, &scalar)?;
+            if room.is_none_or(|room| room < count) {
+                continue;
             }
+            let begun = Instant::now();
+            let stage = Stage1::on_device(&engine, &n, family, 1000, count, &scalar)?;
+            let mut stage = stage.expect("a device");
+            let begin = begun.elapsed().as_secs_f64();
+            let (_, steps) = stage.progress();
+            let bits_of_step = scalar.bits() as f64 / steps as f64;
+            let each = (2_000_000.0 / (bits * bits / 64 + 400) as f64 / bits_of_step).ceil();
+            let each = each as usize;
+            let mut times = Vec::new();
+            for launch in 0..11 {
+                let began = Instant::now();
+                stage.advance(each)?;
+                // The first one loads the module.
+                if launch > 0 {
+                    let walked = count as f64 * each as f64 * bits_of_step;
+                    times.push(1e9 * began.elapsed().as_secs_f64() / walked);
+                }
+            }
+            times.sort_by(f64::total_cmp);
+            println!(
+                "{family:?} {bits} {count} {each} {:.4} {:.4} {:.4} {:.2}",
+                (times[4] + times[5]) / 2.0,
+                times[0],
+                times[9],
+                1e6 * begin / count as f64,
+            );
         }
-        times.sort_by(f64::total_cmp);
-        println!(
-            "{bits} {count} {each} {:.4} {:.4} {:.4}",
-            (times[4] + times[5]) / 2.0,
-            times[0],
-            times[9]
-        );
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use bigint_host::{BigUint, Engine};
-use ecm::{Outcome, Stage1, Stage2, scalar};
+use ecm::{Family, Outcome, Stage1, Stage2, scalar};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     {
         let n = (BigUint::from(1u8) << bits) - below;
         let began = Instant::now();
-        let mut stage = Stage1::on_device(&engine, &n, 1000, curves, &scalar(b1))?.expect("a GPU");
+        let mut stage = Stage1::on_device(&engine, &n, Family::Param3, 1000, curves, &scalar(b1))?
+            .expect("a GPU");
         while !stage.is_done() {
             stage.advance(10_000)?;
         }

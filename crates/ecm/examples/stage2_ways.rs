@@ -16,7 +16,7 @@ use ecm::{Continuation, Family, Outcome, Point, Stage1, Stage2, scalar};
 /// Points that nothing has been done for: a stage 1 of small primes.
 fn points(engine: &Engine, n: &BigUint, count: usize) -> Result<Vec<Point>, ecm::Error> {
     let scalar = scalar(50);
-    let stage = Stage1::on_device(engine, n, 1000, count, &scalar)?;
+    let stage = Stage1::on_device(engine, n, Family::Param3, 1000, count, &scalar)?;
     let mut stage = match stage {
         Some(stage) => stage,
         None => Stage1::new(n, Family::Param3, 1000, count, &scalar)?,

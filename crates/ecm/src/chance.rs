@@ -18,7 +18,7 @@ use std::f64::consts::{LN_2, LN_10};
 
 use bigint_cpu::smooth;
 
-use crate::Family;
+use crate::{Continuation, Family};
 
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
@@ -53,12 +53,18 @@ const TABLE: [(u32, u64, u64, u64); 11] = [
     (65, 850_000_000, 16_000_000_000_000, 77_666),
 ];
 
-/// `B2` by giant steps on a GPU, in `B1`. On an NVIDIA H100 a curve modulo 506 bits takes .69 ns for each unit of `B1`, and .084 for
-/// each prime of stage 2: 35 to 50 digits take least time between 30 and 100 `B1`, and 1.8 times that at 520.
-const FARTHEST_ON_DEVICE: u64 = 60;
+/// The time of stage 1 on a GPU for each unit of `B1`, in that of a prime of stage 2 by giant steps: .69 and .084 ns modulo
+/// 506 bits on an NVIDIA H100.
+const STAGE_1: f64 = 8.2;
 
-/// The least `B1` there: stage 2 has all of its baby steps from 2310 on.
-const LEAST_ON_DEVICE: u64 = 2310;
+/// The bits of the numbers for which bounds are chosen.
+const BITS: u64 = 506;
+
+/// The least and the greatest `B1` there: stage 2 has all of its baby steps from 2310 on.
+const ON_DEVICE: std::ops::RangeInclusive<u64> = 2310..=4_000_000_000;
+
+/// The binary logarithms of `B2 / B1` there.
+const FARTHER: std::ops::RangeInclusive<u32> = 4..=14;
 
 /// Curves that fill a device: 256 for each of 128 multiprocessors.
 const FILLING: u64 = 1 << 15;
@@ -75,33 +81,36 @@ pub fn bounds_for_digits(digits: u32) -> Bounds {
 }
 
 /// The bounds for factors of so many digits on a device, which takes as long for one curve as for some ten thousand:
-/// there are 32,768 curves or more, and `B1` is less where GMP-ECM's table has fewer. `B2` is 60 `B1`. After
-/// so many curves of [`Family::Param3`] a factor is found with a chance of 63 in 100.
+/// those with which such factors of numbers of 506 bits are found in the least time. There are 32,768 curves or more, after which a
+/// factor is found with a chance of 63 in 100 or more.
 ///
 /// ```
-/// let bounds = ecm::bounds_for_digits_on_device(55);
-/// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (110_000_000, 6_600_000_000, 63_747));
-/// let bounds = ecm::bounds_for_digits_on_device(35);
-/// assert!(bounds.b1 < 200_000 && (32_768..32_800).contains(&bounds.curves));
+/// use ecm::{Family, bounds_for_digits_on_device};
+/// let bounds = bounds_for_digits_on_device(40, Family::Param3);
+/// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (739_995, 64 * 739_995, 35_009));
 /// ```
-pub fn bounds_for_digits_on_device(digits: u32) -> Bounds {
-    let &(digits, of_table, ..) = row_of(digits);
-    let of = |b1: u64| {
-        let b2 = FARTHEST_ON_DEVICE * b1;
-        let curves = 1.0 / chance(Family::Param3, f64::from(digits), b1, b2);
-        let curves = curves.ceil() as u64;
-        Bounds { b1, b2, curves }
+pub fn bounds_for_digits_on_device(digits: u32, family: Family) -> Bounds {
+    let digits = f64::from(row_of(digits).0);
+    let of = |b1: u64, b2: u64| {
+        let curves = (1.0 / chance(family, digits, b1, b2)).ceil();
+        let curves = curves.max(FILLING as f64);
+        let (_, stage_2) = Continuation::with_cost(true, BITS, b1, b2);
+        let bounds = Bounds {
+            b1,
+            b2,
+            curves: curves as u64,
+        };
+        (curves * (STAGE_1 * b1 as f64 + stage_2), bounds)
     };
-    let (mut low, mut high) = (LEAST_ON_DEVICE, of_table.max(LEAST_ON_DEVICE));
-    // The greatest bound that leaves so many curves.
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        match of(middle).curves >= FILLING {
-            true => low = middle,
-            false => high = middle - 1,
-        }
-    }
-    of(low)
+    // Each an eighth above the one before.
+    let next = |&b1: &u64| Some(b1 + b1 / 8);
+    let all = std::iter::successors(Some(*ON_DEVICE.start()), next);
+    let all = all.take_while(|b1| ON_DEVICE.contains(b1));
+    let all = all.flat_map(|b1| FARTHER.map(move |log| (b1, b1 << log)));
+    let least = all
+        .map(|(b1, b2)| of(b1, b2))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    least.expect("there are bounds").1
 }
 
 /// The row for factors of so many digits.
@@ -194,5 +203,37 @@ mod tests {
                 curves: 74
             }
         );
+    }
+
+    #[test]
+    fn bounds_of_a_device_fill_it_and_take_least_time() {
+        let time = |family, digits: u32, b1, b2| {
+            let curves = 1.0 / chance(family, f64::from(digits), b1, b2);
+            let (_, stage_2) = Continuation::with_cost(true, BITS, b1, b2);
+            curves.max(FILLING as f64) * (STAGE_1 * b1 as f64 + stage_2)
+        };
+        for family in [Family::Edwards, Family::Param3] {
+            let all = TABLE.map(|row| row.0);
+            let bounds = all.map(|digits| bounds_for_digits_on_device(digits, family));
+            assert!(bounds.is_sorted_by(|a, b| a.b1 <= b.b1 && a.b2 <= b.b2));
+            for (&digits, &Bounds { b1, b2, curves }) in all.iter().zip(&bounds) {
+                assert!(curves >= FILLING);
+                let none = 1.0 - chance(family, digits.into(), b1, b2);
+                assert!(1.0 - none.powf(curves as f64) > 0.63, "{digits}");
+                let least = time(family, digits, b1, b2);
+                for (more, far) in [
+                    (b1 * 4 / 3, b2),
+                    (b1 * 3 / 4, b2),
+                    (b1, 3 * b2),
+                    (b1, b2 / 3),
+                ] {
+                    let is_worse = time(family, digits, more, far) > 0.99 * least;
+                    assert!(
+                        is_worse || b1 == *ON_DEVICE.start(),
+                        "{digits} {more} {far}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Stage 1 on the engine's devices: the kernels of `kernels/`, a thread for each curve.
 
-use bigint_host::advanced::{Module, kernel_alone};
+use bigint_host::advanced::{BackEnd, Module, devices, kernel_alone};
 use bigint_host::{Batch, Engine, Layout, Limb, Shape};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::Error;
+use crate::machine::Machine;
+use crate::suyama::Start;
+use crate::{Error, Family, edwards};
 
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
 const PTX: &str = include_str!("../ecm.ptx");
@@ -13,8 +15,11 @@ const PTX: &str = include_str!("../ecm.ptx");
 /// The limbs of the numbers that there are kernels for.
 const WIDTHS: [usize; 10] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 72];
 
-/// From so many limbs on the ladder has a thread's numbers in shared memory: six of them.
+/// From so many limbs on stage 1 has a thread's numbers in shared memory: six of them.
 const IN_SHARED: usize = 20;
+
+/// The limbs of the longest numbers that there is a kernel for Edwards curves for.
+const LONGEST_OF_EDWARDS: usize = 32;
 
 /// From so many limbs on numbers are computed with by digits, in shared memory: a program has four of them.
 const IN_DIGITS: usize = 48;
@@ -81,90 +86,167 @@ fn with_numbers(
     Ok(module.map(|module| (module.with_shared_bytes(bytes), kernel)))
 }
 
-/// Ladders on the way.
-#[derive(Clone)]
-pub struct Ladders {
+/// A kernel of stage 1 modulo a number.
+pub struct Kernel {
     engine: Engine,
     module: Module,
-    kernel: String,
+    name: String,
     n: BigUint,
     width: usize,
-    /// `q u w v` of every curve, in Montgomery's form.
-    state: Batch,
-    sigma: Batch,
-    scalar: Batch,
 }
 
-impl std::fmt::Debug for Ladders {
+impl Kernel {
+    /// The kernel of a family; `None` where the engine has no device, or none that there is a kernel for so long a
+    /// modulus for.
+    pub fn new(engine: &Engine, n: &BigUint, family: Family) -> Result<Option<Self>, Error> {
+        let longest = match family {
+            Family::Param3 => usize::MAX,
+            Family::Edwards => LONGEST_OF_EDWARDS,
+        };
+        let Some(width) = width(n).filter(|&width| width <= longest) else {
+            return Ok(None);
+        };
+        let name = match family {
+            Family::Param3 => format!("ladder_{width}"),
+            Family::Edwards => format!("edwards_{width}"),
+        };
+        let numbers = if width >= IN_SHARED { 6 } else { 0 };
+        let made = with_numbers(engine, name, numbers * width)?;
+        Ok(made.map(|(module, name)| Kernel {
+            engine: engine.clone(),
+            module,
+            name,
+            n: n.clone(),
+            width,
+        }))
+    }
+
+    /// How many points on Edwards curves the devices' memory has room for, with tables of so wide a window.
+    pub fn room_for_edwards(&self, window: u32) -> Result<usize, Error> {
+        room(
+            &self.engine,
+            4 * self.width * usize::from(edwards::registers(window)),
+        )
+    }
+
+    /// A number in Montgomery's form.
+    fn form(&self, number: BigUint) -> BigUint {
+        (number << (32 * self.width)) % &self.n
+    }
+
+    /// Rows of four numbers below the modulus.
+    fn rows(&self, numbers: impl Iterator<Item = [BigUint; 4]>) -> Result<Batch, Error> {
+        let mut limbs = Vec::new();
+        for number in numbers.flatten() {
+            push(&mut limbs, &number, self.width);
+        }
+        rows(&self.engine, limbs, 4 * self.width)
+    }
+}
+
+/// Stage 1 of curves, on the way.
+pub struct Walks {
+    kernel: Kernel,
+    /// Four numbers of every curve, in Montgomery's form: `q u w v` of a ladder, `X Y Z T` of an Edwards curve.
+    state: Batch,
+    /// What each curve has to itself, its sigma or its table, and the steps of all.
+    of_curve: Batch,
+    steps: Batch,
+}
+
+impl std::fmt::Debug for Walks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ladders")
-            .field("n", &self.n)
+        f.debug_struct("Walks")
+            .field("n", &self.kernel.n)
             .finish_non_exhaustive()
     }
 }
 
-impl Ladders {
-    /// Begins with curves of these parameters; `None` where the engine has no device, or none that there is a
-    /// kernel for so long a modulus for.
-    pub fn new(
-        engine: &Engine,
-        n: &BigUint,
-        sigmas: &[u32],
-        scalar: &BigUint,
-    ) -> Result<Option<Self>, Error> {
-        let Some(width) = width(n) else {
-            return Ok(None);
-        };
-        let numbers = if width >= IN_SHARED { 6 } else { 0 };
-        let made = with_numbers(engine, format!("ladder_{width}"), numbers * width)?;
-        let Some((module, kernel)) = made else {
-            return Ok(None);
-        };
-        let form = |number: u64| (BigUint::from(number) << (32 * width)) % n;
+impl Walks {
+    /// Begins ladders with curves of these parameters. Their steps are the scalar's bits.
+    pub fn ladders(kernel: Kernel, sigmas: &[u32], scalar: &BigUint) -> Result<Self, Error> {
+        let Kernel { n, width, .. } = &kernel;
+        let [two, one, nine, eight] = [2u8, 1, 9, 8].map(|number| kernel.form(number.into()));
         // 64 d R is 64 sigma R / 2^32.
-        let (two, one, nine, eight) = (form(2), form(1), form(9), form(8));
         let d64 = (BigUint::from(64u8) << (32 * width - 32)) % n;
-        let mut limbs = Vec::with_capacity(4 * width * sigmas.len());
-        for &sigma in sigmas {
+        let state = sigmas.iter().map(|&sigma| {
             let v = (&d64 * sigma + &eight) % n;
-            for number in [&two, &one, &nine, &v] {
-                push(&mut limbs, number, width);
-            }
-        }
-        let state = rows(engine, limbs, 4 * width)?;
-        let sigma = rows(engine, sigmas.to_vec(), 1)?;
+            [two.clone(), one.clone(), nine.clone(), v]
+        });
         let bits = scalar.to_u32_digits();
         let length = bits.len();
-        Ok(Some(Ladders {
-            engine: engine.clone(),
-            module,
+        Ok(Walks {
+            state: kernel.rows(state)?,
+            of_curve: rows(&kernel.engine, sigmas.to_vec(), 1)?,
+            steps: rows(&kernel.engine, bits, length)?,
             kernel,
-            n: n.clone(),
-            width,
-            state,
-            sigma,
-            scalar: rows(engine, bits, length)?,
+        })
+    }
+
+    /// Begins with points on Edwards curves, of which tables for these digits are made; `None` where there is no kernel for
+    /// that. There is at least one point.
+    pub fn edwards(
+        kernel: Kernel,
+        starts: &[Result<Start, BigUint>],
+        window: u32,
+        digits: &[(u32, i32)],
+    ) -> Result<Option<Self>, Error> {
+        let (n, one) = (&kernel.n, || BigUint::from(1u8));
+        // The registers X, Y, Z, T and 2 d; what is no curve has zeros.
+        let of_start = |start: &Result<Start, BigUint>| match start {
+            Ok(Start { x, y, d, .. }) => {
+                vec![x.clone(), y.clone(), one(), BigUint::ZERO, d * 2u8 % n]
+            }
+            Err(_) => vec![BigUint::ZERO; 5],
+        };
+        let set = starts.par_iter().map(of_start).collect();
+        let machine = Machine::new(&kernel.engine, n, edwards::registers(window), set)?;
+        let Some(mut machine) = machine else {
+            return Ok(None);
+        };
+        let mut steps = Vec::new();
+        edwards::table(&mut steps, window);
+        machine.run(&steps, 0, &[])?;
+        let one = kernel.form(one());
+        let neutral = [BigUint::ZERO, one.clone(), one, BigUint::ZERO];
+        let limbs = digits.iter().flat_map(|&(doublings, digit)| {
+            let code = match digit {
+                0 => 0,
+                _ => 2 * Limb::from(edwards::entry(digit)) + 1 + Limb::from(digit < 0),
+            };
+            [doublings, code]
+        });
+        Ok(Some(Walks {
+            state: kernel.rows(starts.iter().map(|_| neutral.clone()))?,
+            of_curve: machine.rows(),
+            steps: rows(&kernel.engine, limbs.collect(), 2 * digits.len())?,
+            kernel,
         }))
     }
 
-    /// Walks the bits `from - 1` to `to`, and waits for it.
+    /// Walks a ladder's bits `from - 1` down to `to`, or the digits `from` up to `to - 1`, and waits for it.
     pub fn walk(&mut self, from: usize, to: usize) -> Result<(), Error> {
-        let scalars = scalars(&self.n, self.width, &[from as Limb, to as Limb, 2]);
-        let operands = [&self.state, &self.sigma, &self.scalar];
-        let made = self
-            .module
-            .launch(&self.kernel, &operands, &[4 * self.width], &scalars)?;
+        let Kernel {
+            module,
+            name,
+            n,
+            width,
+            ..
+        } = &self.kernel;
+        let scalars = scalars(n, *width, &[from as Limb, to as Limb, 2]);
+        let operands = [&self.state, &self.of_curve, &self.steps];
+        let made = module.launch(name, &operands, &[4 * width], &scalars)?;
         self.state = made.into_iter().next().expect("one result");
-        Ok(self.module.wait()?)
+        Ok(self.kernel.module.wait()?)
     }
 
-    /// `q u w v` of every curve, multiplied by one number for all.
+    /// The four numbers of every curve, multiplied by one number for all.
     pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
+        let Kernel { n, width, .. } = &self.kernel;
         let rows = self.state.rows()?;
         let register = |i: usize| {
-            let rows = rows.par_chunks_exact(4 * self.width);
-            let of_row =
-                |row: &[Limb]| BigUint::from_slice(&row[i * self.width..][..self.width]) % &self.n;
+            let rows = rows.par_chunks_exact(4 * width);
+            let of_row = |row: &[Limb]| BigUint::from_slice(&row[i * width..][..*width]) % n;
             rows.map(of_row).collect()
         };
         Ok((0..4).map(register).collect())
@@ -172,16 +254,26 @@ impl Ladders {
 
     /// Goes on from a state.
     pub fn resume(&mut self, state: &[Vec<BigUint>]) -> Result<(), Error> {
-        let count = self.sigma.len();
-        let mut limbs = Vec::with_capacity(4 * self.width * count);
-        for i in 0..count {
-            for register in state {
-                push(&mut limbs, &(&register[i] % &self.n), self.width);
-            }
-        }
-        self.state = rows(&self.engine, limbs, 4 * self.width)?;
+        let n = &self.kernel.n;
+        let residue = |register: &Vec<BigUint>, i: usize| &register[i] % n;
+        let of_curve = |i| [0, 1, 2, 3].map(|register: usize| residue(&state[register], i));
+        self.state = self.kernel.rows((0..self.state.len()).map(of_curve))?;
         Ok(())
     }
+}
+
+/// How many rows of so many bytes half of the memory of an engine's devices has room for, where each has as many.
+pub fn room(engine: &Engine, bytes: usize) -> Result<usize, Error> {
+    let BackEnd::Cuda(set) = engine.back_end() else {
+        return Ok(0);
+    };
+    let described = devices().map_err(bigint_host::Error::from)?;
+    let mine = described
+        .into_iter()
+        .flatten()
+        .filter(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal));
+    let least = mine.map(|device| device.memory_bytes / 2).min();
+    Ok(least.unwrap_or(0) / bytes * set.ordinals().count())
 }
 
 /// One of the kernels on every device of an engine; `None` where it has none. The driver is given

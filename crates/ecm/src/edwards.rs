@@ -1,17 +1,6 @@
-//! Stage 1 on twisted Edwards curves `-x^2 + y^2 = 1 + d x^2 y^2` with six torsion
-//! points, the family "Suyama-11" of [Barbulescu 2012].
+//! Stage 1 on twisted Edwards curves `-x^2 + y^2 = 1 + d x^2 y^2` ([which ones](crate::suyama)).
 //!
-//! The curve `y^2 = x^3 - 9747 x + 285714` has rank 1 and the generator `G = (15, 378)`. A multiple
-//! `(x, y)` of it gives Suyama's parameter `(213 - x) / (x + 3)` and the square root that brings the
-//! curve into the form with `a = -1`:
-//!
-//! ```text
-//! u = s^2 - 5, v = 4 s, A + 2 = (v - u)^3 (3 u + v) / (4 u^3 v), X = u^3 / v^3
-//! t = 144 y / (x + 3)^2, Y = (s - 1) (s + 5) u^3 (s^2 + 5) / (128 s^4 t)
-//! d = -(A - 2) / (A + 2), the point (X / Y, (X - 1) / (X + 1))
-//! ```
-//!
-//! Points are in the extended coordinates of Hisil, Wong, Carter and Dawson (ASIACRYPT 2008), `(X : Y : Z)`
+//! Points are in the extended coordinates of [Hisil 2008], `(X : Y : Z)`
 //! with `T = X Y / Z` where the next step is an addition. The scalar is written in digits that are odd, less
 //! than `2^(w-1)` in magnitude, and 0 in between (`w`-NAF): a doubling for each bit, an addition of a
 //! multiple from a table for about one bit in `w + 1`.
@@ -21,13 +10,29 @@
 use bigint_host::advanced::Step;
 use num_bigint::BigUint;
 
-use crate::modular::{inverse, sub};
+use crate::operations;
 
-/// The window: a table of `2^(WINDOW - 2)` odd multiples.
-const WINDOW: u32 = 7;
+/// The window `w` on the CPU, whose caches have no room for more than a table of 32 odd multiples.
+pub const ON_CPU: u32 = 7;
 
-/// Entries of the table.
-const ENTRIES: u16 = 1 << (WINDOW - 2);
+/// The windows on a device.
+const ON_DEVICE: std::ops::RangeInclusive<u32> = 4..=10;
+
+/// The time in which a device makes an entry of the table, in that of a product: the numbers of a program's steps come from memory.
+const OF_ENTRY: u64 = 30;
+
+/// The window on a device of a scalar of so many bits: the one that takes least time.
+pub fn window_on_device(bits: u64) -> u32 {
+    let cost =
+        |window: u32| 8 * bits / u64::from(window + 1) + OF_ENTRY * u64::from(entries(window));
+    let least = ON_DEVICE.min_by_key(|&window| cost(window));
+    least.expect("there are windows")
+}
+
+/// Entries of the table, odd multiples.
+const fn entries(window: u32) -> u16 {
+    1 << (window - 2)
+}
 
 /// Registers of the point `X, Y, Z, T`.
 pub const POINT: [u16; 4] = [0, 1, 2, 3];
@@ -38,73 +43,21 @@ pub const TWICE_D: u16 = 4;
 /// The first of eight scratch registers.
 const SCRATCH: u16 = 5;
 
-/// The table's first register; four for each entry, and for twice the point.
-const TABLE: u16 = SCRATCH + 8;
+/// The table's first register.
+const TABLE: u16 = operations::TABLE as u16;
+const _: () = assert!(TABLE == SCRATCH + 8);
 
-/// Registers in all.
-pub const REGISTERS: u16 = TABLE + 4 * (ENTRIES + 1);
+/// Registers of an entry.
+const CACHED: u16 = operations::CACHED as u16;
 
-/// A curve and its point.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
-    /// The point's `x`.
-    pub x: BigUint,
-    /// The point's `y`.
-    pub y: BigUint,
-    /// The curve's `d`.
-    pub d: BigUint,
-    /// `(A + 2) / 4`.
-    pub a24: BigUint,
-}
-
-/// The affine sum of two points of `y^2 = x^3 - 9747 x + 285714`.
-fn sum([x, y]: &[BigUint; 2], [u, v]: &[BigUint; 2], n: &BigUint) -> Result<[BigUint; 2], BigUint> {
-    let slope = if x == u && y == v {
-        let top = sub(&(x * x * 3u8 % n), &(BigUint::from(9747u32) % n), n);
-        top * inverse(&(y * 2u8 % n), n)? % n
-    } else {
-        sub(y, v, n) * inverse(&sub(x, u, n), n)? % n
-    };
-    let third = sub(&sub(&(&slope * &slope % n), x, n), u, n);
-    let height = sub(&(slope * sub(x, &third, n) % n), y, n);
-    Ok([third, height])
-}
-
-/// Curve `sigma`, from 2 on, modulo an odd number; or a divisor of the number.
-pub fn start(sigma: u64, n: &BigUint) -> Result<Start, BigUint> {
-    let number = |k: u32| BigUint::from(k) % n;
-    let generator = [number(15), number(378)];
-    let mut multiple = generator.clone();
-    for bit in (0..sigma.ilog2()).rev() {
-        multiple = sum(&multiple, &multiple, n)?;
-        if sigma >> bit & 1 == 1 {
-            multiple = sum(&multiple, &generator, n)?;
-        }
-    }
-    let [x, y] = multiple;
-    let cube = |k: &BigUint| k * k % n * k % n;
-    let below = inverse(&((&x + 3u8) % n), n)?;
-    let s = sub(&number(213), &x, n) * &below % n;
-    let square = &s * &s % n;
-    let (u, v) = (sub(&square, &number(5), n), &s * 4u8 % n);
-    let of_curve = inverse(&(cube(&u) * &v * 4u8 % n), n)?;
-    let a_and_2 = cube(&sub(&v, &u, n)) * (&u * 3u8 + &v) % n * of_curve % n;
-    let point = cube(&u) * inverse(&cube(&v), n)? % n;
-    let root = y * 144u8 * &below % n * below % n;
-    let height = sub(&s, &number(1), n) * (&s + 5u8) % n * cube(&u) % n * (&square + 5u8) % n;
-    let height = height * inverse(&(&square * &square % n * root * 128u8 % n), n)? % n;
-    let ratio = inverse(&a_and_2, n)?;
-    Ok(Start {
-        x: &point * inverse(&height, n)? % n,
-        y: sub(&point, &number(1), n) * inverse(&((&point + 1u8) % n), n)? % n,
-        d: sub(&(ratio * 4u8 % n), &number(1), n),
-        a24: a_and_2 * inverse(&number(4), n)? % n,
-    })
+/// Registers in all: a table of odd multiples and of twice the point.
+pub const fn registers(window: u32) -> u16 {
+    TABLE + CACHED * (entries(window) + 1)
 }
 
 /// The digits of a scalar from the highest on: the doublings before each, and the digit; after the
 /// last one, the doublings that remain with the digit 0.
-pub fn digits(scalar: &BigUint) -> Vec<(u32, i32)> {
+pub fn digits(scalar: &BigUint, window: u32) -> Vec<(u32, i32)> {
     let words = scalar.to_u64_digits();
     let bit = |i: u64| {
         words
@@ -119,14 +72,14 @@ pub fn digits(scalar: &BigUint) -> Vec<(u32, i32)> {
             at += 1;
             continue;
         }
-        let window = (0..u64::from(WINDOW))
+        let digit = (0..u64::from(window))
             .map(|i| bit(at + i) << i)
             .sum::<u64>()
             + carry;
-        let is_negative = window >> (WINDOW - 1) & 1;
-        found.push((at, window as i32 - (is_negative << WINDOW) as i32));
+        let is_negative = digit >> (window - 1) & 1;
+        found.push((at, digit as i32 - (is_negative << window) as i32));
         carry = is_negative;
-        at += u64::from(WINDOW);
+        at += u64::from(window);
     }
     let mut above = found.last().map_or(0, |(at, _)| *at);
     let mut digits = Vec::new();
@@ -140,18 +93,18 @@ pub fn digits(scalar: &BigUint) -> Vec<(u32, i32)> {
 
 /// Appends the steps that make the table of the point `(X, Y)` with `Z = 1` in the point's
 /// registers, and leave the neutral element's `(0 : 1 : 1)`, `T = 0`, to be set there.
-pub fn table(steps: &mut Vec<Step>) {
-    let [x, y, _, t] = POINT;
+pub fn table(steps: &mut Vec<Step>, window: u32) {
+    let ([x, y, _, t], entries) = (POINT, entries(window));
     steps.push(Step::Mul { r: t, a: x, b: y });
     cache(steps, 0);
     double(steps, true);
-    cache(steps, ENTRIES);
+    cache(steps, entries);
     // The point again, from its table: 3 P = 2 P + P, then 2 P more each time.
     add(steps, 0, false, true);
-    for entry in 1..ENTRIES {
+    for entry in 1..entries {
         cache(steps, entry);
-        if entry + 1 < ENTRIES {
-            add(steps, ENTRIES, false, true);
+        if entry + 1 < entries {
+            add(steps, entries, false, true);
         }
     }
 }
@@ -162,15 +115,19 @@ pub fn digit(steps: &mut Vec<Step>, (doublings, digit): (u32, i32)) {
         double(steps, left == 0 && digit != 0);
     }
     if digit != 0 {
-        let entry = (digit.unsigned_abs() as u16 - 1) / 2;
-        add(steps, entry, digit < 0, false);
+        add(steps, entry(digit), digit < 0, false);
     }
+}
+
+/// The entry of a digit.
+pub fn entry(digit: i32) -> u16 {
+    (digit.unsigned_abs() as u16 - 1) / 2
 }
 
 /// `Y - X, Y + X, 2 d T, 2 Z` of the point become an entry.
 fn cache(steps: &mut Vec<Step>, entry: u16) {
     let [x, y, z, t] = POINT;
-    let at = TABLE + 4 * entry;
+    let at = TABLE + CACHED * entry;
     steps.extend([
         Step::Sub { r: at, a: y, b: x },
         Step::Add {
@@ -217,7 +174,7 @@ fn double(steps: &mut Vec<Step>, with_t: bool) {
 fn add(steps: &mut Vec<Step>, entry: u16, is_negative: bool, with_t: bool) {
     let [x, y, z, t] = POINT;
     let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| SCRATCH + i);
-    let at = TABLE + 4 * entry;
+    let at = TABLE + CACHED * entry;
     let (less, more, f, g) = match is_negative {
         false => (at, at + 1, f, g),
         true => (at + 1, at, g, f),
@@ -271,22 +228,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_point_is_on_the_curve_for_every_multiple() {
-        let n = (BigUint::from(1u8) << 127u8) - 1u8;
-        for sigma in [2, 3, 4, 5, 100, u64::MAX] {
-            let Start { x, y, d, a24 } = start(sigma, &n).unwrap();
-            let (xx, yy) = (&x * &x % &n, &y * &y % &n);
-            assert_eq!(
-                (&yy + &n - &xx) % &n,
-                (d.clone() * xx * yy + 1u8) % &n,
-                "{sigma}"
-            );
-            // d = -(A - 2) / (A + 2) = 1 / a24 - 1.
-            assert_eq!((d + 1u8) * a24 % &n, BigUint::from(1u8));
-        }
-    }
-
-    #[test]
     fn digits_make_the_scalar_again() {
         for k in (1u32..3000).chain([u32::MAX, 1 << 31, 0x5555_5555, 0x8000_0001]) {
             for k in [
@@ -294,13 +235,22 @@ mod tests {
                 BigUint::from(k) << 70u8,
                 BigUint::from(k).pow(9),
             ] {
-                let mut sum = num_bigint::BigInt::ZERO;
-                for (doublings, digit) in digits(&k) {
-                    sum = (sum << doublings) + digit;
-                    assert!(digit == 0 || digit % 2 != 0 && digit.abs() < 1 << (WINDOW - 1));
+                for window in [ON_CPU, 4, 10] {
+                    let mut sum = num_bigint::BigInt::ZERO;
+                    for (doublings, digit) in digits(&k, window) {
+                        sum = (sum << doublings) + digit;
+                        assert!(digit == 0 || digit % 2 != 0 && digit.abs() < 1 << (window - 1));
+                    }
+                    assert_eq!(sum, k.clone().into());
                 }
-                assert_eq!(sum, k.into());
             }
         }
+    }
+
+    #[test]
+    fn longer_scalars_take_wider_windows() {
+        let windows = [10, 300, 14_000, 30_000, 144_000, 10_000_000].map(window_on_device);
+        assert!(windows.is_sorted());
+        assert_eq!((windows[0], windows[5]), (4, 10));
     }
 }

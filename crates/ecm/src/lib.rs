@@ -27,12 +27,11 @@ mod save;
 mod scalar;
 mod stage1;
 mod stage2;
+mod suyama;
 
 pub use batch::Ecm;
 pub use chance::{Bounds, bounds_for_digits, bounds_for_digits_on_device, chance};
 pub use checkpoint::Checkpoint;
-#[doc(hidden)]
-pub use edwards::{Start, start as edwards_start};
 pub use error::Error;
 pub use expression::evaluate;
 pub use factors::Parts;
@@ -43,3 +42,5 @@ pub use save::{Saved, read_line, write_line};
 pub use scalar::scalar;
 pub use stage1::{Outcome, Stage1};
 pub use stage2::{Continuation, Stage2};
+#[doc(hidden)]
+pub use suyama::{Start, start as edwards_start};

@@ -174,6 +174,11 @@ impl Machine {
         Ok(made.into_iter().next().expect("one result"))
     }
 
+    /// All registers of every row, of each register as many limbs as the modulus has for the kernels.
+    pub fn rows(&self) -> Batch {
+        self.last.clone()
+    }
+
     /// A register of every row, multiplied by one number for all that has no divisor in common with the
     /// modulus.
     ///

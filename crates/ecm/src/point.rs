@@ -3,8 +3,8 @@
 
 use num_bigint::BigUint;
 
-use crate::edwards;
 use crate::modular::{inverse, sub};
+use crate::suyama;
 
 /// Where curves come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Family {
                 sigma: sigma.into(),
             },
             Family::Edwards => {
-                let start = edwards::start(sigma, n)?;
+                let start = suyama::start(sigma, n)?;
                 Curve::A(sub(&(start.a24 * 4u8 % n), &(BigUint::from(2u8) % n), n))
             }
         })

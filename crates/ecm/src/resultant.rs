@@ -14,6 +14,8 @@
 //! Cost: with `k` blocks, `M` the time of a product of `d` coefficients and `T` of that of `d` roots, about
 //! `k (3 M + T) + 4 M + 4 T`. Memory of a curve: [`Plan::bytes`].
 
+use std::sync::LazyLock;
+
 use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 
@@ -26,6 +28,12 @@ const OF_STRIDE: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
 /// The binary logarithms of degrees.
 const DEGREES: std::ops::RangeInclusive<u32> = 3..=18;
+
+/// The strides of all degrees, of all these primes.
+static STRIDES: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let of_degree = |log: u32| longest(&OF_STRIDE, (2, 1), 2u64 << log);
+    DEGREES.map(of_degree).collect()
+});
 
 /// What polynomials do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +59,10 @@ impl Plan {
     /// The plan of a degree.
     pub fn of_degree(degree: usize, b1: u64, b2: u64) -> Self {
         let primes = OF_STRIDE.partition_point(|&p| p <= b1);
-        let stride = longest(&OF_STRIDE[..primes], (2, 1), 2 * degree as u64);
+        let stride = match STRIDES.get((degree.ilog2() - DEGREES.start()) as usize) {
+            Some(&stride) if primes == OF_STRIDE.len() => stride,
+            _ => longest(&OF_STRIDE[..primes], (2, 1), 2 * degree as u64),
+        };
         let half = stride / 2;
         // Primes below the first giant's are babies.
         let first = ((b1 + 1 + half) / stride).max(1);

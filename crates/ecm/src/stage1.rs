@@ -5,8 +5,9 @@ use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::device::Ladders;
+use crate::device::{Kernel, Walks};
 use crate::modular::{gcd, inverses, product, sub};
+use crate::suyama::{Start, starts};
 use crate::{Error, Family, Point, edwards, ladder};
 
 /// Steps that are written down at a time.
@@ -27,7 +28,7 @@ enum Work {
     /// All cores.
     Cpu(Chain),
     /// The engine's devices.
-    Device(Box<Ladders>),
+    Device(Box<Walks>),
 }
 
 /// Stage 1 of curves `first`, `first + 1`, ... of a family, on the way.
@@ -61,16 +62,23 @@ impl Stage1 {
     ) -> Result<Self, Error> {
         let registers = match family {
             Family::Param3 => ladder::REGISTERS,
-            Family::Edwards => edwards::REGISTERS,
+            Family::Edwards => edwards::registers(edwards::ON_CPU),
         };
         let mut chain = Chain::new(&n.to_u32_digits(), registers, count)?;
         let (digits, curves) = match family {
             Family::Param3 => {
                 let of = |number: u32| (BigUint::from(number) % n).to_u32_digits();
                 begin_ladder(&mut chain, of, &sigmas(first, count))?;
-                Begun::default()
+                Default::default()
             }
-            Family::Edwards => begin_edwards(&mut chain, n, first, count, scalar)?,
+            Family::Edwards => {
+                let starts = starts(first, count, n);
+                begin_edwards(&mut chain, n, &starts)?;
+                (
+                    edwards::digits(scalar, edwards::ON_CPU),
+                    a24_of_each(starts),
+                )
+            }
         };
         Ok(Stage1 {
             n: n.clone(),
@@ -78,36 +86,72 @@ impl Stage1 {
             first,
             scalar: scalar.clone(),
             work: Work::Cpu(chain),
-            // The ladder's first bit is the point itself.
-            done: usize::from(family == Family::Param3),
+            done: begun(family),
             digits,
             curves,
         })
     }
 
-    /// [`Stage1::new`] of [`Family::Param3`] on the engine's devices; `None` where it has none, or no
-    /// kernel for so long a number: there is one up to 2298 bits.
+    /// [`Stage1::new`] on the engine's devices; `None` where it has none, there are no curves, or there is no
+    /// kernel for so long a number: there is one up to 2298 bits, of [`Family::Edwards`] up to 1018.
     ///
     /// # Errors
     /// [`Error::Engine`].
     pub fn on_device(
         engine: &Engine,
         n: &BigUint,
+        family: Family,
         first: u64,
         count: usize,
         scalar: &BigUint,
     ) -> Result<Option<Self>, Error> {
-        let ladders = Ladders::new(engine, n, &sigmas(first, count), scalar)?;
-        Ok(ladders.map(|ladders| Stage1 {
+        let kernel = Kernel::new(engine, n, family)?;
+        let Some(kernel) = kernel.filter(|_| count > 0) else {
+            return Ok(None);
+        };
+        let (mut digits, mut curves) = Default::default();
+        let walks = match family {
+            Family::Param3 => Some(Walks::ladders(kernel, &sigmas(first, count), scalar)?),
+            Family::Edwards => {
+                let starts = starts(first, count, n);
+                let window = edwards::window_on_device(scalar.bits());
+                digits = edwards::digits(scalar, window);
+                let walks = Walks::edwards(kernel, &starts, window, &digits)?;
+                curves = a24_of_each(starts);
+                walks
+            }
+        };
+        Ok(walks.map(|walks| Stage1 {
             n: n.clone(),
-            family: Family::Param3,
+            family,
             first,
             scalar: scalar.clone(),
-            work: Work::Device(Box::new(ladders)),
-            done: 1,
-            digits: Vec::new(),
-            curves: Vec::new(),
+            work: Work::Device(Box::new(walks)),
+            done: begun(family),
+            digits,
+            curves,
         }))
+    }
+
+    /// How many curves the engine's devices have room for together: those of [`Family::Edwards`] have tables. `None` where
+    /// [`Stage1::on_device`] has no stage.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn room_on_device(
+        engine: &Engine,
+        n: &BigUint,
+        family: Family,
+        scalar: &BigUint,
+    ) -> Result<Option<usize>, Error> {
+        let Some(kernel) = Kernel::new(engine, n, family)? else {
+            return Ok(None);
+        };
+        let room = match family {
+            Family::Param3 => usize::MAX,
+            Family::Edwards => kernel.room_for_edwards(edwards::window_on_device(scalar.bits()))?,
+        };
+        Ok(Some(room.max(1)))
     }
 
     /// How many bits (or digits) are done, and of how many.
@@ -134,8 +178,11 @@ impl Stage1 {
         let to = total.min(from + times);
         let chain = match &mut self.work {
             Work::Cpu(chain) => chain,
-            Work::Device(ladders) => {
-                ladders.walk(total - from, total - to)?;
+            Work::Device(walks) => {
+                match self.family {
+                    Family::Param3 => walks.walk(total - from, total - to)?,
+                    Family::Edwards => walks.walk(from, to)?,
+                }
                 self.done = to;
                 return Ok(());
             }
@@ -169,7 +216,7 @@ impl Stage1 {
                     |register| chain.get(register).into_iter().map(BigUint::new).collect();
                 Ok(self.registers().map(numbers).into())
             }
-            Work::Device(ladders) => ladders.state(),
+            Work::Device(walks) => walks.state(),
         }
     }
 
@@ -188,7 +235,7 @@ impl Stage1 {
                     chain.set(register, &numbers.collect::<Vec<_>>())?;
                 }
             }
-            Work::Device(ladders) => ladders.resume(state)?,
+            Work::Device(walks) => walks.resume(state)?,
         }
         self.done = done;
         Ok(())
@@ -244,8 +291,16 @@ fn sigmas(first: u64, count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// The digits of the scalar, and what is known of each curve: nothing of those that a sigma tells.
-type Begun = (Vec<(u32, i32)>, Vec<Result<BigUint, BigUint>>);
+/// What is done before the first step: the ladder's first bit is the point itself.
+fn begun(family: Family) -> usize {
+    usize::from(family == Family::Param3)
+}
+
+/// `(A + 2) / 4` of each curve.
+fn a24_of_each(starts: Vec<Result<Start, BigUint>>) -> Vec<Result<BigUint, BigUint>> {
+    let starts = starts.into_iter();
+    starts.map(|start| start.map(|start| start.a24)).collect()
+}
 
 /// Sets the registers of the ladder; `of` makes residues of numbers up to 64.
 pub(crate) fn begin_ladder(
@@ -276,13 +331,9 @@ pub(crate) fn begin_ladder(
 fn begin_edwards(
     chain: &mut Chain,
     n: &BigUint,
-    first: u64,
-    count: usize,
-    scalar: &BigUint,
-) -> Result<Begun, Error> {
-    let starts = (first..).take(count);
-    let starts: Vec<_> = starts.map(|sigma| edwards::start(sigma, n)).collect();
-    let column = |of: &dyn Fn(&edwards::Start) -> BigUint| -> Vec<_> {
+    starts: &[Result<Start, BigUint>],
+) -> Result<(), Error> {
+    let column = |of: &dyn Fn(&Start) -> BigUint| -> Vec<_> {
         let numbers = starts
             .iter()
             .map(|start| start.as_ref().map(of).unwrap_or_default());
@@ -294,14 +345,12 @@ fn begin_edwards(
     chain.set(z, &[vec![1]])?;
     chain.set(edwards::TWICE_D, &column(&|start| &start.d * 2u8 % n))?;
     let mut steps = Vec::new();
-    edwards::table(&mut steps);
+    edwards::table(&mut steps, edwards::ON_CPU);
     chain.run(&steps);
     for (register, number) in [(x, vec![]), (y, vec![1]), (z, vec![1]), (t, vec![])] {
         chain.set(register, &[number])?;
     }
-    let starts = starts.into_iter();
-    let curves = starts.map(|start| start.map(|start| start.a24)).collect();
-    Ok((edwards::digits(scalar), curves))
+    Ok(())
 }
 
 /// The value `x = top / bottom` of each curve, or the factor that makes the division impossible.

@@ -3,10 +3,11 @@
 //! group after another; of several devices each has a part of a group.
 
 use bigint_host::Engine;
-use bigint_host::advanced::{BackEnd, devices};
+use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
+use crate::device::room;
 use crate::giants::Giants;
 use crate::modular::{gcd, product};
 use crate::resultant::{Plan, Resultants};
@@ -37,6 +38,11 @@ const OF_HOST: usize = 1 << 31;
 impl Continuation {
     /// The one that takes less time modulo a number of so many bits.
     pub fn of(is_on_device: bool, bits: u64, b1: u64, b2: u64) -> Self {
+        Continuation::with_cost(is_on_device, bits, b1, b2).0
+    }
+
+    /// [`Continuation::of`], and the time that it takes for a point, in that of a prime by giant steps.
+    pub(crate) fn with_cost(is_on_device: bool, bits: u64, b1: u64, b2: u64) -> (Self, f64) {
         let count = |b: u64| b as f64 / (b.max(2) as f64).ln();
         let primes = count(b2) - count(b1);
         let coefficient = match is_on_device {
@@ -44,9 +50,10 @@ impl Continuation {
             true => ON_DEVICE,
             false => ON_CPU,
         };
-        match Plan::new(b1, b2).cost() * coefficient < primes {
-            true => Continuation::Polynomials,
-            false => Continuation::Giants,
+        let polynomials = Plan::new(b1, b2).cost() * coefficient;
+        match polynomials < primes {
+            true => (Continuation::Polynomials, polynomials),
+            false => (Continuation::Giants, primes),
         }
     }
 }
@@ -180,14 +187,8 @@ impl Stage2 {
         if by == Continuation::Polynomials {
             let each = set.ordinals().map(Engine::cuda);
             stage.engines = each.collect::<Result<_, _>>()?;
-            let described = devices().map_err(bigint_host::Error::from)?;
-            let described = described.into_iter().flatten();
-            let memory = described
-                .filter(|device| set.ordinals().any(|ordinal| ordinal == device.ordinal))
-                .map(|device| device.memory_bytes / 2);
-            let bytes = Plan::new(b1, b2).bytes(n.bits());
-            let of_device = (memory.min().unwrap_or(0) / bytes).max(1);
-            stage.together = stage.together.min(of_device * stage.engines.len());
+            let room = room(engine, Plan::new(b1, b2).bytes(n.bits()))?;
+            stage.together = stage.together.min(room.max(stage.engines.len()));
         }
         let begun = stage.begin();
         stage.make_room(begun)?;

@@ -17,6 +17,76 @@ fn modulus(bits: u64) -> BigUint {
     n * rest
 }
 
+/// A device leaves the points of curves that the CPU leaves.
+fn same_points(
+    engine: &Engine,
+    family: Family,
+    n: &BigUint,
+    (first, count): (u64, usize),
+    scalar: &BigUint,
+) {
+    let device = Stage1::on_device(engine, n, family, first, count, scalar);
+    let mut device = device.unwrap().unwrap();
+    let mut cpu = Stage1::new(n, family, first, count, scalar).unwrap();
+    let mut times = 1;
+    while !device.is_done() {
+        device.advance(times).unwrap();
+        times += 5;
+        // What a device left, it takes up.
+        let (done, state) = (device.progress().0, device.state().unwrap());
+        device.resume(done, &state).unwrap();
+    }
+    while !cpu.is_done() {
+        cpu.advance(100).unwrap();
+    }
+    let (device, cpu) = (device.finish().unwrap(), cpu.finish().unwrap());
+    assert_eq!(device, cpu, "{family:?} {} bits", n.bits());
+}
+
+#[test]
+fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
+    let name = "a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    // Windows of four digits and of five.
+    let [short, long] = [scalar(20), scalar(300)];
+    for (bits, first, count, scalar) in [
+        (31, 2, 1, &long),
+        (122, 3, 130, &short),
+        (123, u64::MAX - 40, 33, &long),
+        (250, 1000, 5, &short),
+        (251, 2, 5, &long),
+        (378, 2, 3, &short),
+        (506, 7, 129, &short),
+        (507, 7, 129, &short),
+        (634, 7, 2, &short),
+        (635, 7, 3, &short),
+        (762, 7, 2, &short),
+        (763, 7, 3, &short),
+        (1018, u64::from(u32::MAX) - 5, 3, &short),
+    ] {
+        same_points(
+            &engine,
+            Family::Edwards,
+            &modulus(bits),
+            (first, count),
+            scalar,
+        );
+    }
+    // A prime that stage 1 finds on some curves, and one modulo which some curves are none.
+    let n = ecm::evaluate("10007*(2^89-1)*(2^107-1)").unwrap();
+    same_points(&engine, Family::Edwards, &n, (2, 32), &long);
+    let n = ecm::evaluate("13*(2^89-1)*(2^107-1)").unwrap();
+    same_points(&engine, Family::Edwards, &n, (2, 20), &short);
+    // There is no kernel for it, and no curve.
+    for (bits, count) in [(1019, 1), (200, 0)] {
+        let none = Stage1::on_device(&engine, &modulus(bits), Family::Edwards, 2, count, &short);
+        assert!(none.unwrap().is_none());
+    }
+}
+
 #[test]
 fn a_device_leaves_the_points_that_the_cpu_leaves() {
     if !on_simulator("a_device_leaves_the_points_that_the_cpu_leaves", &[]) {
@@ -45,31 +115,17 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         (2043, u64::from(u32::MAX) - 5, 2),
         (2298, 7, 3),
     ] {
-        let n = modulus(bits);
-        let mut device = Stage1::on_device(&engine, &n, first, count, &scalar)
-            .unwrap()
-            .unwrap();
-        let mut cpu = Stage1::new(&n, Family::Param3, first, count, &scalar).unwrap();
-        let mut times = 1;
-        while !device.is_done() {
-            device.advance(times).unwrap();
-            times += 5;
-            // What a device left, it takes up.
-            let (done, state) = (device.progress().0, device.state().unwrap());
-            device.resume(done, &state).unwrap();
-        }
-        while !cpu.is_done() {
-            cpu.advance(100).unwrap();
-        }
-        assert_eq!(
-            device.finish().unwrap(),
-            cpu.finish().unwrap(),
-            "{bits} bits"
+        same_points(
+            &engine,
+            Family::Param3,
+            &modulus(bits),
+            (first, count),
+            &scalar,
         );
     }
     // There is no kernel for it.
     assert!(
-        Stage1::on_device(&engine, &modulus(2299), 2, 1, &scalar)
+        Stage1::on_device(&engine, &modulus(2299), Family::Param3, 2, 1, &scalar)
             .unwrap()
             .is_none()
     );
@@ -91,7 +147,7 @@ fn a_device_with_little_shared_memory_leaves_long_numbers_to_the_cpu() {
         (1531, false, false),
     ] {
         let n = modulus(bits);
-        let stage = Stage1::on_device(&engine, &n, 2, 1, &scalar(20)).unwrap();
+        let stage = Stage1::on_device(&engine, &n, Family::Param3, 2, 1, &scalar(20)).unwrap();
         assert_eq!(stage.is_some(), has_ladder, "{bits} bits");
         let curve = Curve::A(5u8.into());
         let x = 2u8.into();
@@ -130,7 +186,7 @@ fn two_devices_leave_the_points_that_the_cpu_leaves_and_find_what_it_finds() {
     let engine = Engine::all().unwrap();
     assert_eq!(engine.back_end(), BackEnd::Cuda("0,1".parse().unwrap()));
     let n = modulus(122);
-    let mut device = Stage1::on_device(&engine, &n, 5, 600, &scalar(20))
+    let mut device = Stage1::on_device(&engine, &n, Family::Param3, 5, 600, &scalar(20))
         .unwrap()
         .unwrap();
     while !device.is_done() {

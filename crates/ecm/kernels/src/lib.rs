@@ -1,4 +1,4 @@
-//! Stage 1 of GMP-ECM's parametrization 3 by Montgomery's ladder, a thread for each curve.
+//! Stage 1 of GMP-ECM's parametrization 3 by Montgomery's ladder, a thread for each curve; [`edwards`] has that of Edwards curves.
 //!
 //! The steps are those of `ladder.rs` of the crate `ecm`, which has the maths. All threads walk them
 //! together: the scalar's bits are the same for all curves, and so is the modulus, a parameter
@@ -15,6 +15,7 @@
 #![no_std]
 #![feature(abi_ptx)]
 
+mod edwards;
 #[path = "../../src/operations.rs"]
 mod operations;
 mod registers;
@@ -334,6 +335,30 @@ macro_rules! ladders {
 ladders! {
     ladder: ladder_4 4 ladder_8 8 ladder_12 12 ladder_16 16;
     ladder_in_slots: ladder_20 20 ladder_24 24 ladder_32 32;
+}
+
+macro_rules! walks {
+    ($($leaf:ident: $($name:ident $limbs:literal)*;)*) => {$($(
+        /// Stage 1 on Edwards curves, modulo a number of so many limbs, of which six bits are zero.
+        ///
+        /// # Safety
+        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
+        /// allocated and results that overlap none of them; above 16 limbs with shared memory for six numbers
+        /// of each thread.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(
+            arguments: Arguments,
+            scalars: edwards::Scalars<$limbs>,
+        ) {
+            // SAFETY: by this function's own contract.
+            unsafe { edwards::$leaf::<$limbs>(&arguments, &scalars) }
+        }
+    )*)*};
+}
+
+walks! {
+    edwards: edwards_4 4 edwards_8 8 edwards_12 12 edwards_16 16;
+    edwards_in_slots: edwards_20 20 edwards_24 24 edwards_32 32;
 }
 
 macro_rules! programs {

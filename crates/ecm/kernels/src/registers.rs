@@ -7,8 +7,8 @@
 //! 2 `b`. A thread has two numbers at hand beside: one that is *held*, and a *product*. Pairs follow what is held
 //! for them.
 //!
-//! The program's author answers for the bounds: factors and what is copied are below `4 m`, terms of sums
-//! and differences below `2 m`, as products are; sums and differences are below `4 m`.
+//! The program's author answers for the bounds, in `m`: terms of sums are below 4 and what is subtracted is below 2, as
+//! products are; factors and what is copied are below 8.
 //!
 //! Up to 12 limbs a pair takes what was fetched while the product of the pair before was computed.
 //!
@@ -140,19 +140,19 @@ fn run<const LIMBS: usize>(
                 product = field.mul(product, difference);
             }
         } else if operation == MUL {
-            let (x, y): (Element<LIMBS, 4>, Element<LIMBS, 4>) = (fetch(work, a), fetch(work, b));
+            let (x, y): (Element<LIMBS, 8>, Element<LIMBS, 8>) = (fetch(work, a), fetch(work, b));
             let z: Element<LIMBS, 2> = field.mul(x, y);
             store(work.r, r, z.limbs());
         } else if operation <= SUB {
-            let (x, y): (Element<LIMBS, 2>, _) = (fetch(work, a), fetch(work, b));
-            let z: Element<LIMBS, 4> = match operation {
-                ADD => field.add::<2, 2, 4>(x, y),
-                _ => field.sub::<2, 4>(x, y),
+            let x: Element<LIMBS, 4> = fetch(work, a);
+            let z: Element<LIMBS, 8> = match operation {
+                ADD => field.add::<4, 4, 8>(x, fetch(work, b)),
+                _ => field.sub(x, fetch(work, b)),
             };
             store(work.r, r, z.limbs());
         } else {
             match operation {
-                COPY => store(work.r, r, fetch::<LIMBS, 4>(work, a).limbs()),
+                COPY => store(work.r, r, fetch::<LIMBS, 8>(work, a).limbs()),
                 BEGIN => product = fetch(work, a),
                 _ => store(work.r, r, product.limbs()),
             }

@@ -51,7 +51,7 @@ struct Cli {
     /// What is tried
     #[arg(long, value_name = "M", default_value = "ecm")]
     method: Method,
-    /// Where curves come from: by default edwards on the CPU, 3 on a GPU
+    /// Where curves come from: by default edwards, on a GPU 3 for numbers of more than 1018 bits
     #[arg(long, value_name = "P")]
     param: Option<Param>,
     /// The first curve; those after it follow
@@ -111,6 +111,9 @@ enum Backend {
     Cuda,
 }
 
+/// The bits of the longest numbers that devices have a kernel for Edwards curves for.
+const MOST_BITS_OF_EDWARDS: u64 = 1018;
+
 /// Curves from which on a device is faster than all cores: it takes thousands at a time.
 const WORTH_A_DEVICE: u64 = 2048;
 
@@ -144,11 +147,11 @@ impl From<bigint_host::Error> for Failure {
 
 impl Cli {
     /// The bounds, one after another.
-    fn levels(&self, is_on_device: bool) -> Vec<Bounds> {
+    fn levels(&self, on_device: Option<Family>) -> Vec<Bounds> {
         let of_table = |digits| {
-            let row = match is_on_device {
-                true => bounds_for_digits_on_device(digits),
-                false => bounds_for_digits(digits),
+            let row = match on_device {
+                Some(family) => bounds_for_digits_on_device(digits, family),
+                None => bounds_for_digits(digits),
             };
             let b1 = self.b1.unwrap_or(row.b1);
             let far = if b1 == row.b1 { row.b2 } else { 100 * b1 };
@@ -169,22 +172,21 @@ impl Cli {
         }
     }
 
-    fn family(&self, is_on_device: bool) -> Family {
-        match (self.param, is_on_device) {
-            (Some(Param::Three), _) | (None, true) => Family::Param3,
-            (Some(Param::Edwards), _) | (None, false) => Family::Edwards,
+    /// The family of curves on numbers of up to so many bits: Edwards curves, which find more, where there is a kernel for them.
+    fn family(&self, is_on_device: bool, bits: u64) -> Family {
+        match self.param {
+            Some(Param::Three) => Family::Param3,
+            None if is_on_device && bits > MOST_BITS_OF_EDWARDS => Family::Param3,
+            Some(Param::Edwards) | None => Family::Edwards,
         }
     }
 
     /// Whether stage 1 is for devices: where they are asked for, or there are some and curves enough.
     fn wants_device(&self, engine: &Engine, curves: u64) -> bool {
-        let is_theirs = self.param != Some(Param::Edwards);
         match self.backend {
             Backend::Cpu => false,
-            Backend::Cuda => is_theirs,
-            Backend::Auto => {
-                is_theirs && curves >= WORTH_A_DEVICE && !matches!(engine.back_end(), BackEnd::Cpu)
-            }
+            Backend::Cuda => true,
+            Backend::Auto => curves >= WORTH_A_DEVICE && !matches!(engine.back_end(), BackEnd::Cpu),
         }
     }
 

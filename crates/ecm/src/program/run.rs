@@ -43,15 +43,16 @@ pub struct Told {
 /// Factors numbers, one after another.
 pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     let engine = cli.engine()?;
-    let curves = cli.levels(false).iter().map(|level| level.curves).max();
+    let curves = cli.levels(None).iter().map(|level| level.curves).max();
     let is_on_device = cli.wants_device(&engine, curves.unwrap_or(0));
-    let levels = cli.levels(is_on_device);
-    let family = cli.family(is_on_device);
+    let bits = numbers.iter().map(BigUint::bits).max();
+    let family = cli.family(is_on_device, bits.unwrap_or(0));
+    let levels = cli.levels(is_on_device.then_some(family));
     let devices = match is_on_device.then(|| engine.back_end()) {
         Some(BackEnd::Cuda(devices)) => devices.ordinals().count() as u64,
         _ => 1,
     };
-    let job = job(cli, family, numbers);
+    let job = job(cli, (family, is_on_device), numbers);
     let found = match &cli.checkpoint {
         Some(path) => Checkpoint::read(path, &job)?,
         None => None,
@@ -126,7 +127,7 @@ pub fn save(file: Option<&mut File>, cli: &Cli, lines: &str) -> Result<(), Failu
 }
 
 /// The description of a run. A run goes on only from a checkpoint with the same description.
-fn job(cli: &Cli, family: Family, numbers: &[BigUint]) -> String {
+fn job(cli: &Cli, (family, is_on_device): (Family, bool), numbers: &[BigUint]) -> String {
     // FNV-1a: numbers may be long and many.
     let bytes = numbers
         .iter()
@@ -134,8 +135,13 @@ fn job(cli: &Cli, family: Family, numbers: &[BigUint]) -> String {
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     });
+    // Digits that are done mean other bits where windows are others.
+    let digits = match family == Family::Edwards && is_on_device {
+        true => " in a device's digits",
+        false => "",
+    };
     format!(
-        "{} numbers ({hash:016x}) family {family:?} b1 {:?} b2 {:?} curves {:?} digits {:?} sigma {:?}",
+        "{} numbers ({hash:016x}) family {family:?}{digits} b1 {:?} b2 {:?} curves {:?} digits {:?} sigma {:?}",
         numbers.len(),
         cli.b1,
         cli.b2,
@@ -159,7 +165,7 @@ struct Run<'a> {
     engine: Engine,
     family: Family,
     is_on_device: bool,
-    /// Curves of a batch.
+    /// Curves of a batch, at most.
     together: u64,
     save: Option<File>,
     at: Checkpoint,
@@ -205,7 +211,10 @@ impl Run<'_> {
             let left = bounds.curves - self.at.curves;
             // Those whose stage 1 a checkpoint has go on together.
             let earlier = self.at.stage.as_ref().and_then(Stage::numbers);
-            let together = earlier.map_or(self.together, |state| state[0].len() as u64);
+            let together = match earlier {
+                Some(state) => state[0].len() as u64,
+                None => self.together(parts, &scalar)?,
+            };
             let count = left.min(together) as usize;
             for composite in parts.composites().to_vec() {
                 self.curves_of(parts, &composite, bounds, &scalar, count)?;
@@ -216,6 +225,16 @@ impl Run<'_> {
             self.curves += count as u64;
         }
         Ok(())
+    }
+
+    /// Curves of a batch, for which devices have room.
+    fn together(&self, parts: &Parts, scalar: &BigUint) -> Result<u64, Failure> {
+        let mut together = self.together;
+        for n in parts.composites().iter().filter(|_| self.is_on_device) {
+            let room = Stage1::room_on_device(&self.engine, n, self.family, scalar)?;
+            together = together.min(room.map_or(u64::MAX, |room| room as u64));
+        }
+        Ok(together)
     }
 
     /// Runs some curves on a part.
@@ -265,7 +284,8 @@ impl Run<'_> {
     /// Stage 1 of the next curves: on devices, or on the CPU.
     fn stage1(&self, n: &BigUint, count: usize, scalar: &BigUint) -> Result<Stage1, Failure> {
         if self.is_on_device {
-            let stage = Stage1::on_device(&self.engine, n, self.at.sigma, count, scalar)?;
+            let stage =
+                Stage1::on_device(&self.engine, n, self.family, self.at.sigma, count, scalar)?;
             if let Some(stage) = stage {
                 return Ok(stage);
             }
@@ -365,7 +385,10 @@ impl Run<'_> {
         }
         if let Some(cofactor) = cofactor {
             let digits = cofactor.to_string().len();
-            say!("{curves} curves; what is left has {digits} digits and is composite: {cofactor}");
+            let s = if curves == 1 { "" } else { "s" };
+            say!(
+                "{curves} curve{s}; what is left has {digits} digits and is composite: {cofactor}"
+            );
         }
         Ok(())
     }
