@@ -15,15 +15,15 @@ use bigint_host::advanced::{Chain, Step};
 use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::machine::Machine;
 use crate::modular::gcd;
 use crate::points::{
-    A24, ACC, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, add, common, copy, double, multiply,
-    on_cpu, on_device,
+    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, on_cpu,
+    on_device,
 };
 use crate::primes::primes;
 use crate::registers::Registers;
-use crate::{Error, Point};
 
 /// Giant steps of a block: an even number, after which the last two giants are where they were.
 const BLOCK: u64 = 64;
@@ -90,10 +90,10 @@ pub struct Giants {
 
 impl Giants {
     /// Begins on all cores.
-    pub fn on_cpu(n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Result<Self, Error> {
-        let babies = Babies::new(b1);
-        let work = on_cpu(n, points, babies.registers())?;
-        Giants::begin(work, babies, b1, b2)
+    pub fn on_cpu(given: Given<'_>) -> Result<Self, Error> {
+        let babies = Babies::new(given.b1);
+        let work = on_cpu(given, babies.registers())?;
+        Giants::begin(work, babies, given.b1, given.b2)
     }
 
     /// The registers of a chain for [`Giants::after`].
@@ -115,16 +115,10 @@ impl Giants {
 
     /// Begins on the engine's devices; `None` where it has none, or no kernel for so long a number. There is
     /// at least one point.
-    pub fn on_device(
-        engine: &Engine,
-        n: &BigUint,
-        points: &[Point],
-        b1: u64,
-        b2: u64,
-    ) -> Result<Option<Self>, Error> {
-        let babies = Babies::new(b1);
-        let work = on_device(engine, n, points, babies.registers())?;
-        work.map(|work| Giants::begin(work, babies, b1, b2))
+    pub fn on_device(engine: &Engine, given: Given<'_>) -> Result<Option<Self>, Error> {
+        let babies = Babies::new(given.b1);
+        let work = on_device(engine, given, babies.registers())?;
+        work.map(|work| Giants::begin(work, babies, given.b1, given.b2))
             .transpose()
     }
 
@@ -160,7 +154,7 @@ impl Giants {
 
     fn first_steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
-        double(&mut steps, TWICE, Q);
+        Group::Curve.double(&mut steps, TWICE, Q);
         // j Q for odd j, each from the two before: those that are no babies in two registers' turn.
         let [odd, other] = LAST;
         let mut last = [Q, Q];
@@ -175,7 +169,7 @@ impl Giants {
                     } else {
                         r
                     };
-                    add(&mut steps, r, at, TWICE, before);
+                    Group::Curve.add(&mut steps, r, [at, TWICE], before);
                     r
                 }
             };
@@ -184,8 +178,8 @@ impl Giants {
             }
             last = [last[1], point];
         }
-        multiply(&mut steps, [STEP, LAST[0]], self.stride, Q);
-        multiply(&mut steps, LAST, self.first, STEP);
+        Group::Curve.multiply(&mut steps, [STEP, LAST[0]], self.stride, Q);
+        Group::Curve.multiply(&mut steps, LAST, self.first, STEP);
         common(
             &mut steps,
             OF_BABIES,
@@ -224,7 +218,7 @@ impl Giants {
         for i in 0..count {
             copy(&mut steps, [giants + i, bottoms + i], last[0]);
             let next = [SCRATCH + 4, SCRATCH + 5];
-            add(&mut steps, next, last[1], STEP, last[0]);
+            Group::Curve.add(&mut steps, next, [last[1], STEP], last[0]);
             // The older of the two is not needed any more.
             copy(&mut steps, last[0], next);
             last.swap(0, 1);
@@ -295,16 +289,11 @@ pub const GIVEN_Z: u16 = Q[1];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Curve;
 
     #[test]
     fn every_prime_is_in_a_pair_of_its_block_alone() {
         let n = BigUint::from(1_000_003u32);
-        let curve = Curve::A(5u8.into());
-        let points = [Point {
-            curve,
-            x: 2u8.into(),
-        }];
+        let begun = [[BigUint::from(5u8), 2u8.into()]];
         for (b1, b2) in [
             (11, 40),
             (11, 3000),
@@ -313,7 +302,13 @@ mod tests {
             (211, 30_000),
             (2311, 500_000),
         ] {
-            let mut giants = Giants::on_cpu(&n, &points, b1, b2).unwrap();
+            let given = Given {
+                n: &n,
+                begun: &begun,
+                b1,
+                b2,
+            };
+            let mut giants = Giants::on_cpu(given).unwrap();
             let mut expected = Vec::new();
             primes(b1 + 1, b2, |p| expected.push(p));
             let mut found: Vec<u64> = Vec::new();

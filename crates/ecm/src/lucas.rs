@@ -19,17 +19,18 @@
 //! denominator. One number has no curves to fill the rows, so each row has a stretch of the giant steps `m D`, the
 //! same number in all; since steps are those of all rows, each giant step meets all `j`, not those alone that
 //! make a prime: twice the products, by as many rows as there are. Cost: `phi(D) / 2 D`, .104, of a product for each
-//! number up to `B2`.
+//! number up to `B2`. Where that takes longer, the differences of all `j` and all steps are [resultants](crate::resultant).
 
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::Error;
 use crate::giants::Babies;
 use crate::machine::Machine;
 use crate::modular::{gcd, inverse, sub};
+use crate::points::{Begun, Given, Group};
 use crate::registers::Registers;
+use crate::{Continuation, Error, Stage2, resultant};
 
 /// Which numbers have to be smooth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +196,7 @@ fn double(steps: &mut Vec<Step>, bit: bool) {
 }
 
 /// `V_k` of one `v`, which is below `n`.
-fn value(v: &BigUint, k: u64, n: &BigUint) -> BigUint {
+pub fn value(v: &BigUint, k: u64, n: &BigUint) -> BigUint {
     let two = BigUint::from(2u8) % n;
     let (mut low, mut high) = (two.clone(), v.clone());
     for i in (0..64 - k.leading_zeros()).rev() {
@@ -232,9 +233,9 @@ const ON_DEVICE: u64 = 1 << 16;
 /// Rows of each core: those of a vector.
 const OF_CORE: u64 = 8;
 
-/// Stage 2 of P-1 or P+1 on the way.
+/// Products of a step for each `j`, on the way.
 #[derive(Debug)]
-pub struct LucasStage2 {
+struct Steps {
     n: BigUint,
     work: Registers,
     /// Rows of each value.
@@ -245,12 +246,84 @@ pub struct LucasStage2 {
     babies: u16,
 }
 
+impl Steps {
+    fn advance(&mut self) -> Result<(), Error> {
+        let mut steps = Vec::new();
+        if self.done > 0 {
+            let last = GIANTS + BLOCK as u16;
+            steps.extend([0, 1].map(|i| Step::Copy {
+                r: GIANTS + i,
+                a: last + i,
+            }));
+        }
+        let giants = GIANTS..GIANTS + BLOCK as u16;
+        for giant in giants.clone() {
+            next(&mut steps, giant + 2, giant + 1, STRIDE, giant);
+        }
+        let babies = TABLE..TABLE + self.babies;
+        let count = BLOCK.min(self.giants - self.progress().0) as usize;
+        let pairs = giants
+            .take(count)
+            .flat_map(|giant| babies.clone().map(move |baby| [giant, baby]));
+        let pairs: Vec<_> = pairs.collect();
+        self.work.run(steps, ACC, SCRATCH, &pairs)?;
+        self.done += BLOCK;
+        Ok(())
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.done.min(self.giants), self.giants)
+    }
+
+    fn finish(self) -> Result<Vec<Option<BigUint>>, Error> {
+        let products = self.work.get(ACC)?;
+        let of_value = |rows: &[BigUint]| {
+            let one = BigUint::from(1u8);
+            let product = rows.iter().fold(one, |all, x| all * x % &self.n);
+            Some(gcd(&product, &self.n)).filter(|divisor| divisor.bits() > 1)
+        };
+        Ok(products.chunks(self.rows.max(1)).map(of_value).collect())
+    }
+}
+
+/// Who does stage 2.
+#[derive(Debug)]
+enum Work {
+    Steps(Steps),
+    Polynomials(Stage2),
+}
+
+/// Stage 2 of P-1 or P+1 on the way.
+#[derive(Debug)]
+pub struct LucasStage2(Work);
+
 impl LucasStage2 {
     /// Begins on all cores with what stage 1 up to `b1`, 11 or more, has left modulo an odd number.
     ///
     /// # Errors
     /// [`Error::Cpu`], where memory runs out.
     pub fn new(n: &BigUint, values: &[BigUint], b1: u64, b2: u64) -> Result<Self, Error> {
+        let by = continuation(false, n.bits(), b1, b2);
+        LucasStage2::new_by(by, n, values, b1, b2)
+    }
+
+    /// [`LucasStage2::new`] by one of the ways.
+    ///
+    /// # Errors
+    /// As for [`LucasStage2::new`].
+    pub fn new_by(
+        by: Continuation,
+        n: &BigUint,
+        values: &[BigUint],
+        b1: u64,
+        b2: u64,
+    ) -> Result<Self, Error> {
+        if by == Continuation::Polynomials {
+            let begun = &begun(values, n);
+            let given = Given { n, begun, b1, b2 };
+            let stage = Stage2::on_cpu(by, Group::Values, given)?;
+            return Ok(LucasStage2(Work::Polynomials(stage)));
+        }
         let most = OF_CORE * bigint_cpu::threads() as u64;
         let plan = Plan::new(values.len(), b1, b2, most);
         let rows: Vec<_> = plan.rows(values, n).collect();
@@ -276,6 +349,28 @@ impl LucasStage2 {
         b1: u64,
         b2: u64,
     ) -> Result<Option<Self>, Error> {
+        let by = continuation(true, n.bits(), b1, b2);
+        LucasStage2::on_device_by(by, engine, n, values, b1, b2)
+    }
+
+    /// [`LucasStage2::on_device`] by one of the ways.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn on_device_by(
+        by: Continuation,
+        engine: &Engine,
+        n: &BigUint,
+        values: &[BigUint],
+        b1: u64,
+        b2: u64,
+    ) -> Result<Option<Self>, Error> {
+        if by == Continuation::Polynomials {
+            let begun = &begun(values, n);
+            let given = Given { n, begun, b1, b2 };
+            let stage = Stage2::on_devices(by, engine, Group::Values, given)?;
+            return Ok(stage.map(|stage| LucasStage2(Work::Polynomials(stage))));
+        }
         let plan = Plan::new(values.len(), b1, b2, ON_DEVICE);
         let rows = plan.rows(values, n).collect();
         let machine = Machine::new(engine, n, plan.registers(), rows)?;
@@ -284,42 +379,31 @@ impl LucasStage2 {
             .transpose()
     }
 
-    /// How many giant steps of each row are done, and of how many.
+    /// How many giant steps of each row are done, and of how many; of polynomials, how many steps.
     pub fn progress(&self) -> (u64, u64) {
-        (self.done.min(self.giants), self.giants)
+        match &self.0 {
+            Work::Steps(steps) => steps.progress(),
+            Work::Polynomials(stage) => stage.progress(),
+        }
     }
 
     /// Whether nothing is left to be done.
     pub fn is_done(&self) -> bool {
-        self.done >= self.giants
+        match &self.0 {
+            Work::Steps(steps) => steps.done >= steps.giants,
+            Work::Polynomials(stage) => stage.is_done(),
+        }
     }
 
-    /// Does a block of giant steps.
+    /// Does a block of giant steps, or a step of polynomials.
     ///
     /// # Errors
     /// [`Error::Engine`], of a device.
     pub fn advance(&mut self) -> Result<(), Error> {
-        let mut steps = Vec::new();
-        if self.done > 0 {
-            let last = GIANTS + BLOCK as u16;
-            steps.extend([0, 1].map(|i| Step::Copy {
-                r: GIANTS + i,
-                a: last + i,
-            }));
+        match &mut self.0 {
+            Work::Steps(steps) => steps.advance(),
+            Work::Polynomials(stage) => stage.advance(),
         }
-        let giants = GIANTS..GIANTS + BLOCK as u16;
-        for giant in giants.clone() {
-            next(&mut steps, giant + 2, giant + 1, STRIDE, giant);
-        }
-        let babies = TABLE..TABLE + self.babies;
-        let count = BLOCK.min(self.giants - self.progress().0) as usize;
-        let pairs = giants
-            .take(count)
-            .flat_map(|giant| babies.clone().map(move |baby| [giant, baby]));
-        let pairs: Vec<_> = pairs.collect();
-        self.work.run(steps, ACC, SCRATCH, &pairs)?;
-        self.done += BLOCK;
-        Ok(())
     }
 
     /// The divisor of the number that each value has found, above 1; it may be the number itself.
@@ -331,13 +415,28 @@ impl LucasStage2 {
     /// If something is left to be done.
     pub fn finish(self) -> Result<Vec<Option<BigUint>>, Error> {
         assert!(self.is_done());
-        let products = self.work.get(ACC)?;
-        let of_value = |rows: &[BigUint]| {
-            let one = BigUint::from(1u8);
-            let product = rows.iter().fold(one, |all, x| all * x % &self.n);
-            Some(gcd(&product, &self.n)).filter(|divisor| divisor.bits() > 1)
-        };
-        Ok(products.chunks(self.rows.max(1)).map(of_value).collect())
+        match self.0 {
+            Work::Steps(steps) => steps.finish(),
+            Work::Polynomials(stage) => Ok(stage.finish()),
+        }
+    }
+}
+
+/// What rows of values begin with.
+fn begun(values: &[BigUint], n: &BigUint) -> Vec<Begun> {
+    let two = BigUint::from(2u8) % n;
+    let of_value = |v: &BigUint| [two.clone(), v % n];
+    values.iter().map(of_value).collect()
+}
+
+/// The way that takes less time modulo a number of so many bits.
+fn continuation(is_on_device: bool, bits: u64, b1: u64, b2: u64) -> Continuation {
+    let Babies { stride, count, .. } = Babies::new(b1);
+    let products = b2.saturating_sub(b1) as f64 * f64::from(count) / stride as f64;
+    let polynomials = resultant::Plan::new(Group::Values, b1, b2);
+    match polynomials.products(is_on_device, bits) < products {
+        true => Continuation::Polynomials,
+        false => Continuation::Giants,
     }
 }
 
@@ -424,13 +523,13 @@ impl Plan {
             }
         }
         work.run(steps, ACC, SCRATCH, &[])?;
-        Ok(LucasStage2 {
+        Ok(LucasStage2(Work::Steps(Steps {
             n: n.clone(),
             work,
             rows: self.rows as usize,
             giants: self.giants,
             done: 0,
             babies: self.babies.count,
-        })
+        })))
     }
 }

@@ -8,20 +8,20 @@
 //!
 //! By hand: 6 giants by steps of 1 in two rows are 1, 2, 3 and 4, 5, 6; the trunk has 1, 2 and 4, 5.
 //!
-//! Each row has [a denominator of its own](crate::points). Times the others' denominators it is that of all.
+//! Each row of points has [a denominator of its own](crate::points). Times the others' denominators it is that of all.
 
 use bigint_host::advanced::Step;
 use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::modular::gcd;
 use crate::points::{
-    A24, ACC, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, add, common, copy, double, multiply,
-    on_cpu, on_device,
+    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, on_cpu,
+    on_device,
 };
 use crate::registers::Registers;
 use crate::resultant::Plan;
-use crate::{Error, Point};
 
 /// Multiples of a row, about.
 const OF_ROW: usize = 256;
@@ -51,10 +51,10 @@ pub struct Multiples {
 /// Multiples of all points, the roots of polynomials.
 #[derive(Debug)]
 pub struct Roots {
-    /// For each row of each point a number, in which `x S` of its multiples are side by side.
+    /// For each row of each point a number, in which `x S` of its multiples, or values, are side by side.
     pub tops: Batch,
-    /// `S` of each row.
-    pub bottoms: Batch,
+    /// `S` of each row of points.
+    pub bottoms: Option<Batch>,
     /// Rows of a point, a power of two.
     pub rows: usize,
     /// Multiples of a row.
@@ -66,26 +66,26 @@ impl Multiples {
     pub fn new(
         engine: &Engine,
         is_on_device: bool,
-        n: &BigUint,
-        points: &[Point],
+        given: Given<'_>,
         plan: Plan,
     ) -> Result<Option<Self>, Error> {
+        let group = plan.group;
         let (_, rows) = Multiples::of_giants(plan);
         let registers = STARTS + 4 * rows.max(babies(plan).rows) as u16;
         let mut trunk = match is_on_device {
-            true => match on_device(engine, n, points, registers)? {
+            true => match on_device(engine, given, registers)? {
                 Some(trunk) => trunk,
                 None => return Ok(None),
             },
-            false => on_cpu(n, points, registers)?,
+            false => on_cpu(given, registers)?,
         };
         let mut steps = Vec::new();
-        double(&mut steps, TWICE, Q);
-        multiply(&mut steps, [STEP, UNUSED], plan.stride, Q);
+        group.double(&mut steps, TWICE, Q);
+        group.multiply(&mut steps, [STEP, UNUSED], plan.stride, Q);
         trunk.run(steps, ACC, SCRATCH, &[])?;
         Ok(Some(Multiples {
             engine: engine.clone(),
-            n: n.clone(),
+            n: given.n.clone(),
             plan,
             trunk,
             has_giants: false,
@@ -107,7 +107,7 @@ impl Multiples {
             chosen,
         } = babies(self.plan);
         let mut steps = Vec::new();
-        begin(&mut steps, (1, 2, length), Q);
+        self.begin(&mut steps, (1, 2, length), Q);
         let starts = self.starts(steps, TWICE, rows)?;
         let is_kept = |i: u64| kept.contains(&(2 * i + 1));
         Ok((self.walk(starts, rows, length / 2, is_kept)?, chosen))
@@ -118,7 +118,7 @@ impl Multiples {
         let (of_row, rows) = Multiples::of_giants(self.plan);
         let mut steps = Vec::new();
         if !self.has_giants {
-            begin(&mut steps, (self.plan.first, 1, of_row as u64), STEP);
+            self.begin(&mut steps, (self.plan.first, 1, of_row as u64), STEP);
             self.has_giants = true;
         }
         let starts = self.starts(steps, STEP, rows)?;
@@ -138,7 +138,7 @@ impl Multiples {
             for (kept, two) in [(first, LAST), (second, SECOND)] {
                 copy(&mut steps, kept, two[0]);
                 let next = [SCRATCH + 4, SCRATCH + 5];
-                add(&mut steps, next, two[1], ROW, two[0]);
+                self.plan.group.add(&mut steps, next, [two[1], ROW], two[0]);
                 copy(&mut steps, two[0], two[1]);
                 copy(&mut steps, two[1], next);
             }
@@ -161,7 +161,7 @@ impl Multiples {
         let of_row = (0..count).filter(|&i| is_kept(i)).count() as u16;
         let tops = TABLES..TABLES + of_row;
         let registers = tops.end + of_row;
-        let engine = &self.engine;
+        let (engine, group) = (&self.engine, self.plan.group);
         let mut work = self.trunk.with_rows(&self.n, starts, registers)?;
         let (mut steps, mut last, mut kept) = (Vec::new(), LAST, 0);
         for i in 0..count {
@@ -170,28 +170,35 @@ impl Multiples {
                 kept += 1;
             }
             let next = [SCRATCH + 4, SCRATCH + 5];
-            add(&mut steps, next, last[1], STEP, last[0]);
+            group.add(&mut steps, next, [last[1], STEP], last[0]);
             copy(&mut steps, last[0], next);
             last.swap(0, 1);
         }
-        common(&mut steps, PRODUCT, tops.clone().collect(), tops.end);
+        if group == Group::Curve {
+            common(&mut steps, PRODUCT, tops.clone().collect(), tops.end);
+        }
         work.run(steps, ACC, SCRATCH, &[])?;
+        let bottoms = match group {
+            Group::Curve => Some(work.columns(engine, &[PRODUCT])?),
+            Group::Values => None,
+        };
         Ok(Roots {
             tops: work.columns(engine, &tops.collect::<Vec<_>>())?,
-            bottoms: work.columns(engine, &[PRODUCT])?,
+            bottoms,
             rows,
             of_row: of_row.into(),
         })
     }
-}
 
-/// Begins a trunk: rows from multiple `first` of a point on, by steps of `step`, and `length` multiples from one row to the next.
-fn begin(steps: &mut Vec<Step>, (first, step, length): (u64, u64, u64), p: [u16; 2]) {
-    for (r, k) in [(LAST, first), (SECOND, first + step)] {
-        multiply(steps, [r[0], UNUSED], k, p);
-        multiply(steps, [r[1], UNUSED], k + length, p);
+    /// Begins a trunk: rows from multiple `first` of a point on, by steps of `step`, and `length` multiples from one row to the next.
+    fn begin(&self, steps: &mut Vec<Step>, (first, step, length): (u64, u64, u64), p: [u16; 2]) {
+        let group = self.plan.group;
+        for (r, k) in [(LAST, first), (SECOND, first + step)] {
+            group.multiply(steps, [r[0], UNUSED], k, p);
+            group.multiply(steps, [r[1], UNUSED], k + length, p);
+        }
+        group.multiply(steps, [ROW, UNUSED], length, p);
     }
-    multiply(steps, [ROW, UNUSED], length, p);
 }
 
 /// The rows of babies.
@@ -233,5 +240,110 @@ fn babies(plan: Plan) -> Babies {
         kept,
         rows: rows.next_power_of_two(),
         chosen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lucas;
+    use crate::modular::{inverse, sub};
+    use crate::points::Begun;
+
+    /// `x(k Q)` of a curve, by Montgomery's ladder on numbers one by one.
+    fn multiple([a24, x]: &Begun, k: u64, n: &BigUint) -> BigUint {
+        let double = |[x, z]: &[BigUint; 2]| {
+            let (s, d) = ((x + z).pow(2) % n, sub(x, z, n).pow(2) % n);
+            let e = sub(&s, &d, n);
+            [s * &d % n, (d + a24 * &e) * &e % n]
+        };
+        let add = |p: &[BigUint; 2], q: &[BigUint; 2]| {
+            let cross = |a: BigUint, b: BigUint| a * b % n;
+            let one = cross(sub(&p[0], &p[1], n), &q[0] + &q[1]);
+            let other = cross(&p[0] + &p[1], sub(&q[0], &q[1], n));
+            [
+                (&one + &other).pow(2) % n,
+                sub(&one, &other, n).pow(2) * x % n,
+            ]
+        };
+        let start = [x.clone(), BigUint::from(1u8)];
+        let (mut low, mut high) = (start.clone(), double(&start));
+        for i in (0..k.ilog2()).rev() {
+            let sum = add(&high, &low);
+            (low, high) = match k >> i & 1 {
+                0 => (double(&low), sum),
+                _ => (sum, double(&high)),
+            };
+        }
+        &low[0] * inverse(&low[1], n).unwrap() % n
+    }
+
+    /// The multiples that each row has at its ends are those with these numbers, for each of two points.
+    fn check(
+        roots: &Roots,
+        plan: Plan,
+        (n, begun): (&BigUint, &[Begun]),
+        number: impl Fn(usize, usize) -> u64,
+    ) {
+        let limbs = n.to_u32_digits().len();
+        let tops = roots.tops.rows().unwrap();
+        let tops: Vec<_> = tops.chunks(limbs).map(BigUint::from_slice).collect();
+        let bottoms = roots
+            .bottoms
+            .as_ref()
+            .map(|bottoms| bottoms.to_biguints().unwrap());
+        for (point, begun) in begun.iter().enumerate() {
+            for row in 0..roots.rows {
+                let of_all = point * roots.rows + row;
+                let bottom = bottoms
+                    .as_ref()
+                    .map_or(1u8.into(), |bottoms| bottoms[of_all].clone());
+                for i in [0, 1, roots.of_row - 1] {
+                    let k = number(row, i);
+                    let x = match plan.group {
+                        Group::Curve => multiple(begun, k, n),
+                        Group::Values => lucas::value(&begun[1], k, n),
+                    };
+                    let top = &tops[of_all * roots.of_row + i];
+                    assert_eq!(top, &(x * &bottom % n), "{:?} {row} {i}: {k}", plan.group);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_go_on_where_others_end() {
+        let n = (BigUint::from(1u8) << 89u8) - 1u8;
+        let begun = [[2u8, 7], [2, 11]].map(|row| row.map(BigUint::from));
+        for (group, b1) in [
+            (Group::Curve, 2_400),
+            (Group::Values, 2_400),
+            (Group::Values, 100_000),
+        ] {
+            let plan = Plan::of_degree(group, 1024, b1, 50_000_000);
+            let given = Given {
+                n: &n,
+                begun: &begun,
+                b1,
+                b2: 50_000_000,
+            };
+            let made = Multiples::new(&Engine::cpu(), false, given, plan).unwrap();
+            let mut multiples = made.unwrap();
+            let (roots, chosen) = multiples.babies().unwrap();
+            assert!(roots.rows > 1 && chosen.len() == plan.degree);
+            let Babies { length, kept, .. } = babies(plan);
+            let number = |row, i: usize| length * row as u64 + kept[i];
+            check(&roots, plan, (&n, &begun), number);
+            // The second block goes on where the first one ends.
+            for block in 0..2 {
+                let roots = multiples.giants().unwrap();
+                assert_eq!((roots.rows, roots.of_row), (4, 256));
+                let number = |row: usize, i| {
+                    let giant = plan.first + 1024 * block + (256 * row + i) as u64;
+                    giant * plan.stride
+                };
+                check(&roots, plan, (&n, &begun), number);
+            }
+        }
     }
 }

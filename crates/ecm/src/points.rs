@@ -1,11 +1,13 @@
 //! Points as registers of rows, and the steps that add and double them, of both kinds of stage 2.
 //!
-//! Points have `x = X / Z` alone ([Montgomery 1987]): `(a + b) Q` from `a Q`, `b Q` and `(a - b) Q`.
+//! Points of curves have `x = X / Z` alone ([Montgomery 1987]): `(a + b) Q` from `a Q`, `b Q` and `(a - b) Q`.
 //! Differences of `x` need one denominator for all, and no inverse: with `S` the product of all `Z_i`,
 //! `x_i S = X_i Z_1 .. Z_(i-1) Z_(i+1) ..` by products from the left and from the right. Where a `Z` is zero
 //! modulo the factor, so are all `x_i S` but one, and the factor is found as well.
 //!
-//! Cost: six products for a sum of points, three for its denominator.
+//! Values `V_k` of [P-1 and P+1](crate::lucas) are multiples too, of which `x` is the value and `Z` is 1.
+//!
+//! Cost: six products for a sum of points, three for its denominator; two for a value.
 
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
@@ -17,9 +19,18 @@ use crate::modular::inverse;
 use crate::registers::Registers;
 use crate::{Curve, Error, Point};
 
-/// The product of differences.
+/// What multiples are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Points of curves.
+    Curve,
+    /// Values of P-1 and P+1.
+    Values,
+}
+
+/// The product of differences, which is 1 before the first.
 pub const ACC: u16 = 0;
-/// `(A + 2) / 4`.
+/// `(A + 2) / 4`; of values 2, which is `V_0`.
 pub const A24: u16 = 1;
 /// Points, two registers each: Q, 2 Q, D Q, and the last two giants.
 pub const Q: [u16; 2] = [2, 3];
@@ -33,14 +44,25 @@ pub const SCRATCH: u16 = 14;
 /// The first register of tables.
 pub const TABLES: u16 = 20;
 
+/// What rows begin with: a curve's `(A + 2) / 4` and its point's `x`, or 2 and a value.
+pub type Begun = [BigUint; 2];
+
+/// What a stage 2 is given: rows modulo an odd number, after a stage 1 up to `b1`, and how far it goes.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub n: &'a BigUint,
+    pub begun: &'a [Begun],
+    pub b1: u64,
+    pub b2: u64,
+}
+
 /// Registers of all cores that have the points and their curves, and 1 in [`ACC`].
-pub fn on_cpu(n: &BigUint, points: &[Point], registers: u16) -> Result<Registers, Error> {
-    let mut chain = Chain::new(&n.to_u32_digits(), registers, points.len())?;
-    let a24 = a24_of_each(n, points);
-    let a24 = a24.iter().map(BigUint::to_u32_digits);
-    chain.set(A24, &a24.collect::<Vec<_>>())?;
-    let x = points.iter().map(|point| (&point.x % n).to_u32_digits());
-    chain.set(Q[0], &x.collect::<Vec<_>>())?;
+pub fn on_cpu(Given { n, begun, .. }: Given<'_>, registers: u16) -> Result<Registers, Error> {
+    let mut chain = Chain::new(&n.to_u32_digits(), registers, begun.len())?;
+    for (i, register) in [A24, Q[0]].into_iter().enumerate() {
+        let column = begun.iter().map(|row| (&row[i] % n).to_u32_digits());
+        chain.set(register, &column.collect::<Vec<_>>())?;
+    }
     chain.set(Q[1], &[vec![1]])?;
     chain.set(ACC, &[vec![1]])?;
     Ok(Registers::Cpu(chain))
@@ -49,31 +71,28 @@ pub fn on_cpu(n: &BigUint, points: &[Point], registers: u16) -> Result<Registers
 /// The same of the engine's devices; `None` where it has none, or no kernel for so long a number.
 pub fn on_device(
     engine: &Engine,
-    n: &BigUint,
-    points: &[Point],
+    Given { n, begun, .. }: Given<'_>,
     registers: u16,
 ) -> Result<Option<Registers>, Error> {
     let one = || BigUint::from(1u8);
-    let a24 = a24_of_each(n, points).into_par_iter();
     // The registers ACC, A24 and Q.
-    let set = a24
-        .zip(points)
-        .map(|(a24, point)| vec![one(), a24, point.x.clone(), one()])
-        .collect();
+    let of_row = |[a24, x]: &Begun| vec![one(), a24.clone(), x.clone(), one()];
+    let set = begun.par_iter().map(of_row).collect();
     let machine = Machine::new(engine, n, registers, set)?;
     Ok(machine.map(|machine| Registers::Device(Box::new(machine))))
 }
 
-/// `(A + 2) / 4` of each point's curve. What has no curve has no stage 2: it gets zero.
-fn a24_of_each(n: &BigUint, points: &[Point]) -> Vec<BigUint> {
+/// What rows of points begin with. What has no curve has no stage 2: it gets zero.
+pub fn begun(n: &BigUint, points: &[Point]) -> Vec<Begun> {
     // Nearly all are of one parametrization, whose inverse is the same.
     let of_scale = inverse(&((BigUint::from(1u8) << 32) % n), n);
-    let each = points
-        .par_iter()
-        .map(|point| match (&point.curve, &of_scale) {
+    let each = points.par_iter().map(|point| {
+        let a24 = match (&point.curve, &of_scale) {
             (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
             (curve, _) => curve.a24(n).unwrap_or_default(),
-        });
+        };
+        [a24, point.x.clone()]
+    });
     each.collect()
 }
 
@@ -87,7 +106,7 @@ pub fn copy(steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
 }
 
 /// `r = 2 p`; `r` may be `p`.
-pub fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
+fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
     let [a, b, t] = [SCRATCH, SCRATCH + 1, SCRATCH + 2];
     steps.extend([
         Step::Add {
@@ -111,13 +130,7 @@ pub fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
 }
 
 /// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
-pub fn add(
-    steps: &mut Vec<Step>,
-    [x, z]: [u16; 2],
-    p: [u16; 2],
-    q: [u16; 2],
-    difference: [u16; 2],
-) {
+fn add(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2], q: [u16; 2], difference: [u16; 2]) {
     let [a, b, c, d] = [SCRATCH, SCRATCH + 1, SCRATCH + 2, SCRATCH + 3];
     steps.extend([
         Step::Sub {
@@ -159,57 +172,116 @@ pub fn add(
     ]);
 }
 
-/// `k p` and `(k + 1) p`, `k` at least 1; `p` is neither.
-pub fn multiply(steps: &mut Vec<Step>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
-    copy(steps, low, p);
-    double(steps, high, p);
-    for bit in (0..k.ilog2()).rev() {
-        if k >> bit & 1 == 0 {
-            add(steps, high, low, high, p);
-            double(steps, low, low);
-        } else {
-            add(steps, low, low, high, p);
-            double(steps, high, high);
+impl Group {
+    /// The first multiple of a point: of curves the neutral element has no `x`.
+    pub fn first(self) -> u64 {
+        match self {
+            Group::Curve => 1,
+            Group::Values => 0,
         }
     }
+
+    /// `r = 2 p`; `r` may be `p`.
+    pub fn double(self, steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
+        match self {
+            Group::Curve => double(steps, r, p),
+            Group::Values => product(steps, r, [p, p], A24),
+        }
+    }
+
+    /// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
+    pub fn add(
+        self,
+        steps: &mut Vec<Step>,
+        r: [u16; 2],
+        [p, q]: [[u16; 2]; 2],
+        difference: [u16; 2],
+    ) {
+        match self {
+            Group::Curve => add(steps, r, p, q, difference),
+            Group::Values => product(steps, r, [p, q], difference[0]),
+        }
+    }
+
+    /// `k p` and `(k + 1) p`, `k` at least [`Group::first`]; `p` is neither.
+    pub fn multiply(self, steps: &mut Vec<Step>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
+        if k == 0 {
+            copy(steps, low, [A24, ACC]);
+            copy(steps, high, p);
+            return;
+        }
+        copy(steps, low, p);
+        self.double(steps, high, p);
+        for bit in (0..k.ilog2()).rev() {
+            if k >> bit & 1 == 0 {
+                self.add(steps, high, [low, high], p);
+                self.double(steps, low, low);
+            } else {
+                self.add(steps, low, [low, high], p);
+                self.double(steps, high, high);
+            }
+        }
+    }
+}
+
+/// The value `r = p q - difference`, which is multiplied by 1 so that it may be subtracted.
+fn product(steps: &mut Vec<Step>, r: [u16; 2], [p, q]: [[u16; 2]; 2], difference: u16) {
+    let (value, one) = (SCRATCH, ACC);
+    steps.extend([
+        Step::Mul {
+            r: value,
+            a: p[0],
+            b: q[0],
+        },
+        Step::Sub {
+            r: value,
+            a: value,
+            b: difference,
+        },
+        Step::Mul {
+            r: r[0],
+            a: value,
+            b: one,
+        },
+        Step::Copy { r: r[1], a: one },
+    ]);
 }
 
 /// Multiplies each of `tops` by all bottoms but its own, which lie one behind the other from `bottoms`
 /// on; leaves the product of them all in `product`.
 pub fn common(steps: &mut Vec<Step>, product: u16, tops: Vec<u16>, bottoms: u16) {
+    let places = 0..tops.len();
+    walk(steps, product, &tops, bottoms, places.clone());
+    walk(steps, SCRATCH, &tops, bottoms, places.rev());
+}
+
+/// Multiplies each of `tops` by the bottoms that come before it in this order; leaves the product of them all in `product`.
+fn walk(
+    steps: &mut Vec<Step>,
+    product: u16,
+    tops: &[u16],
+    bottoms: u16,
+    mut order: impl Iterator<Item = usize>,
+) {
     let bottom = |i: usize| bottoms + i as u16;
-    let mut below = bottom(0);
-    for (i, &top) in tops.iter().enumerate().skip(1) {
-        steps.push(Step::Mul {
-            r: top,
-            a: top,
-            b: below,
-        });
+    let Some(first) = order.next() else {
+        return;
+    };
+    let mut before = bottom(first);
+    for i in order {
+        let r = tops[i];
+        steps.push(Step::Mul { r, a: r, b: before });
         steps.push(Step::Mul {
             r: product,
-            a: below,
+            a: before,
             b: bottom(i),
         });
-        below = product;
+        before = product;
     }
-    if tops.len() == 1 {
+    if before != product {
         steps.push(Step::Copy {
             r: product,
-            a: below,
+            a: before,
         });
-    }
-    let mut above = bottom(tops.len() - 1);
-    for (i, &top) in tops.iter().enumerate().rev().skip(1) {
-        steps.push(Step::Mul {
-            r: top,
-            a: top,
-            b: above,
-        });
-        steps.push(Step::Mul {
-            r: SCRATCH,
-            a: above,
-            b: bottom(i),
-        });
-        above = SCRATCH;
     }
 }

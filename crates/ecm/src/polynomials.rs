@@ -86,15 +86,19 @@ impl Ring {
         Ok(self.engine.rem(numbers, &self.modulus)?)
     }
 
-    /// Rows of `count` numbers each, side by side, times a number below the modulus of each row, in slots of
-    /// polynomials of degree 1.
+    /// Rows of `count` numbers each, side by side, in slots of polynomials of degree 1: a number for each.
+    pub fn spread(&self, rows: &Batch, count: usize) -> Result<Batch, Error> {
+        let slot = self.slot(1);
+        let rows = self.reduce(rows, rows.width() / count, slot)?;
+        Ok(self.engine.reshape(&rows, slot)?)
+    }
+
+    /// [`Ring::spread`] of rows times a number below the modulus of each row.
     pub fn scale(&self, rows: &Batch, count: usize, by: &Batch) -> Result<Batch, Error> {
         let slot = self.slot(1);
         let rows = self.reduce(rows, rows.width() / count, slot)?;
         let product = self.engine.wrapping_mul(&rows, by)?;
-        Ok(self
-            .engine
-            .reshape(&self.reduce(&product, slot, slot)?, slot)?)
+        self.spread(&product, count)
     }
 
     /// Products of numbers below the modulus.

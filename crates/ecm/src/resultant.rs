@@ -11,6 +11,9 @@
 //!
 //! All pairs of a baby and a giant count, so that some orders that are no primes are found as well, and some above `B2`.
 //!
+//! [Values](crate::lucas) of P-1 and P+1 take the place of `x`. They have no denominators; the first giant may be `V_0`, so that
+//! primes up to `D / 2` are found as those that are babies.
+//!
 //! Cost: with `k` blocks, `M` the time of a product of `d` coefficients and `T` of that of `d` roots, about
 //! `k (3 M + T) + 4 M + 4 T`. Memory of a curve: [`Plan::bytes`].
 
@@ -19,15 +22,26 @@ use std::sync::LazyLock;
 use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 
+use crate::Error;
 use crate::multiples::{Multiples, Roots};
+use crate::points::{Given, Group};
 use crate::polynomials::{Modulus, Ring};
-use crate::{Error, Point};
 
 /// Primes of strides.
 const OF_STRIDE: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
 /// The binary logarithms of degrees.
 const DEGREES: std::ops::RangeInclusive<u32> = 3..=18;
+
+/// The time of a coefficient of a [`Plan`] in that of a prime by giant steps. On two cores with AVX-512 IFMA it was
+/// 48 to 60 modulo 250 bits and 69 modulo 506, for `B2` from 10^7 to 10^9; on an NVIDIA H200 265 and 268, and 165 and 169,
+/// for 10^9 and 10^10 (`benches/record/gpu/nvidia-h200/2026-11-28-ecm-polynomials.txt`).
+const ON_CPU: f64 = 60.0;
+const ON_DEVICE: f64 = 266.0;
+const ON_DEVICE_LONG: f64 = 167.0;
+
+/// Numbers of more bits than this are long for that.
+const LONG: u64 = 378;
 
 /// The strides of all degrees, of all these primes.
 static STRIDES: LazyLock<Vec<u64>> = LazyLock::new(|| {
@@ -38,6 +52,8 @@ static STRIDES: LazyLock<Vec<u64>> = LazyLock::new(|| {
 /// What polynomials do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// What has multiples.
+    pub group: Group,
     /// `d`, a power of two.
     pub degree: usize,
     /// `D`.
@@ -50,14 +66,14 @@ pub struct Plan {
 
 impl Plan {
     /// The plan that takes least time.
-    pub fn new(b1: u64, b2: u64) -> Self {
-        let plans = DEGREES.map(|log| Plan::of_degree(1 << log, b1, b2));
+    pub fn new(group: Group, b1: u64, b2: u64) -> Self {
+        let plans = DEGREES.map(|log| Plan::of_degree(group, 1 << log, b1, b2));
         let least = plans.min_by(|a, b| a.cost().total_cmp(&b.cost()));
         least.expect("there are degrees")
     }
 
     /// The plan of a degree.
-    pub fn of_degree(degree: usize, b1: u64, b2: u64) -> Self {
+    pub fn of_degree(group: Group, degree: usize, b1: u64, b2: u64) -> Self {
         let primes = OF_STRIDE.partition_point(|&p| p <= b1);
         let stride = match STRIDES.get((degree.ilog2() - DEGREES.start()) as usize) {
             Some(&stride) if primes == OF_STRIDE.len() => stride,
@@ -65,10 +81,11 @@ impl Plan {
         };
         let half = stride / 2;
         // Primes below the first giant's are babies.
-        let first = ((b1 + 1 + half) / stride).max(1);
+        let first = ((b1 + 1 + half) / stride).max(group.first());
         let giants = ((b2 + half) / stride + 1).saturating_sub(first);
         let blocks = giants.div_ceil(degree as u64).max(1);
         Plan {
+            group,
             degree,
             stride,
             first,
@@ -82,6 +99,16 @@ impl Plan {
         let of_block = 3.0 + log / 6.0;
         let once = 4.0 + log / 2.0;
         self.degree as f64 * (self.blocks as f64 * of_block + once)
+    }
+
+    /// [`Plan::cost`] modulo a number of so many bits, in the time of a product of stage 2 by giant steps.
+    pub fn products(&self, is_on_device: bool, bits: u64) -> f64 {
+        self.cost()
+            * match is_on_device {
+                true if bits > LONG => ON_DEVICE_LONG,
+                true => ON_DEVICE,
+                false => ON_CPU,
+            }
     }
 
     /// The memory of a curve modulo a number of so many bits, in bytes: the roots, the levels of `F` and a dozen of
@@ -132,10 +159,12 @@ pub struct Resultants {
 struct Part {
     tops: Batch,
     of_row: usize,
+    /// Rows of a point.
+    rows: usize,
     /// For each row of a point the product of the other rows' denominators, and of each point that of all rows'; once all
-    /// parts are there, of all other parts'.
+    /// parts are there, of all other parts'. Values have none.
     others: Option<Batch>,
-    all: Batch,
+    all: Option<Batch>,
 }
 
 impl Resultants {
@@ -144,16 +173,15 @@ impl Resultants {
     pub fn new(
         engine: &Engine,
         is_on_device: bool,
-        n: &BigUint,
-        points: &[Point],
+        given: Given<'_>,
         plan: Plan,
     ) -> Result<Option<Self>, Error> {
-        let multiples = Multiples::new(engine, is_on_device, n, points, plan)?;
+        let multiples = Multiples::new(engine, is_on_device, given, plan)?;
         let Some(multiples) = multiples else {
             return Ok(None);
         };
         Ok(Some(Resultants {
-            ring: Ring::new(engine, n)?,
+            ring: Ring::new(engine, given.n)?,
             engine: engine.clone(),
             plan,
             multiples,
@@ -219,18 +247,21 @@ impl Resultants {
             rows,
             of_row,
         } = made;
-        let bottoms = self.ring.residues(&bottoms)?;
-        let of_point = self.engine.reshape(&bottoms, bottoms.width() * rows)?;
-        let (others, all) = match rows {
-            1 => (None, of_point),
-            _ => {
-                let [others, all] = self.ring.products_of_others(of_point)?;
-                (Some(others), all)
+        let (mut others, mut all) = (None, None);
+        if let Some(bottoms) = bottoms {
+            let bottoms = self.ring.residues(&bottoms)?;
+            let of_point = self.engine.reshape(&bottoms, bottoms.width() * rows)?;
+            if rows > 1 {
+                let [of_others, of_all] = self.ring.products_of_others(of_point)?;
+                (others, all) = (Some(of_others), Some(of_all));
+            } else {
+                all = Some(of_point);
             }
-        };
+        }
         self.parts.push(Some(Part {
             tops,
             of_row,
+            rows,
             others,
             all,
         }));
@@ -248,14 +279,19 @@ impl Resultants {
         let (mut all, mut behind) = (None, Vec::with_capacity(self.parts.len()));
         for part in self.parts.iter().flatten().rev() {
             behind.push(all.clone());
-            all = Some(times(&all, &part.all)?);
+            if let Some(of_part) = &part.all {
+                all = Some(times(&all, of_part)?);
+            }
         }
         let mut before: Option<Batch> = None;
         for part in self.parts.iter_mut().flatten() {
-            let all = times(&before, &part.all)?;
+            let Some(of_part) = part.all.take() else {
+                continue;
+            };
+            let all = times(&before, &of_part)?;
             part.all = match (before, behind.pop().flatten()) {
-                (Some(before), Some(behind)) => ring.product(&before, &behind)?,
-                (one, other) => one.or(other).expect("there are two parts"),
+                (Some(before), Some(behind)) => Some(ring.product(&before, &behind)?),
+                (one, other) => one.or(other),
             };
             before = Some(all);
         }
@@ -282,18 +318,23 @@ impl Resultants {
         let Part {
             tops,
             of_row,
+            rows,
             others,
             all,
         } = self.parts[number].take().expect("parts are taken once");
-        let (ring, engine, points) = (&self.ring, &self.engine, all.len());
-        let rows = tops.len() / points;
+        let (ring, engine, points) = (&self.ring, &self.engine, tops.len() / rows);
         let (slot, degree) = (ring.slot(1), self.plan.degree);
         // What each row has to be multiplied by.
-        let by = match others {
-            None => all,
-            Some(others) => engine.reshape(&ring.scale(&others, rows, &all)?, slot)?,
+        let by = match (others, all) {
+            (Some(others), Some(all)) => {
+                Some(engine.reshape(&ring.scale(&others, rows, &all)?, slot)?)
+            }
+            (_, all) => all,
         };
-        let scaled = ring.scale(&tops, of_row, &by)?;
+        let scaled = match by {
+            Some(by) => ring.scale(&tops, of_row, &by)?,
+            None => ring.spread(&tops, of_row)?,
+        };
         let scaled = match number {
             0 => {
                 let of_point = rows * of_row;
@@ -325,15 +366,16 @@ mod tests {
 
     #[test]
     fn every_prime_is_a_pair_of_a_baby_and_a_giant_or_a_baby() {
-        for (b1, b2) in [
+        let ranges = [
             (11, 12),
             (11, 3_000),
             (40, 9_000),
             (211, 100_000),
             (2_311, 300_000),
-        ] {
-            for log in [3, 4, 6] {
-                let plan = Plan::of_degree(1 << log, b1, b2);
+        ];
+        for (b1, b2) in ranges {
+            for (log, group) in [(3, Group::Curve), (4, Group::Values), (6, Group::Curve)] {
+                let plan = Plan::of_degree(group, 1 << log, b1, b2);
                 let is_coprime =
                     |j: &u64| gcd(&BigUint::from(*j), &BigUint::from(plan.stride)).bits() == 1;
                 let babies: Vec<u64> = (1..)
@@ -346,7 +388,8 @@ mod tests {
                     let giant = (p + plan.stride / 2) / plan.stride;
                     let j = p.abs_diff(giant * plan.stride);
                     assert!(babies.contains(&j), "{plan:?} {p}");
-                    assert!(giant == 0 || giants.contains(&giant), "{plan:?} {p}");
+                    let is_baby = giant == 0 && group == Group::Curve;
+                    assert!(is_baby || giants.contains(&giant), "{plan:?} {p}");
                 });
             }
         }
@@ -354,7 +397,7 @@ mod tests {
 
     #[test]
     fn longer_ranges_take_longer_strides() {
-        let stride = |degree| Plan::of_degree(degree, 1000, 10_000).stride;
+        let stride = |degree| Plan::of_degree(Group::Curve, degree, 1000, 10_000).stride;
         let babies = |d: u64| {
             let is_coprime = |j: &u64| gcd(&BigUint::from(*j), &BigUint::from(d)).bits() == 1;
             (1..d / 2).filter(is_coprime).count()
@@ -365,7 +408,8 @@ mod tests {
             assert!(longer.into_iter().all(|d| babies(d) > degree), "{degree}");
         }
         assert_eq!(stride(4096), 39_270);
-        let plans = [1e6, 1e8, 1e9, 1e10, 1e12].map(|b2| Plan::new(50_000, b2 as u64));
+        let plans =
+            [1e6, 1e8, 1e9, 1e10, 1e12].map(|b2| Plan::new(Group::Curve, 50_000, b2 as u64));
         assert!(plans.is_sorted_by(|a, b| a.degree < b.degree && a.cost() < b.cost()));
     }
 }

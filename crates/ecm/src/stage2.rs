@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::device::room;
 use crate::giants::Giants;
 use crate::modular::{gcd, product};
+use crate::points::{Begun, Given, Group, begun};
 use crate::resultant::{Plan, Resultants};
 use crate::{Error, Point};
 
@@ -21,16 +22,6 @@ pub enum Continuation {
     /// Products of polynomials that have all giant steps, and all baby steps, as roots.
     Polynomials,
 }
-
-/// The time of a coefficient of a [`Plan`] in that of a prime by giant steps. On two cores with AVX-512 IFMA it was
-/// 48 to 60 modulo 250 bits and 69 modulo 506, for `B2` from 10^7 to 10^9; on an NVIDIA H200 265 and 268, and 165 and 169,
-/// for 10^9 and 10^10 (`benches/record/gpu/nvidia-h200/2026-11-28-ecm-polynomials.txt`).
-const ON_CPU: f64 = 60.0;
-const ON_DEVICE: f64 = 266.0;
-const ON_DEVICE_LONG: f64 = 167.0;
-
-/// Numbers of more bits than this are long for that.
-const LONG: u64 = 378;
 
 /// The memory of polynomials that are computed together, in bytes: of the host, and of each device half of what it has.
 const OF_HOST: usize = 1 << 31;
@@ -45,12 +36,7 @@ impl Continuation {
     pub(crate) fn with_cost(is_on_device: bool, bits: u64, b1: u64, b2: u64) -> (Self, f64) {
         let count = |b: u64| b as f64 / (b.max(2) as f64).ln();
         let primes = count(b2) - count(b1);
-        let coefficient = match is_on_device {
-            true if bits > LONG => ON_DEVICE_LONG,
-            true => ON_DEVICE,
-            false => ON_CPU,
-        };
-        let polynomials = Plan::new(b1, b2).cost() * coefficient;
+        let polynomials = Plan::new(Group::Curve, b1, b2).products(is_on_device, bits);
         match polynomials < primes {
             true => (Continuation::Polynomials, polynomials),
             false => (Continuation::Giants, primes),
@@ -103,7 +89,8 @@ impl Work {
 #[derive(Debug)]
 pub struct Stage2 {
     n: BigUint,
-    points: Vec<Point>,
+    group: Group,
+    begun: Vec<Begun>,
     b1: u64,
     b2: u64,
     by: Continuation,
@@ -138,9 +125,20 @@ impl Stage2 {
         b1: u64,
         b2: u64,
     ) -> Result<Self, Error> {
-        let mut stage = Stage2::of(by, n, points, b1, b2);
+        let given = Given {
+            n,
+            begun: &begun(n, points),
+            b1,
+            b2,
+        };
+        Stage2::on_cpu(by, Group::Curve, given)
+    }
+
+    /// [`Stage2::new_by`] of members of a group; values go by polynomials.
+    pub(crate) fn on_cpu(by: Continuation, group: Group, given: Given<'_>) -> Result<Self, Error> {
+        let mut stage = Stage2::of(by, group, given);
         if by == Continuation::Polynomials {
-            let bytes = Plan::new(b1, b2).bytes(n.bits());
+            let bytes = stage.plan().bytes(given.n.bits());
             stage.together = stage.together.min(OF_HOST / bytes).max(1);
         }
         stage.begin()?;
@@ -176,18 +174,34 @@ impl Stage2 {
         b1: u64,
         b2: u64,
     ) -> Result<Option<Self>, Error> {
+        let given = Given {
+            n,
+            begun: &begun(n, points),
+            b1,
+            b2,
+        };
+        Stage2::on_devices(by, engine, Group::Curve, given)
+    }
+
+    /// [`Stage2::on_device_by`] of members of a group; values go by polynomials.
+    pub(crate) fn on_devices(
+        by: Continuation,
+        engine: &Engine,
+        group: Group,
+        given: Given<'_>,
+    ) -> Result<Option<Self>, Error> {
         let BackEnd::Cuda(set) = engine.back_end() else {
             return Ok(None);
         };
-        if points.is_empty() {
+        if given.begun.is_empty() {
             return Ok(None);
         }
-        let mut stage = Stage2::of(by, n, points, b1, b2);
+        let mut stage = Stage2::of(by, group, given);
         stage.engines.push(engine.clone());
         if by == Continuation::Polynomials {
             let each = set.ordinals().map(Engine::cuda);
             stage.engines = each.collect::<Result<_, _>>()?;
-            let room = room(engine, Plan::new(b1, b2).bytes(n.bits()))?;
+            let room = room(engine, stage.plan().bytes(given.n.bits()))?;
             stage.together = stage.together.min(room.max(stage.engines.len()));
         }
         let begun = stage.begin();
@@ -195,44 +209,57 @@ impl Stage2 {
         Ok(stage.work.is_some().then_some(stage))
     }
 
-    fn of(by: Continuation, n: &BigUint, points: &[Point], b1: u64, b2: u64) -> Self {
+    fn of(by: Continuation, group: Group, given: Given<'_>) -> Self {
         Stage2 {
-            n: n.clone(),
-            points: points.to_vec(),
-            b1,
-            b2,
+            n: given.n.clone(),
+            group,
+            begun: given.begun.to_vec(),
+            b1: given.b1,
+            b2: given.b2,
             by,
             engines: Vec::new(),
             work: None,
-            together: points.len(),
+            together: given.begun.len(),
             products: Vec::new(),
         }
     }
 
+    /// What polynomials do.
+    fn plan(&self) -> Plan {
+        Plan::new(self.group, self.b1, self.b2)
+    }
+
     /// Begins with the next points.
     fn begin(&mut self) -> Result<(), Error> {
-        let next = &self.points[self.products.len()..];
-        let next = &next[..self.together.min(next.len())];
-        let (n, b1, b2) = (&self.n, self.b1, self.b2);
+        let next = &self.begun[self.products.len()..];
+        let given = Given {
+            n: &self.n,
+            begun: &next[..self.together.min(next.len())],
+            b1: self.b1,
+            b2: self.b2,
+        };
         if next.is_empty() {
             return Ok(());
         }
         self.work = match (self.by, self.engines.first()) {
-            (Continuation::Giants, None) => Some(Work::Giants(Giants::on_cpu(n, next, b1, b2)?)),
+            (Continuation::Giants, None) => Some(Work::Giants(Giants::on_cpu(given)?)),
             (Continuation::Giants, Some(engine)) => {
-                Giants::on_device(engine, n, next, b1, b2)?.map(Work::Giants)
+                Giants::on_device(engine, given)?.map(Work::Giants)
             }
             (Continuation::Polynomials, _) => {
-                let plan = Plan::new(b1, b2);
+                let plan = self.plan();
                 let on_cpu = [Engine::cpu()];
                 let (is_on_device, engines) = match self.engines.is_empty() {
                     true => (false, &on_cpu[..]),
                     false => (true, &self.engines[..]),
                 };
-                let parts = next.chunks(next.len().div_ceil(engines.len()));
-                let parts = parts
-                    .zip(engines)
-                    .map(|(points, engine)| Resultants::new(engine, is_on_device, n, points, plan));
+                let parts = given
+                    .begun
+                    .chunks(given.begun.len().div_ceil(engines.len()));
+                let parts = parts.zip(engines).map(|(begun, engine)| {
+                    let given = Given { begun, ..given };
+                    Resultants::new(engine, is_on_device, given, plan)
+                });
                 let parts = parts.collect::<Result<Option<Vec<_>>, _>>()?;
                 parts.map(Work::Polynomials)
             }
@@ -256,17 +283,17 @@ impl Stage2 {
     /// How many giant steps of points are done, and of how many; of polynomials, how many steps.
     pub fn progress(&self) -> (u64, u64) {
         let (done, total) = self.work.as_ref().map_or((1, 1), Work::progress);
-        let at_work = self.points.len() - self.products.len();
+        let at_work = self.begun.len() - self.products.len();
         let at_work = at_work.min(self.together) as u64;
         (
             total * self.products.len() as u64 + done * at_work,
-            total * self.points.len() as u64,
+            total * self.begun.len() as u64,
         )
     }
 
     /// Whether nothing is left to be done.
     pub fn is_done(&self) -> bool {
-        self.products.len() == self.points.len()
+        self.products.len() == self.begun.len()
     }
 
     /// Does a block of giant steps, or a step of polynomials.

@@ -2,8 +2,10 @@
 
 use bigint_host::Engine;
 use bigint_testing::simulator::on_simulator;
-use ecm::{LucasStage1, LucasStage2, Method, primes, scalar};
+use ecm::{Continuation, LucasStage1, LucasStage2, Method, primes, scalar};
 use num_bigint::BigUint;
+
+const WAYS: [Continuation; 2] = [Continuation::Giants, Continuation::Polynomials];
 
 fn number(text: &str) -> BigUint {
     ecm::evaluate(text).unwrap()
@@ -41,20 +43,30 @@ fn divisors(mut stage: LucasStage2) -> Vec<Option<BigUint>> {
     stage.finish().unwrap()
 }
 
-fn stage2(n: &BigUint, values: &[BigUint], b1: u64, b2: u64) -> Vec<Option<BigUint>> {
-    divisors(LucasStage2::new(n, values, b1, b2).unwrap())
+fn stage2(
+    by: Continuation,
+    n: &BigUint,
+    values: &[BigUint],
+    (b1, b2): (u64, u64),
+) -> Vec<Option<BigUint>> {
+    divisors(LucasStage2::new_by(by, n, values, b1, b2).unwrap())
 }
 
 /// The divisors that both stages find.
-fn found(n: &BigUint, method: Method, starts: u32, b1: u64, b2: u64) -> Vec<BigUint> {
+fn found(
+    by: Continuation,
+    n: &BigUint,
+    (method, starts): (Method, u32),
+    bounds: (u64, u64),
+) -> Vec<BigUint> {
     let (mut values, mut all) = (Vec::new(), Vec::new());
-    for residue in stage1(n, method, starts, b1) {
+    for residue in stage1(n, method, starts, bounds.0) {
         match method.value(&residue, n) {
             Ok(value) => values.push(value),
             Err(divisor) => all.push(divisor),
         }
     }
-    all.extend(stage2(n, &values, b1, b2).into_iter().flatten());
+    all.extend(stage2(by, n, &values, bounds).into_iter().flatten());
     all
 }
 
@@ -113,7 +125,10 @@ fn every_prime_that_theory_says_is_found() {
         primes(low, low + 1_500, |p| {
             let n = &rough * p;
             let p_big = BigUint::from(p);
-            let finds = |method, starts| found(&n, method, starts, b1, b2).contains(&p_big);
+            let finds = |method, starts| {
+                WAYS.into_iter()
+                    .all(|by| found(by, &n, (method, starts), (b1, b2)).contains(&p_big))
+            };
             if is_reached(p - 1, b1, b2) {
                 assert!(finds(Method::PMinus1, 1), "p - 1: {p} {b1}");
                 counts[0] += 1;
@@ -152,13 +167,11 @@ fn a_last_prime_at_each_end_of_the_range_is_found() {
         assert!(q <= b2);
         let p = 6 * q + 1;
         let n = &rough * p;
-        assert!(
-            found(&n, Method::PMinus1, 1, b1, b2).contains(&p.into()),
-            "{q}"
-        );
-        // The one giant of a stage 2 without a range misses it.
-        if q > b1 + 5_000 {
-            assert!(!found(&n, Method::PMinus1, 1, b1, b1).contains(&p.into()));
+        for by in WAYS {
+            let finds = |b2| found(by, &n, (Method::PMinus1, 1), (b1, b2)).contains(&p.into());
+            assert!(finds(b2), "{q}");
+            // Some giants are done without a range, which are those next to it.
+            assert!(q < 6 * b1 || !finds(b1), "{q}");
         }
     }
 }
@@ -182,13 +195,20 @@ fn a_device_finds_what_the_cpu_does() {
             // One whose order modulo p is a prime in stage 2's range, or not.
             value(&5u8.into(), &(BigUint::from(p - 1) / 6u8), &n),
         ];
-        for (b1, b2) in [(100, 1_000), (2_400, 90_000)] {
-            let stage = LucasStage2::on_device(&engine, &n, &values, b1, b2).unwrap();
-            assert_eq!(
-                divisors(stage.unwrap()),
-                stage2(&n, &values, b1, b2),
-                "{text} {b1}"
-            );
+        let [giants, polynomials] = WAYS;
+        for (by, b1, b2) in [
+            (giants, 100, 1_000),
+            (giants, 2_400, 90_000),
+            (polynomials, 100, 1_000),
+            (polynomials, 2_400, 90_000),
+        ] {
+            // Long polynomials of long numbers take the simulator long.
+            if by == polynomials && b2 * n.bits() > 5_000_000 {
+                continue;
+            }
+            let stage = LucasStage2::on_device_by(by, &engine, &n, &values, b1, b2).unwrap();
+            let found = divisors(stage.unwrap());
+            assert_eq!(found, stage2(by, &n, &values, (b1, b2)), "{text} {b1}");
         }
     }
     let long = (BigUint::from(1u8) << 2300) + 1u8;
