@@ -36,6 +36,20 @@ pub fn width(n: &BigUint) -> Option<usize> {
     WIDTHS.into_iter().find(fits)
 }
 
+/// The same of the kernels for Edwards curves.
+fn width_of_edwards(n: &BigUint) -> Option<usize> {
+    width(n).filter(|&width| width <= LONGEST_OF_EDWARDS)
+}
+
+/// How many points on Edwards curves, with tables of so wide a window, half of the devices' memory has room for; any number
+/// where there is no kernel for them.
+pub fn room_for_edwards(engine: &Engine, n: &BigUint, window: u32) -> Result<usize, Error> {
+    match width_of_edwards(n) {
+        Some(width) => room(engine, 4 * width * usize::from(edwards::registers(window))),
+        None => Ok(usize::MAX),
+    }
+}
+
 /// The digits that a number of so many limbs has.
 fn digits(width: usize) -> usize {
     match width {
@@ -99,17 +113,14 @@ impl Kernel {
     /// The kernel of a family; `None` where the engine has no device, or none that there is a kernel for so long a
     /// modulus for.
     pub fn new(engine: &Engine, n: &BigUint, family: Family) -> Result<Option<Self>, Error> {
-        let longest = match family {
-            Family::Param3 => usize::MAX,
-            Family::Edwards => LONGEST_OF_EDWARDS,
+        let (width, name) = match family {
+            Family::Param3 => (width(n), "ladder"),
+            Family::Edwards => (width_of_edwards(n), "edwards"),
         };
-        let Some(width) = width(n).filter(|&width| width <= longest) else {
+        let Some(width) = width else {
             return Ok(None);
         };
-        let name = match family {
-            Family::Param3 => format!("ladder_{width}"),
-            Family::Edwards => format!("edwards_{width}"),
-        };
+        let name = format!("{name}_{width}");
         let numbers = if width >= IN_SHARED { 6 } else { 0 };
         let made = with_numbers(engine, name, numbers * width)?;
         Ok(made.map(|(module, name)| Kernel {
@@ -119,14 +130,6 @@ impl Kernel {
             n: n.clone(),
             width,
         }))
-    }
-
-    /// How many points on Edwards curves the devices' memory has room for, with tables of so wide a window.
-    pub fn room_for_edwards(&self, window: u32) -> Result<usize, Error> {
-        room(
-            &self.engine,
-            4 * self.width * usize::from(edwards::registers(window)),
-        )
     }
 
     /// A number in Montgomery's form.

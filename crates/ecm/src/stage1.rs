@@ -5,7 +5,7 @@ use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::device::{Kernel, Walks};
+use crate::device::{Kernel, Walks, room_for_edwards};
 use crate::modular::{gcd, inverses, product, sub};
 use crate::suyama::{Start, starts};
 use crate::{Error, Family, Point, edwards, ladder};
@@ -133,8 +133,7 @@ impl Stage1 {
         }))
     }
 
-    /// How many curves the engine's devices have room for together: those of [`Family::Edwards`] have tables. `None` where
-    /// [`Stage1::on_device`] has no stage.
+    /// How many curves the engine's devices have room for together, at least one: those of [`Family::Edwards`] have tables.
     ///
     /// # Errors
     /// [`Error::Engine`].
@@ -143,15 +142,14 @@ impl Stage1 {
         n: &BigUint,
         family: Family,
         scalar: &BigUint,
-    ) -> Result<Option<usize>, Error> {
-        let Some(kernel) = Kernel::new(engine, n, family)? else {
-            return Ok(None);
-        };
+    ) -> Result<usize, Error> {
         let room = match family {
             Family::Param3 => usize::MAX,
-            Family::Edwards => kernel.room_for_edwards(edwards::window_on_device(scalar.bits()))?,
+            Family::Edwards => {
+                room_for_edwards(engine, n, edwards::window_on_device(scalar.bits()))?
+            }
         };
-        Ok(Some(room.max(1)))
+        Ok(room.max(1))
     }
 
     /// How many bits (or digits) are done, and of how many.

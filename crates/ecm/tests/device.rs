@@ -17,14 +17,14 @@ fn modulus(bits: u64) -> BigUint {
     n * rest
 }
 
-/// A device leaves the points of curves that the CPU leaves.
+/// A device leaves the points of curves that the CPU leaves, and as many factors as this returns.
 fn same_points(
     engine: &Engine,
     family: Family,
     n: &BigUint,
     (first, count): (u64, usize),
     scalar: &BigUint,
-) {
+) -> usize {
     let device = Stage1::on_device(engine, n, family, first, count, scalar);
     let mut device = device.unwrap().unwrap();
     let mut cpu = Stage1::new(n, family, first, count, scalar).unwrap();
@@ -41,6 +41,8 @@ fn same_points(
     }
     let (device, cpu) = (device.finish().unwrap(), cpu.finish().unwrap());
     assert_eq!(device, cpu, "{family:?} {} bits", n.bits());
+    let is_factor = |outcome: &&Outcome| matches!(outcome, Outcome::Factor(_));
+    cpu.iter().filter(is_factor).count()
 }
 
 #[test]
@@ -75,11 +77,17 @@ fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
             scalar,
         );
     }
-    // A prime that stage 1 finds on some curves, and one modulo which some curves are none.
-    let n = ecm::evaluate("10007*(2^89-1)*(2^107-1)").unwrap();
-    same_points(&engine, Family::Edwards, &n, (2, 32), &long);
-    let n = ecm::evaluate("13*(2^89-1)*(2^107-1)").unwrap();
-    same_points(&engine, Family::Edwards, &n, (2, 20), &short);
+    // A prime that stage 1 finds on some curves, and one on all, modulo which some are none.
+    for (p, scalar) in [(10_007u32, &long), (13, &short)] {
+        let n = ecm::evaluate("(2^89-1)*(2^107-1)").unwrap() * p;
+        let found = same_points(&engine, Family::Edwards, &n, (2, 32), scalar);
+        assert!((1..=32).contains(&found), "{p}: {found}");
+    }
+    // A table of four digits has 33 registers of 16 limbs.
+    let room = |n: &BigUint| Stage1::room_on_device(&engine, n, Family::Edwards, &short).unwrap();
+    let device = bigint_host::advanced::devices().unwrap().remove(0).unwrap();
+    assert_eq!(room(&modulus(506)), device.memory_bytes / 2 / (33 * 64));
+    assert_eq!(room(&modulus(1019)), usize::MAX);
     // There is no kernel for it, and no curve.
     for (bits, count) in [(1019, 1), (200, 0)] {
         let none = Stage1::on_device(&engine, &modulus(bits), Family::Edwards, 2, count, &short);

@@ -232,7 +232,7 @@ impl Run<'_> {
         let mut together = self.together;
         for n in parts.composites().iter().filter(|_| self.is_on_device) {
             let room = Stage1::room_on_device(&self.engine, n, self.family, scalar)?;
-            together = together.min(room.map_or(u64::MAX, |room| room as u64));
+            together = together.min(room as u64);
         }
         Ok(together)
     }
