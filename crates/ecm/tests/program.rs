@@ -392,3 +392,47 @@ fn a_run_that_is_killed_goes_on() {
     .unwrap();
     assert_eq!(run(&arguments).status.code(), Some(1));
 }
+
+#[cfg(feature = "cuda")]
+#[test]
+fn a_run_on_a_device_takes_edwards_curves_and_goes_on() {
+    let name = "a_run_on_a_device_takes_edwards_curves_and_goes_on";
+    if !bigint_testing::simulator::on_simulator(name, &[]) {
+        return;
+    }
+    let driver = std::env::var_os("BIGINT_CUDA_DRIVER").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let started = |backend: &str| {
+        let mut command = program();
+        command
+            .env("BIGINT_CUDA_DRIVER", &driver)
+            .args(["70000000033*(2^89-1)", "--b1", "250", "--b2", "3e4"])
+            .args(["--curves", "40", "--sigma", "10", "--json"])
+            .args(["--backend", backend, "--report-every", "1ms"])
+            .arg("--checkpoint")
+            .arg(&path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let whole = stdout(&started("cuda").wait_with_output().unwrap());
+    let told: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(
+        (&told["param"], &told["is_factored"]),
+        (&"edwards".into(), &true.into())
+    );
+    let mut child = started("cuda");
+    while !path.exists() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(path.exists(), "it was killed before its end");
+    // The CPU's digits are others.
+    assert_eq!(
+        started("cpu").wait_with_output().unwrap().status.code(),
+        Some(1)
+    );
+    assert_eq!(stdout(&started("cuda").wait_with_output().unwrap()), whole);
+}
