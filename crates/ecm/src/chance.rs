@@ -66,8 +66,11 @@ const ON_DEVICE: std::ops::RangeInclusive<u64> = 2310..=4_000_000_000;
 /// The binary logarithms of `B2 / B1` there.
 const FARTHER: std::ops::RangeInclusive<u32> = 4..=14;
 
-/// Curves that fill a device: 256 for each of 128 multiprocessors.
+/// Curves that fill a device: 256 for each of 128 multiprocessors. Others than a multiple of that leave some without work.
 const FILLING: u64 = 1 << 15;
+
+/// How often curves fill a device.
+const FILLINGS: std::ops::RangeInclusive<u64> = 1..=8;
 
 /// The bounds for factors of so many digits: of GMP-ECM's table the next row.
 ///
@@ -81,36 +84,44 @@ pub fn bounds_for_digits(digits: u32) -> Bounds {
 }
 
 /// The bounds for factors of so many digits on a device, which takes as long for one curve as for some ten thousand:
-/// those with which such factors of numbers of 506 bits are found in the least time. There are 32,768 curves or more, after which a
-/// factor is found with a chance of 63 in 100 or more.
+/// those with which such factors of numbers of 506 bits are found in the least time. There are 32,768 curves or a multiple of that, after
+/// which a factor is found with a chance of 63 in 100 or more.
 ///
 /// ```
 /// use ecm::{Family, bounds_for_digits_on_device};
-/// let bounds = bounds_for_digits_on_device(40, Family::Param3);
-/// assert_eq!((bounds.b1, bounds.b2, bounds.curves), (739_995, 64 * 739_995, 35_009));
+/// let bounds = bounds_for_digits_on_device(40, Family::Edwards);
+/// assert_eq!((bounds.b2, bounds.curves), (32 * bounds.b1, 32_768));
+/// assert!((700_000..800_000).contains(&bounds.b1));
 /// ```
 pub fn bounds_for_digits_on_device(digits: u32, family: Family) -> Bounds {
     let digits = f64::from(row_of(digits).0);
-    let of = |b1: u64, b2: u64| {
-        let curves = (1.0 / chance(family, digits, b1, b2)).ceil();
-        let curves = curves.max(FILLING as f64);
-        let (_, stage_2) = Continuation::with_cost(true, BITS, b1, b2);
-        let bounds = Bounds {
-            b1,
-            b2,
-            curves: curves as u64,
-        };
-        (curves * (STAGE_1 * b1 as f64 + stage_2), bounds)
-    };
-    // Each an eighth above the one before.
-    let next = |&b1: &u64| Some(b1 + b1 / 8);
-    let all = std::iter::successors(Some(*ON_DEVICE.start()), next);
-    let all = all.take_while(|b1| ON_DEVICE.contains(b1));
-    let all = all.flat_map(|b1| FARTHER.map(move |log| (b1, b1 << log)));
+    let all = FILLINGS.flat_map(|times| FARTHER.map(move |log| (times * FILLING, log)));
     let least = all
-        .map(|(b1, b2)| of(b1, b2))
+        .filter_map(|(curves, log)| {
+            let is_found = |b1| chance(family, digits, b1, b1 << log) * curves as f64 >= 1.0;
+            let (mut low, mut high) = ON_DEVICE.into_inner();
+            while low < high {
+                let middle = low.midpoint(high);
+                match is_found(middle) {
+                    true => high = middle,
+                    false => low = middle + 1,
+                }
+            }
+            let bounds = Bounds {
+                b1: low,
+                b2: low << log,
+                curves,
+            };
+            is_found(low).then(|| (time_on_device(bounds), bounds))
+        })
         .min_by(|a, b| a.0.total_cmp(&b.0));
     least.expect("there are bounds").1
+}
+
+/// The time of all curves on a device, in that of a prime by giant steps.
+fn time_on_device(Bounds { b1, b2, curves }: Bounds) -> f64 {
+    let (_, stage_2) = Continuation::with_cost(true, BITS, b1, b2);
+    curves as f64 * (STAGE_1 * b1 as f64 + stage_2)
 }
 
 /// The row for factors of so many digits.
@@ -207,31 +218,29 @@ mod tests {
 
     #[test]
     fn bounds_of_a_device_fill_it_and_take_least_time() {
-        let time = |family, digits: u32, b1, b2| {
-            let curves = 1.0 / chance(family, f64::from(digits), b1, b2);
-            let (_, stage_2) = Continuation::with_cost(true, BITS, b1, b2);
-            curves.max(FILLING as f64) * (STAGE_1 * b1 as f64 + stage_2)
-        };
         for family in [Family::Edwards, Family::Param3] {
             let all = TABLE.map(|row| row.0);
             let bounds = all.map(|digits| bounds_for_digits_on_device(digits, family));
             assert!(bounds.is_sorted_by(|a, b| a.b1 <= b.b1 && a.b2 <= b.b2));
-            for (&digits, &Bounds { b1, b2, curves }) in all.iter().zip(&bounds) {
-                assert!(curves >= FILLING);
-                let none = 1.0 - chance(family, digits.into(), b1, b2);
-                assert!(1.0 - none.powf(curves as f64) > 0.63, "{digits}");
-                let least = time(family, digits, b1, b2);
-                for (more, far) in [
-                    (b1 * 4 / 3, b2),
-                    (b1 * 3 / 4, b2),
-                    (b1, 3 * b2),
-                    (b1, b2 / 3),
-                ] {
-                    let is_worse = time(family, digits, more, far) > 0.99 * least;
-                    assert!(
-                        is_worse || b1 == *ON_DEVICE.start(),
-                        "{digits} {more} {far}"
-                    );
+            for (digits, bounds) in all.into_iter().zip(bounds) {
+                let Bounds { b1, b2, curves } = bounds;
+                assert!(curves > 0 && curves.is_multiple_of(FILLING));
+                let found = |b1, b2| {
+                    let none = 1.0 - chance(family, digits.into(), b1, b2);
+                    1.0 - none.powf(curves as f64)
+                };
+                assert!(found(b1, b2) > 0.632, "{digits}");
+                if b1 == *ON_DEVICE.start() {
+                    continue;
+                }
+                assert!(found(b1 - b1 / 100, b2) < 0.632, "{digits}");
+                // More of one bound and less of the other, for the same chance, take no less time.
+                for b2 in [b2 / 3, b2 * 3] {
+                    let least = (1..200u64).map(|i| b1 / 2 + b1 * i / 100);
+                    let least = least.into_iter().find(|&b1| found(b1, b2) > 0.633);
+                    let other = least.map(|b1| time_on_device(Bounds { b1, b2, curves }));
+                    let is_worse = other.is_none_or(|time| time > 0.99 * time_on_device(bounds));
+                    assert!(is_worse, "{digits} {b2}");
                 }
             }
         }

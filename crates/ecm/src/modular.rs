@@ -23,7 +23,10 @@ pub fn inverse(a: &BigUint, n: &BigUint) -> Result<BigUint, BigUint> {
 
 /// `a - b mod n` of numbers below `n`.
 pub fn sub(a: &BigUint, b: &BigUint, n: &BigUint) -> BigUint {
-    (a + n - b) % n
+    match a >= b {
+        true => a - b,
+        false => a + n - b,
+    }
 }
 
 /// The product of numbers.

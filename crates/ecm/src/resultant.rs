@@ -40,9 +40,11 @@ const ON_CPU: f64 = 60.0;
 const ON_DEVICE: f64 = 266.0;
 const ON_DEVICE_LONG: f64 = 167.0;
 
-/// The same of one value of P-1, which has no points beside it to be computed with: on these cores it was 81 to 161 modulo 534 bits,
-/// for `B2` from 10^7 to 10^9.
-const OF_VALUES: f64 = 120.0;
+/// The same of one value of P-1, which has no points beside it to be computed with, modulo 534 bits: on two cores it was 81 to 161 for
+/// `B2` from 10^7 to 10^9, on 16 cores 292 for 10^9, and on an NVIDIA H200 69 for 10^8, where both ways take a fifth of a second or less
+/// (`benches/record/gpu/nvidia-h200/2026-11-28-p-minus-1.txt`).
+const OF_VALUES: f64 = 200.0;
+const OF_VALUES_ON_DEVICE: f64 = 69.0;
 
 /// Numbers of more bits than this are long for that.
 const LONG: u64 = 378;
@@ -109,10 +111,11 @@ impl Plan {
     pub fn products(&self, is_on_device: bool, bits: u64) -> f64 {
         self.cost()
             * match (is_on_device, self.group) {
-                (true, _) if bits > LONG => ON_DEVICE_LONG,
-                (true, _) => ON_DEVICE,
-                (false, Group::Curve) => ON_CPU,
+                (true, Group::Values) => OF_VALUES_ON_DEVICE,
                 (false, Group::Values) => OF_VALUES,
+                (true, Group::Curve) if bits > LONG => ON_DEVICE_LONG,
+                (true, Group::Curve) => ON_DEVICE,
+                (false, Group::Curve) => ON_CPU,
             }
     }
 

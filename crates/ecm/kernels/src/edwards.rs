@@ -47,6 +47,14 @@ struct Digit {
 }
 
 impl Digit {
+    /// No doubling, and no addition.
+    const NOTHING: Digit = Digit {
+        doublings: 0,
+        is_added: false,
+        is_negative: false,
+        at: 0,
+    };
+
     /// Digit `i`. What is added is `2 entry + 1`, and one more where it is negative.
     #[inline(always)]
     fn new<const LIMBS: usize>(digits: Number<Unit>, i: u32) -> Self {
@@ -94,37 +102,23 @@ where
         let n = LIMBS as u32;
         let element = |i: u32| -> Element<LIMBS, 2> { Element::of_limbs(load(work.a, i * n)) };
         let [mut x, mut y, mut z, mut t] = [element(0), element(1), element(2), element(3)];
-        let mut next = *from;
-        while next < *to {
-            let digit = Digit::new::<LIMBS>(digits, next);
-            next += 1;
-            let mut left = digit.doublings;
-            while left > 0 {
-                left -= 1;
-                // From 12 limbs on warps that drift apart would fetch the code again and again.
-                if LIMBS >= 12 {
-                    batches.team().sync();
-                }
-                let c = field.square(z);
-                let (a, b) = (field.square(x), field.square(y));
-                let sum: Element<LIMBS, 4> = field.add(x, y);
-                let s = field.square(sum);
-                let c: Element<LIMBS, 4> = field.add(c, c);
-                let h: Element<LIMBS, 4> = field.add(a, b);
-                let g: Element<LIMBS, 4> = field.sub(a, b);
-                let e: Element<LIMBS, 6> = field.sub(h, s);
-                let f: Element<LIMBS, 8> = field.add(g, c);
-                x = field.mul(e, f);
-                if left == 0 && digit.is_added {
-                    t = field.mul(e, h);
-                }
-                y = field.mul(g, h);
-                z = field.mul(f, g);
+        // One loop for all digits: what a digit says is then not the same all the loop long, and addresses in its table are not
+        // kept in registers for it.
+        let (mut next, mut left, mut digit) = (*from, 0, Digit::NOTHING);
+        while next < *to || left > 0 {
+            if left == 0 {
+                digit = Digit::new::<LIMBS>(digits, next);
+                next += 1;
+                left = digit.doublings + u32::from(digit.is_added);
+                continue;
             }
-            if digit.is_added {
-                if LIMBS >= 12 {
-                    batches.team().sync();
-                }
+            left -= 1;
+            // From 12 limbs on warps that drift apart would fetch the code again and again.
+            if LIMBS >= 12 {
+                batches.team().sync();
+            }
+            let (e, f, g, h): (Element<LIMBS, 6>, Element<LIMBS, 8>, _, _);
+            if left == 0 && digit.is_added {
                 let added = |i: u32| -> Element<LIMBS, 4> {
                     Element::of_limbs(load(work.b, digit.number::<LIMBS>(i)))
                 };
@@ -132,15 +126,31 @@ where
                 let sum: Element<LIMBS, 4> = field.add(y, x);
                 let (a, b) = (field.mul(difference, added(0)), field.mul(sum, added(1)));
                 let (c, d) = (field.mul(t, added(2)), field.mul(z, added(3)));
-                let e: Element<LIMBS, 4> = field.sub(b, a);
-                let h: Element<LIMBS, 4> = field.add(b, a);
-                let mut f: Element<LIMBS, 4> = field.sub(d, c);
-                let mut g: Element<LIMBS, 4> = field.add(d, c);
-                if digit.is_negative {
-                    (f, g) = (g, f);
-                }
-                (x, y, z) = (field.mul(e, f), field.mul(g, h), field.mul(f, g));
+                e = field.sub(b, a);
+                h = field.add::<2, 2, 4>(b, a);
+                let less: Element<LIMBS, 4> = field.sub(d, c);
+                let more: Element<LIMBS, 4> = field.add(d, c);
+                let (less, more) = (less.limbs(), more.limbs());
+                let is_negative = digit.is_negative;
+                f = Element::of_limbs(if is_negative { more } else { less });
+                g = Element::of_limbs(if is_negative { less } else { more });
+            } else {
+                let c = field.square(z);
+                let (a, b) = (field.square(x), field.square(y));
+                let sum: Element<LIMBS, 4> = field.add(x, y);
+                let s = field.square(sum);
+                let c: Element<LIMBS, 4> = field.add(c, c);
+                h = field.add(a, b);
+                g = field.sub::<2, 4>(a, b);
+                e = field.sub(h, s);
+                f = field.add(g, c);
             }
+            // The same code for both: a second body of these products would push the first out of the memory of instructions.
+            x = field.mul(e, f);
+            if left == 1 && digit.is_added {
+                t = field.mul(e, h);
+            }
+            (y, z) = (field.mul(g, h), field.mul(f, g));
         }
         store(work.r, 0, x.limbs());
         store(work.r, n, y.limbs());
