@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::output::{print, say};
 use super::stop::Stop;
-use super::{Cli, Failure};
+use super::{Cli, Failure, MOST_BITS_OF_EDWARDS};
 use crate::checkpoint::Stage;
 use crate::{
     Bounds, Checkpoint, Error, Family, Outcome, Parts, Point, Saved, Stage1, Stage2, chance,
@@ -45,8 +45,10 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     let engine = cli.engine()?;
     let curves = cli.levels(None).iter().map(|level| level.curves).max();
     let is_on_device = cli.wants_device(&engine, curves.unwrap_or(0));
-    let bits = numbers.iter().map(BigUint::bits).max();
-    let family = cli.family(is_on_device, bits.unwrap_or(0));
+    let bits = numbers.iter().map(BigUint::bits).max().unwrap_or(0);
+    let family = cli.family(is_on_device, bits);
+    // Curves that no device takes are few at a time.
+    let is_on_device = is_on_device && (family == Family::Param3 || bits <= MOST_BITS_OF_EDWARDS);
     let levels = cli.levels(is_on_device.then_some(family));
     let devices = match is_on_device.then(|| engine.back_end()) {
         Some(BackEnd::Cuda(devices)) => devices.ordinals().count() as u64,
