@@ -86,6 +86,85 @@ unsafe fn batches(arguments: &Arguments) -> (Batches<'_, Any>, Number<Unit>) {
     unsafe { (Batches::new(arguments), Number::new(&arguments.c, 0)) }
 }
 
+/// `E F G H`, of which products of two are the point.
+type Halves<const LIMBS: usize> = (
+    Element<LIMBS, 6>,
+    Element<LIMBS, 8>,
+    Element<LIMBS, 4>,
+    Element<LIMBS, 4>,
+);
+
+/// A point `X Y Z T`.
+#[derive(Clone, Copy)]
+struct Point<const LIMBS: usize>([Element<LIMBS, 2>; 4]);
+
+impl<const LIMBS: usize> Point<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    #[inline(always)]
+    fn load(row: Number<Any>) -> Self {
+        let element = |i: u32| Element::of_limbs(load(row, i * LIMBS as u32));
+        Point([element(0), element(1), element(2), element(3)])
+    }
+
+    #[inline(always)]
+    fn store(self, row: Number<Any>) {
+        let [x, y, z, t] = self.0;
+        let n = LIMBS as u32;
+        store(row, 0, x.limbs());
+        store(row, n, y.limbs());
+        store(row, 2 * n, z.limbs());
+        store(row, 3 * n, t.limbs());
+    }
+
+    /// The double.
+    #[inline(always)]
+    fn doubled(self, field: &Field<LIMBS>) -> Halves<LIMBS> {
+        let [x, y, z, _] = self.0;
+        let c = field.square(z);
+        let (a, b) = (field.square(x), field.square(y));
+        let sum: Element<LIMBS, 4> = field.add(x, y);
+        let s = field.square(sum);
+        let c: Element<LIMBS, 4> = field.add(c, c);
+        let h: Element<LIMBS, 4> = field.add(a, b);
+        let g: Element<LIMBS, 4> = field.sub(a, b);
+        (field.sub(h, s), field.add(g, c), g, h)
+    }
+
+    /// The sum with what a digit adds, of the table in `row`.
+    #[inline(always)]
+    fn with(self, field: &Field<LIMBS>, row: Number<Any>, digit: Digit) -> Halves<LIMBS> {
+        let [x, y, z, t] = self.0;
+        let added = |i: u32| -> Element<LIMBS, 4> {
+            Element::of_limbs(load(row, digit.number::<LIMBS>(i)))
+        };
+        let difference: Element<LIMBS, 4> = field.sub(y, x);
+        let sum: Element<LIMBS, 4> = field.add(y, x);
+        let (a, b) = (field.mul(difference, added(0)), field.mul(sum, added(1)));
+        let (c, d) = (field.mul(t, added(2)), field.mul(z, added(3)));
+        let e: Element<LIMBS, 6> = field.sub(b, a);
+        let h: Element<LIMBS, 4> = field.add(b, a);
+        let mut f: Element<LIMBS, 4> = field.sub(d, c);
+        let mut g: Element<LIMBS, 4> = field.add(d, c);
+        if digit.is_negative {
+            (f, g) = (g, f);
+        }
+        (e, Element::of_limbs(f.limbs()), g, h)
+    }
+
+    /// Becomes the point of these halves, with its `T` if it is needed.
+    #[inline(always)]
+    fn set(&mut self, field: &Field<LIMBS>, (e, f, g, h): Halves<LIMBS>, has_t: bool) {
+        self.0[0] = field.mul(e, f);
+        if has_t {
+            self.0[3] = field.mul(e, h);
+        }
+        self.0[1] = field.mul(g, h);
+        self.0[2] = field.mul(f, g);
+    }
+}
+
 /// Walks the digits.
 ///
 /// # Safety
@@ -99,11 +178,42 @@ where
     // SAFETY: by this function's own contract.
     let (batches, digits) = unsafe { batches(arguments) };
     for work in batches.numbers_in_step() {
-        let n = LIMBS as u32;
-        let element = |i: u32| -> Element<LIMBS, 2> { Element::of_limbs(load(work.a, i * n)) };
-        let [mut x, mut y, mut z, mut t] = [element(0), element(1), element(2), element(3)];
-        // One loop for all digits: what a digit says is then not the same all the loop long, and addresses in its table are not
-        // kept in registers for it.
+        let mut point = Point::<LIMBS>::load(work.a);
+        let mut next = *from;
+        while next < *to {
+            let digit = Digit::new::<LIMBS>(digits, next);
+            next += 1;
+            let mut left = digit.doublings;
+            while left > 0 {
+                left -= 1;
+                point.set(field, point.doubled(field), left == 0 && digit.is_added);
+            }
+            if digit.is_added {
+                point.set(field, point.with(field, work.b, digit), false);
+            }
+        }
+        point.store(work.r);
+    }
+}
+
+/// [`edwards`] of 12 and 16 limbs. Sums and doubles share the products that a point is made of, as a second body of them would push the
+/// first out of the memory of instructions. There is one loop for all digits: what a digit says is then not the same all the loop
+/// long, and addresses in its table are not kept in registers for it.
+///
+/// # Safety
+/// As for [`Batches::new`].
+#[inline(always)]
+pub unsafe fn edwards_in_one_loop<const LIMBS: usize>(
+    arguments: &Arguments,
+    scalars: &Scalars<LIMBS>,
+) where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let Scalars { field, from, to, .. } = scalars;
+    // SAFETY: by this function's own contract.
+    let (batches, digits) = unsafe { batches(arguments) };
+    for work in batches.numbers_in_step() {
+        let mut point = Point::<LIMBS>::load(work.a);
         let (mut next, mut left, mut digit) = (*from, 0, Digit::NOTHING);
         while next < *to || left > 0 {
             if left == 0 {
@@ -113,49 +223,15 @@ where
                 continue;
             }
             left -= 1;
-            // From 12 limbs on warps that drift apart would fetch the code again and again.
-            if LIMBS >= 12 {
-                batches.team().sync();
-            }
-            let (e, f, g, h): (Element<LIMBS, 6>, Element<LIMBS, 8>, _, _);
-            if left == 0 && digit.is_added {
-                let added = |i: u32| -> Element<LIMBS, 4> {
-                    Element::of_limbs(load(work.b, digit.number::<LIMBS>(i)))
-                };
-                let difference: Element<LIMBS, 4> = field.sub(y, x);
-                let sum: Element<LIMBS, 4> = field.add(y, x);
-                let (a, b) = (field.mul(difference, added(0)), field.mul(sum, added(1)));
-                let (c, d) = (field.mul(t, added(2)), field.mul(z, added(3)));
-                e = field.sub(b, a);
-                h = field.add::<2, 2, 4>(b, a);
-                let less: Element<LIMBS, 4> = field.sub(d, c);
-                let more: Element<LIMBS, 4> = field.add(d, c);
-                let (less, more) = (less.limbs(), more.limbs());
-                let is_negative = digit.is_negative;
-                f = Element::of_limbs(if is_negative { more } else { less });
-                g = Element::of_limbs(if is_negative { less } else { more });
-            } else {
-                let c = field.square(z);
-                let (a, b) = (field.square(x), field.square(y));
-                let sum: Element<LIMBS, 4> = field.add(x, y);
-                let s = field.square(sum);
-                let c: Element<LIMBS, 4> = field.add(c, c);
-                h = field.add(a, b);
-                g = field.sub::<2, 4>(a, b);
-                e = field.sub(h, s);
-                f = field.add(g, c);
-            }
-            // The same code for both: a second body of these products would push the first out of the memory of instructions.
-            x = field.mul(e, f);
-            if left == 1 && digit.is_added {
-                t = field.mul(e, h);
-            }
-            (y, z) = (field.mul(g, h), field.mul(f, g));
+            // Warps that drift apart would fetch the code again and again.
+            batches.team().sync();
+            let halves = match left == 0 && digit.is_added {
+                true => point.with(field, work.b, digit),
+                false => point.doubled(field),
+            };
+            point.set(field, halves, left == 1 && digit.is_added);
         }
-        store(work.r, 0, x.limbs());
-        store(work.r, n, y.limbs());
-        store(work.r, 2 * n, z.limbs());
-        store(work.r, 3 * n, t.limbs());
+        point.store(work.r);
     }
 }
 

@@ -357,7 +357,8 @@ macro_rules! walks {
 }
 
 walks! {
-    edwards: edwards_4 4 edwards_8 8 edwards_12 12 edwards_16 16;
+    edwards: edwards_4 4 edwards_8 8;
+    edwards_in_one_loop: edwards_12 12 edwards_16 16;
     edwards_in_slots: edwards_20 20 edwards_24 24 edwards_32 32;
 }
 
