@@ -8,6 +8,7 @@ use bigint_core::Kernel;
 use bigint_core::kernel::{EntryPoint, TENSOR_MODULE, TENSOR_PTX};
 use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::rns::{RNS_MODULE, WARPGROUPS, WARPGROUPS_PTX, WARPS};
+use bigint_core::transform::rings::{self, RING_LANES, RingPlan};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,6 +257,11 @@ fn headed(shared: &str, [version, target]: [&str; 2]) -> String {
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
+        _ if entry.module == rings::MODULE => {
+            let is_it = |plan: &RingPlan| plan.kernels().contains(&entry);
+            let plan = RING_LANES.map(RingPlan::of_lanes).into_iter().find(is_it)?;
+            Some(plan.bounds())
+        }
         _ => {
             let form = WARPS
                 .iter()

@@ -5,15 +5,15 @@ use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
 use crate::kernel::{EntryPoint, TENSOR_MODULE};
 use crate::operation::Operation;
 use crate::rns::{self, RNS_MODULE};
-use crate::transform::{grid, ntt};
+use crate::transform::{grid, ntt, rings};
 use crate::trial::{TRIAL, TRIAL_MODULE};
 use crate::weighted::{self, long};
 
 /// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
 /// products on the whole device, of gathering, of trial factoring, of
-/// residue number systems and of fused kernels.
-pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len()] = {
-    let mut others = [CEILING; 32 + FusedKernel::ALL.len()];
+/// residue number systems, of fused kernels and of powers in two rings.
+pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
+    let mut others = [CEILING; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
@@ -38,6 +38,11 @@ pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len()] = {
         others[32 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
+    let mut j = 0;
+    while j < rings::KERNELS.len() {
+        [others[32 + i + 2 * j], others[33 + i + 2 * j]] = rings::KERNELS[j];
+        j += 1;
+    }
     others
 };
 
@@ -53,8 +58,8 @@ const OPERATIONS: usize = {
 
 /// The names of the PTX modules: one for each operation that has kernels of its own, the one of kernels
 /// that need tensor cores, and those of [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 10 + rns::WARPGROUPS.len()] = {
-    let mut modules = [CEILING.module; OPERATIONS + 10 + rns::WARPGROUPS.len()];
+pub const MODULES: [&str; OPERATIONS + 11 + rns::WARPGROUPS.len()] = {
+    let mut modules = [CEILING.module; OPERATIONS + 11 + rns::WARPGROUPS.len()];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
@@ -64,9 +69,10 @@ pub const MODULES: [&str; OPERATIONS + 10 + rns::WARPGROUPS.len()] = {
     modules[OPERATIONS + 6] = TRIAL_MODULE;
     modules[OPERATIONS + 7] = TENSOR_MODULE;
     modules[OPERATIONS + 8] = RNS_MODULE;
+    modules[OPERATIONS + 9] = rings::MODULE;
     let (mut count, mut i) = (0, 0);
     while i < rns::WARPGROUPS.len() {
-        modules[OPERATIONS + 9 + i] = rns::WARPGROUPS[i].entry.module;
+        modules[OPERATIONS + 10 + i] = rns::WARPGROUPS[i].entry.module;
         i += 1;
     }
     i = 0;

@@ -32,6 +32,7 @@ use bigint_core::gather::GatherArguments;
 use bigint_core::rns::RnsArguments;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
+use bigint_core::transform::rings::RingArguments;
 use bigint_core::trial::TrialArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, for_each_operation};
@@ -223,6 +224,30 @@ grid! {
     "ntt_grid_rows" ntt NttArguments rows;
     "ntt_grid_back" ntt NttArguments back;
     "ntt_grid_limbs" ntt NttArguments limbs;
+}
+
+/// Makes entry points of the kernels of [`bigint_core::transform::rings`].
+macro_rules! rings {
+    ($($lanes:literal: $threads:literal $first:literal;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("rings_powers_", $lanes))]
+            unsafe extern "ptx-kernel" fn powers(arguments: RingArguments) {
+                // SAFETY: who launches it passes the arguments, and the launch of this plan.
+                unsafe { block::mul::fft::rings::powers::<$lanes, $threads, $first>(&arguments) }
+            }
+
+            #[unsafe(export_name = concat!("rings_keep_", $lanes))]
+            unsafe extern "ptx-kernel" fn keep(arguments: RingArguments) {
+                // SAFETY: above.
+                unsafe { block::mul::fft::rings::keep::<$lanes, $threads, $first>(&arguments) }
+            }
+        };
+    )*};
+}
+
+rings! {
+    32: 32 8;
+    64: 64 8;
 }
 
 // SAFETY, for the three kernels of squares modulo `2^p - 1`: the launch has the arguments, the grid

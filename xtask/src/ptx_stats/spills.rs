@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 15] = [
+const KNOWN: [Known; 16] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -28,6 +28,11 @@ const KNOWN: [Known; 15] = [
         most_bytes: 640,
         why: "four blocks of 128 threads leave each 128 registers, and it has code for any widths and \
               layouts; so much for sm_80 alone, 60 for sm_90; told the widths, 96 at most",
+    },
+    Known {
+        kernels: "rings_powers_",
+        most_bytes: 1000,
+        why: "as mul_fft, with the 16 limbs of a number that waits for the second ring, and 168 registers",
     },
     Known {
         kernels: "weighted_long_",

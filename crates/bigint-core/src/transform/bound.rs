@@ -85,6 +85,7 @@
 //! long as coefficients are below 2^51. Here they are at most `||a|| ||b||` < 2^45. So the product is exact for all
 //! operands if the bound is below 1/2.
 
+use super::rings::RingPlan;
 use super::{DIGIT_BITS, Plan};
 
 impl Plan {
@@ -98,7 +99,7 @@ impl Plan {
         let length = u64::from(self.length());
         let odd = self.odd();
         let levels = (length / u64::from(odd)).trailing_zeros() - 2;
-        let [odd_forth, odd_back] = odd_transform(odd);
+        let [odd_forth, _] = odd_transform(odd);
         let multiplication = (2.0 * U + stored()) * SLACK;
         let forth = match odd {
             1 => both(multiplication, forward(levels - 1)),
@@ -111,20 +112,77 @@ impl Plan {
                 both(both(above, pass), forward(levels - apart - sums))
             }
         };
+        let back = self.back(self.passes());
+        let relative = both(both(power(forth, 2), products()), back);
+        relative * norms(length, DIGIT_BITS, self.is_balanced) * SLACK
+    }
+
+    /// The relative error `G` of the way back, on which so many passes multiply by roots.
+    fn back(&self, passes: u32) -> f64 {
+        let levels = (self.length() / self.odd()).trailing_zeros() - 2;
         let of_passes =
             [self.parts, self.first, self.middle, self.last / 4].map(u32::trailing_zeros);
         let sums = of_passes.map(|levels| levels.min(2)).iter().sum();
-        let back = both(
+        let [_, odd_back] = odd_transform(self.odd());
+        both(
             both(
                 power(U * SLACK, sums),
                 power((3.0 * U + stored()) * SLACK, levels - sums),
             ),
-            both(power(multiplication, self.passes()), odd_back),
-        );
-        let relative = both(both(power(forth, 2), products()), back);
-        relative * norms(length, DIGIT_BITS, self.is_balanced) * SLACK
+            both(power((2.0 * U + stored()) * SLACK, passes), odd_back),
+        )
     }
 }
+
+impl RingPlan {
+    /// A bound of the distance of a coefficient from its integer, for [products in two rings](super::rings), and the most
+    /// that a limb takes from the one below it, in parts of `2^32`.
+    ///
+    /// A polynomial of `2 L` digits of size at most `d` becomes `L` values `u + z v`, whose norm squared is at most
+    /// `2 L d d`, or, where `z` is `e(1/6)`, half as much more; making them is off by `2 u` of it. A sum of two products is
+    /// off by the errors of both and by `u` of it. A coefficient `im(s) / sqrt(3) +- re(s)` is off by `sqrt(4/3)` times the
+    /// error of `s`, by the constant and by one rounding.
+    ///
+    /// A lower digit is at most 2^15, and an upper one at most 2^15 and what its limb takes from the one below, of whose
+    /// two coefficients the upper counts 2^16 times; and the two digits that get `j` or a correction are one more. The top digit of a
+    /// number that comes from memory is at most 2^16.
+    pub fn error_bound(&self) -> (f64, f64) {
+        let plan = self.plan();
+        let (length, odd) = (u64::from(plan.length()), plan.odd());
+        let levels = (length / u64::from(odd)).trailing_zeros() - 2;
+        let multiplication = (2.0 * U + stored()) * SLACK;
+        let [odd_forth, _] = odd_transform(odd);
+        let forth = match odd {
+            1 => forward(levels),
+            _ => {
+                let sums = plan.first.trailing_zeros();
+                let pass = both(both(multiplication, power(U * SLACK, sums)), odd_forth);
+                both(pass, forward(levels - sums))
+            }
+        };
+        let forth = both(2.0 * U, forth);
+        let relative = both(both(power(forth, 2), products()), plan.back(plan.passes()));
+        // Both terms of the sum, and what comes of them.
+        let most = |digit: f64| {
+            let norms = 1.5 * (2.0 * length as f64 * digit * digit + TWO_16 * TWO_16);
+            2.0 * norms * SQRT_4_3
+        };
+        let half = TWO_16 / 2.0;
+        let mut digit = half;
+        for _ in 0..64 {
+            let taken = most(digit) * (TWO_16 + 1.0) / (TWO_16 * TWO_16) + 1.0;
+            digit = half + taken / TWO_16 + 2.0;
+        }
+        let bound = (both(relative, 4.0 * U + stored())) * most(digit) * SLACK;
+        (bound, (digit - half) / TWO_16)
+    }
+}
+
+/// What two neighbouring digits differ by.
+const TWO_16: f64 = (1_u64 << DIGIT_BITS) as f64;
+
+/// Not below the exact value of `sqrt(4/3)`.
+const SQRT_4_3: f64 = 1.154_700_538_380;
 
 /// A bound of the distance of a coefficient from its integer. It holds for operands of `length` digits of
 /// `digit_bits` bits, for transforms of `length`, a power of two from 8 on, and for `passes` passes on the way back.

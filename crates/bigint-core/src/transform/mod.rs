@@ -64,6 +64,7 @@
 mod bound;
 pub mod grid;
 pub mod ntt;
+pub mod rings;
 mod roots;
 
 pub use bound::{error_bound, widest_digit};

@@ -1,5 +1,6 @@
 //! Roots of unity, and the kernels' table of them.
 
+use super::rings::RingPlan;
 use super::{LANES, Plan};
 
 /// The number `pi/2`, in units of 2^-63.
@@ -95,24 +96,49 @@ pub fn fill_roots(table: &mut [[f64; 2]]) {
     for lanes in LANES {
         let plan = Plan::of(lanes);
         for (pass, radix) in [plan.first, plan.middle].into_iter().enumerate() {
-            let inverse = |nodes, t, j| inverse_root(radix, nodes, t, j);
+            let inverse = |turn, t, j| inverse_root(radix, turn, t, j);
             let (roots, at) = (plan.forward_roots(pass), plan.forward_at(pass));
-            fill(&mut table[at as usize..], &plan, pass, roots, forward_root);
+            fill(&mut table[at as usize..], &plan, (pass, 4), roots, forward_root);
             let (roots, at) = (plan.inverse_roots(pass), plan.inverse_at(pass));
-            fill(&mut table[at as usize..], &plan, pass, roots, inverse);
+            fill(&mut table[at as usize..], &plan, (pass, 4), roots, inverse);
         }
-        let last = |nodes: u64, t: u64, j: u32| match j {
-            0 => root_of(t, 8 * nodes),
-            _ => root_of(t * u64::from(2 * j - 1), 16 * nodes),
-        };
         let (roots, at) = (plan.forward_roots(2), plan.forward_at(2));
-        fill(&mut table[at as usize..], &plan, 2, roots, last);
+        fill(&mut table[at as usize..], &plan, (2, 4), roots, last_root);
     }
 }
 
-/// Forward root `j` of a node `x^m - e(t / (4 nodes))`.
-const fn forward_root(nodes: u64, t: u64, j: u32) -> [f64; 2] {
-    let turn = 4 * nodes;
+/// Fills the table of the roots of one plan for the ring `x^L - e(1 / order)`.
+pub(super) fn fill_ring(table: &mut [[f64; 2]], ring_plan: RingPlan, order: u32) {
+    let plan = ring_plan.plan();
+    let mut fill_at = |at: u32, pass, roots, of: &dyn Fn(u64, u64, u32) -> [f64; 2]| {
+        let at = (at - plan.forward_at(0)) as usize;
+        fill(&mut table[at..], &plan, (pass, order), roots, of);
+    };
+    let first = ring_plan.first_up_at() - ring_plan.first_down_at();
+    fill_at(ring_plan.first_down_at(), 0, first, &forward_root);
+    for pass in [1, 2] {
+        let of: &dyn Fn(u64, u64, u32) -> [f64; 2] = if pass == 1 { &forward_root } else { &last_root };
+        fill_at(plan.forward_at(pass), pass, plan.forward_roots(pass), of);
+    }
+    for (pass, radix, at) in [
+        (0, plan.first, ring_plan.first_up_at()),
+        (1, plan.middle, plan.inverse_at(1)),
+    ] {
+        let inverse = |turn, t, j| inverse_root(radix, turn, t, j);
+        fill_at(at, pass, radix - 1, &inverse);
+    }
+}
+
+/// Root `j` of the last pass of a node `x^m - e(t / turn)`.
+const fn last_root(turn: u64, t: u64, j: u32) -> [f64; 2] {
+    match j {
+        0 => root_of(t, 2 * turn),
+        _ => root_of(t * (2 * j as u64 - 1), 4 * turn),
+    }
+}
+
+/// Forward root `j` of a node `x^m - e(t / turn)`.
+const fn forward_root(turn: u64, t: u64, j: u32) -> [f64; 2] {
     match j {
         0 => root_of(t, 2 * turn),
         1 => root_of(t, 4 * turn),
@@ -124,27 +150,26 @@ const fn forward_root(nodes: u64, t: u64, j: u32) -> [f64; 2] {
     }
 }
 
-/// The factor of value `j + 1` in a pass of radix `radix` on the way back to a node
-/// `x^m - e(t / (4 nodes))`.
-const fn inverse_root(radix: u32, nodes: u64, t: u64, j: u32) -> [f64; 2] {
-    let [re, im] = root_of(t * (j as u64 + 1), 4 * nodes * radix as u64);
+/// The factor of value `j + 1` in a pass of radix `radix` on the way back to a node `x^m - e(t / turn)`.
+const fn inverse_root(radix: u32, turn: u64, t: u64, j: u32) -> [f64; 2] {
+    let [re, im] = root_of(t * (j as u64 + 1), turn * radix as u64);
     [re, -im]
 }
 
-/// Fills places `j n + b` with root `j` of node `b` of the `n` nodes of pass `pass`, which is
-/// `of(n, 1 + 4 r, j)`.
+/// Fills places `j n + b` with root `j` of node `b` of the `n` nodes of a pass, which is
+/// `of(order n, 1 + order r, j)`, in the ring `x^L - e(1 / order)`.
 fn fill(
     table: &mut [[f64; 2]],
     plan: &Plan,
-    pass: usize,
+    (pass, order): (usize, u32),
     roots: u32,
     of: impl Fn(u64, u64, u32) -> [f64; 2],
 ) {
-    let nodes = plan.nodes(pass);
+    let (nodes, order) = (plan.nodes(pass), u64::from(order));
     for j in 0..roots {
         for b in 0..nodes {
-            let t = 1 + 4 * u64::from(place(plan, pass, b));
-            table[(j * nodes + b) as usize] = of(u64::from(nodes), t, j);
+            let t = 1 + order * u64::from(place(plan, pass, b));
+            table[(j * nodes + b) as usize] = of(order * u64::from(nodes), t, j);
         }
     }
 }

@@ -230,6 +230,8 @@ pub(crate) enum Roots {
     Ntt,
     /// What residue number systems for moduli of a width know of their primes.
     Rns(RnsPlan),
+    /// The table of Montgomery products in two rings, for any plan.
+    Rings,
 }
 
 /// Copies of so many limbs or more go through pinned memory.

@@ -10,6 +10,7 @@ use bigint_core::rns::RnsArguments;
 use bigint_core::transform::ROOTS;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
+use bigint_core::transform::rings::{RING_ROOTS, RingArguments};
 use bigint_core::trial::TrialArguments;
 use bigint_core::weighted::{WeightedArguments, long::LongArguments};
 use bigint_core::{Arguments, Limb};
@@ -123,6 +124,23 @@ impl Parameter for LongArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
         let mut stretches = self.stretches().into_iter();
         stretches.all(|(address, limbs)| contains(buffers, address, limbs))
+    }
+}
+
+impl Parameter for RingArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let has = |(address, limbs): (u64, u64)| contains(buffers, address, limbs);
+        let mut matrices = [self.r, self.x, self.y, self.m].into_iter();
+        let kept = self.plan().map(|plan| self.kept(plan));
+        kept.is_some_and(has)
+            && matrices.all(|matrix| {
+                let limbs = extent(matrix, self.count);
+                limbs.is_some_and(|limbs| limbs == 0 || has((matrix.limbs, limbs)))
+            })
+    }
+
+    fn roots(&self) -> [(u64, u64); 3] {
+        [(self.roots, 4 * RING_ROOTS as u64), (0, 0), (0, 0)]
     }
 }
 

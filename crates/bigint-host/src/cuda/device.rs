@@ -14,6 +14,7 @@ use bigint_core::kernel::{EntryPoint, TENSOR_CAPABILITY};
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{TREE, fill_tree};
 use bigint_core::transform::ntt::{FACTORS, fill_tables};
+use bigint_core::transform::rings::{RING_ROOTS, RingPlan};
 use bigint_core::transform::{ROOTS, fill_roots};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
@@ -109,6 +110,11 @@ pub(super) fn words(of: Roots) -> Vec<u64> {
             let mut words = vec![0; FACTORS];
             fill_tables(&mut words);
             return words;
+        }
+        Roots::Rings => {
+            let mut table = vec![[0.0; 2]; RING_ROOTS];
+            RingPlan::fill(&mut table);
+            table
         }
         Roots::Rns(plan) => {
             let mut words = vec![0; plan.words()];

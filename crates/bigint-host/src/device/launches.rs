@@ -4,6 +4,7 @@ use crate::device::transform::Transform;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::rns::RnsPlan;
 use bigint_core::specialization::{PowerInResidues, Specialization};
+use bigint_core::transform::rings::RingPlan;
 use bigint_core::{Kernel, Launch, Operation};
 
 /// The launches of a job.
@@ -49,6 +50,8 @@ pub(crate) struct Montgomery {
     pub scans: bool,
     /// Whether a few lanes each subtract modulo numbers in one pass, else whole warps in three.
     pub is_scanned: bool,
+    /// What computes powers instead where moduli allow it.
+    pub rings: Option<RingPlan>,
 }
 
 /// Powers in residue number systems.

@@ -6,7 +6,7 @@ use bigint_core::gather::GATHER_MODULE;
 use bigint_core::kernel::TENSOR_MODULE;
 use bigint_core::modules::CEILING;
 use bigint_core::rns::RNS_MODULE;
-use bigint_core::transform::{grid, ntt};
+use bigint_core::transform::{grid, ntt, rings};
 use bigint_core::trial::TRIAL_MODULE;
 use bigint_core::weighted::{self, long};
 use serde::Deserialize;
@@ -34,6 +34,7 @@ macro_rules! modules {
             (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
+            (rings::MODULE, &[include_str!("../../ptx/rings.ptx")]),
             (RNS_MODULE, &[include_str!("../../ptx/rns.ptx")]),
             ("rns_warpgroups_5", &[include_str!("../../ptx/rns_warpgroups_5.ptx")]),
             ("rns_warpgroups_7", &[include_str!("../../ptx/rns_warpgroups_7.ptx")]),

@@ -24,7 +24,10 @@ use crate::{Error, Options, Tuning};
 use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::operation::Cost;
-use bigint_core::{Kernel, Layout, Level, MAX_WIDTH, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::transform::rings::RingPlan;
+use bigint_core::{
+    Algorithm, Kernel, Layout, Level, MAX_WIDTH, Operation, Shape, WIDEST_COUNTED,
+};
 use std::sync::Arc;
 
 /// The properties of a job's operands on which choices depend.
@@ -76,6 +79,30 @@ impl Inputs {
             },
             false => Why::AtLeast { limbs, key, limit },
         }
+    }
+
+    /// The [two rings](bigint_core::transform::rings) in which a block computes powers modulo the last operand: it is wide,
+    /// bases are no wider than the rings, and nothing is secret.
+    pub fn rings(&self, tuning: &Tuning, device: Abilities, job: Job) -> Option<(RingPlan, Why)> {
+        let bases = match job.operation.cost() {
+            Cost::Power => 1,
+            Cost::PairOfPowers => 2,
+            _ => return None,
+        };
+        let is_auto = matches!(
+            job.options.algorithm,
+            Algorithm::Auto | Algorithm::AutoVartime
+        );
+        let width = self.width(2);
+        let plan = RingPlan::of(width.max(self.width(0).div_ceil(bases)))?;
+        let fits = plan.shared_bytes() <= device.shared_bytes;
+        let why = Why::AtLeast {
+            limbs: width,
+            key: "modular.rings_min_width",
+            limit: tuning.modular.rings_min_width,
+        };
+        let is_open = is_auto && !self.are_secrets && fits && why.holds();
+        is_open.then_some((plan, why))
     }
 
     /// The width of an operand; zero where there is no such operand.

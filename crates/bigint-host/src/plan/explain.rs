@@ -218,10 +218,19 @@ fn on_device(
             };
             (algorithm, Level::Grid, words)
         }
-        By::Montgomery(Montgomery { scans, product, .. }) => {
-            let words = match product {
+        By::Montgomery(Montgomery {
+            scans,
+            product,
+            rings,
+            ..
+        }) => {
+            let products = match product {
                 Multiplier::Kernel(kernel, _) => kernel.name,
                 Multiplier::Transform(transform) => transform.algorithm().name(),
+            };
+            let words = match rings {
+                None => format!("Montgomery products by {products}"),
+                Some(plan) => format!("Montgomery products in two rings of {} limbs", plan.limbs()),
             };
             let algorithm = match (operation.is_power(), scans) {
                 (false, _) => Algorithm::Cios,
@@ -231,7 +240,7 @@ fn on_device(
             (
                 algorithm,
                 Level::Grid,
-                format!("Montgomery products by {words}"),
+                words,
             )
         }
         By::Transform(transform) => {

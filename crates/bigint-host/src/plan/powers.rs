@@ -27,7 +27,11 @@ pub(super) fn montgomery(
         _ => return Ok(None),
     };
     let is_open = lanes.is_none() && matches!(level, None | Some(Level::Grid));
-    let why = inputs.is_modulus_wide(tuning);
+    let rings = inputs.rings(tuning, device, job);
+    let why = match rings {
+        Some((_, ref why)) => why.clone(),
+        None => inputs.is_modulus_wide(tuning),
+    };
     if !job.operation.multiplies_modulo() || !is_open || !why.holds() {
         return Ok(None);
     }
@@ -56,6 +60,7 @@ pub(super) fn montgomery(
         low: of(Operation::Mul, &[width; 2], width)?,
         scans,
         is_scanned: width <= tuning.modular.differences_scan_max_width,
+        rings: rings.map(|(plan, _)| plan),
     };
     Ok(Some((by, why)))
 }

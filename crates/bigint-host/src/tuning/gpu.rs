@@ -256,6 +256,9 @@ pub struct ModularTuning {
     /// The narrowest moduli, in limbs, of Montgomery products that are made of products.
     #[serde(default = "shipped_products_min_width")]
     pub products_min_width: usize,
+    /// The narrowest moduli, in limbs, of powers by Montgomery products in two rings.
+    #[serde(default = "shipped_rings_min_width")]
+    pub rings_min_width: usize,
     /// The fewest limbs of all moduli wider than kernels hold for which the engine `auto` takes devices.
     #[serde(default = "shipped_products_min_limbs")]
     pub products_min_limbs: usize,
@@ -456,6 +459,10 @@ fn shipped_own_kernel() -> usize {
 
 fn shipped_products_min_width() -> usize {
     Tuning::default().modular.products_min_width
+}
+
+fn shipped_rings_min_width() -> usize {
+    Tuning::default().modular.rings_min_width
 }
 
 fn shipped_products_min_limbs() -> usize {

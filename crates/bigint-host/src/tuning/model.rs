@@ -200,6 +200,11 @@ impl Tuning {
             row.windows_nanoseconds *= times(&PIPES.school);
             row.windows_vartime_nanoseconds *= times(&PIPES.school);
         }
+        // Windows take multiply-adds as the square of the width, rings doubles as the width.
+        let weaker = |of: fn(&Pipes) -> f64| of(&here) / of(&there);
+        let by = weaker(|rates| rates.doubles) / weaker(|rates| rates.multiply_adds);
+        tuning.modular.rings_min_width =
+            (tuning.modular.rings_min_width as f64 * by.max(1.0)).ceil() as usize;
         if near > ntt {
             // Where doubles are weaker beside integers than where it was measured, times alone decide.
             mul.ntt.shortest = 0;

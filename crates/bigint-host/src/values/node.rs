@@ -34,6 +34,8 @@ pub(crate) struct Node {
     kept: OnceLock<Mutex<Vec<Kept>>>,
     /// The inverses of odd numbers modulo `2^(32 w)`, `w` their width, where they were moduli.
     pub inverses: Mutex<Vec<Share>>,
+    /// What Montgomery products in two rings keep of moduli.
+    pub rings: Mutex<Vec<Share>>,
     pub engine: Arc<Inner>,
 }
 
@@ -110,6 +112,7 @@ impl Node {
             known: Known::default(),
             kept: OnceLock::new(),
             inverses: Mutex::default(),
+            rings: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }
@@ -128,6 +131,7 @@ impl Node {
             known: Known::default(),
             kept: OnceLock::new(),
             inverses: Mutex::default(),
+            rings: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }

@@ -14,6 +14,14 @@ fn engine(scanned: usize) -> Engine {
     Engine::cuda(0).expect("a device").with_tuning(tuning)
 }
 
+/// The device, with powers modulo numbers of four limbs and more in two rings.
+fn engine_in_rings() -> Engine {
+    let mut tuning = Tuning::default();
+    tuning.modular.rings_min_width = 4;
+    tuning.modular.products_min_width = 4;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
 fn power(bits: usize) -> BigUint {
     BigUint::from(1u8) << bits
 }
@@ -87,8 +95,11 @@ fn powers_modulo_wide_numbers_are_those_of_num_bigint() {
     if !on_simulator(name, &[]) {
         return;
     }
-    for (limbs, scanned, step) in [(5, 5, 1), (6, 0, 4)] {
-        let engine = engine(scanned);
+    for (limbs, engine, step) in [
+        (5, engine(5), 1),
+        (6, engine(0), 4),
+        (5, engine_in_rings(), 3),
+    ] {
         let (mut a, mut e, mut m) = (Vec::new(), Vec::new(), Vec::new());
         let exponents = [0, 1, u32::MAX, 1 << 31, 0x9e37_79b9, 2].map(BigUint::from);
         for (i, modulus) in moduli(limbs).into_iter().step_by(step).enumerate() {
@@ -111,7 +122,13 @@ fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
     if !on_simulator(name, &[]) {
         return;
     }
-    let (engine, limbs, count) = (engine(5), 5, 3u32);
+    for engine in [engine(5), engine_in_rings()] {
+        check_widths_and_layouts(&engine);
+    }
+}
+
+fn check_widths_and_layouts(engine: &Engine) {
+    let (limbs, count) = (5, 3u32);
     let numbers = |limbs, salt| {
         (0..count)
             .map(|i| mixed(limbs, salt + i))
@@ -126,9 +143,9 @@ fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
         numbers(2 * limbs + 1, 30),
         numbers(1, 40),
     );
-    let one = |all: &[BigUint], limbs| batch(&engine, &all[1..2], limbs);
-    let all = |all: &[BigUint], limbs| batch(&engine, all, limbs);
-    let columns = |all: &[BigUint], limbs| batch_in(&engine, all, limbs, Layout::Interleaved);
+    let one = |all: &[BigUint], limbs| batch(engine, &all[1..2], limbs);
+    let all = |all: &[BigUint], limbs| batch(engine, all, limbs);
+    let columns = |all: &[BigUint], limbs| batch_in(engine, all, limbs, Layout::Interleaved);
     for [a, e, m] in [
         [all(&a, limbs), one(&e, 1), all(&m, limbs)],
         [all(&wide, 2 * limbs + 1), all(&e, 1), one(&m, limbs)],
@@ -142,8 +159,44 @@ fn operands_of_wide_powers_may_be_one_for_all_and_of_any_widths_and_layouts() {
             columns(&m, limbs),
         ],
     ] {
-        check_powers(&engine, [&a, &e, &m]);
+        check_powers(engine, [&a, &e, &m]);
     }
+}
+
+/// The moduli fill the rings, or share a factor with the larger one's modulus.
+#[test]
+fn powers_in_two_rings_are_those_of_num_bigint() {
+    let name = "wide_moduli::powers_in_two_rings_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let limbs = 512;
+    let m = [power(32 * limbs) - 1u8, mixed(limbs, 1) | power(0)];
+    let a = [mixed(limbs, 2), power(32 * limbs) - 2u8];
+    let [a, m] = [&a, &m].map(|all| batch(&engine, all, limbs));
+    let e = batch(&engine, &[0xfffe_u32.into(), 0x8001_u32.into()], 1);
+    for engine in [engine.clone(), vartime(&engine)] {
+        let explained = engine.explain(Operation::PowMod, &[&a, &e, &m]);
+        let explained = explained.expect("a kernel").to_string();
+        assert!(
+            explained.contains("Montgomery products in two rings of 512 limbs"),
+            "{explained}"
+        );
+    }
+    check_powers(&engine, [&a, &e, &m]);
+    let forced = engine
+        .using(Algorithm::Window)
+        .explain(Operation::PowMod, &[&a, &e, &m]);
+    let forced = forced.expect("a kernel").to_string();
+    assert!(!forced.contains("rings"), "{forced}");
+    // The least prime factor of 2^16384 + 1.
+    let factor = "116928085873074369829035993834596371340386703423373313";
+    let factor: BigUint = factor.parse().expect("a number");
+    let engine = engine_in_rings();
+    let m = batch(&engine, &[factor, mixed(6, 3) | power(0)], 6);
+    let a = batch(&engine, &[mixed(6, 4), mixed(6, 5)], 6);
+    check_powers(&engine, [&a, &batch(&engine, &[mixed(1, 6), mixed(1, 7)], 1), &m]);
 }
 
 /// The product of Montgomery's, `a b / 2^(32 limbs)` modulo `m`.
@@ -207,15 +260,21 @@ fn residues_modulo_wide_numbers_are_those_of_num_bigint() {
     if !on_simulator(name, &[]) {
         return;
     }
-    let (engine, limbs, count) = (engine(4), 5, 2);
+    for engine in [engine(4), engine_in_rings()] {
+        check_residues(&engine);
+    }
+}
+
+fn check_residues(engine: &Engine) {
+    let (limbs, count) = (5, 2);
     let m = moduli(limbs).swap_remove(9);
-    let params = MontgomeryParams::new(&engine, &batch(&engine, std::slice::from_ref(&m), limbs));
+    let params = MontgomeryParams::new(engine, &batch(engine, std::slice::from_ref(&m), limbs));
     let params = params.expect("an odd modulus");
     let numbers: Vec<BigUint> = (0..count).map(|i| mixed(2 * limbs, i)).collect();
     let exponents: Vec<BigUint> = (0..count).map(|i| mixed(1, 50 + i)).collect();
-    let x = Residues::new(&batch(&engine, &numbers, 2 * limbs), &params).expect("residues");
+    let x = Residues::new(&batch(engine, &numbers, 2 * limbs), &params).expect("residues");
     let y = x.square().expect("a device");
-    let e = batch(&engine, &exponents, 1);
+    let e = batch(engine, &exponents, 1);
     let product = Residues::multi_exponentiate(&[(&x, &e), (&y, &e)]).expect("powers");
     let product = product
         .retrieve()
@@ -225,7 +284,7 @@ fn residues_modulo_wide_numbers_are_those_of_num_bigint() {
     for (i, found) in product.iter().enumerate() {
         assert_eq!(*found, numbers[i].modpow(&(3u8 * &exponents[i]), &m));
     }
-    let base = Residues::new(&batch(&engine, &numbers[..1], 2 * limbs), &params).expect("residues");
+    let base = Residues::new(&batch(engine, &numbers[..1], 2 * limbs), &params).expect("residues");
     let table = FixedBase::new(&base, 32).expect("a table");
     for power in [table.pow(&e), table.pow_vartime(&e)] {
         let power = power.and_then(|power| power.retrieve()).expect("powers");

@@ -227,33 +227,49 @@ pub fn multiply_and_up<const R: usize>(
     roots: &[Complex; 3],
     is_square: bool,
 ) {
+    multiply_leaves(x, y, roots, is_square);
+    up_from_fours(y, roots);
+}
+
+/// Multiplies `y` by `x`, every four values modulo their `x^4 - z`. If it `is_square`, `x` equals `y`.
+#[inline(always)]
+pub fn multiply_leaves<const R: usize>(
+    x: &[Complex; R],
+    y: &mut [Complex; R],
+    roots: &[Complex; 3],
+    is_square: bool,
+) {
     let x = |at| [x[at], x[at + 1], x[at + 2], x[at + 3]];
-    let [half, quarter, three_quarters] = *roots;
+    let [half, quarter, _] = *roots;
     if R == 16 {
         multiply_fours(x(0), y, 0, quarter, is_square);
         multiply_fours(x(4), y, 4, quarter.negated(), is_square);
         multiply_fours(x(8), y, 8, quarter.turned(), is_square);
         multiply_fours(x(12), y, 12, quarter.turned().negated(), is_square);
-        let mut c = 0;
-        while c < 4 {
-            sum_and_difference(y, c, 4 + c);
+    } else {
+        multiply_fours(x(0), y, 0, half, is_square);
+        multiply_fours(x(4), y, 4, half.negated(), is_square);
+    }
+}
+
+/// Goes the levels of the last pass up.
+#[inline(always)]
+pub fn up_from_fours<const R: usize>(y: &mut [Complex; R], roots: &[Complex; 3]) {
+    let [half, quarter, three_quarters] = *roots;
+    let mut c = 0;
+    while c < 4 {
+        sum_and_difference(y, c, 4 + c);
+        if R == 16 {
             sum_and_difference(y, 8 + c, 12 + c);
             sum_and_difference(y, c, 8 + c);
             sum_and_difference_turned(y, 4 + c, 12 + c);
             y[4 + c] = y[4 + c].times(quarter.conjugate());
             y[8 + c] = y[8 + c].times(half.conjugate());
             y[12 + c] = y[12 + c].times(three_quarters.conjugate());
-            c += 1;
-        }
-    } else {
-        multiply_fours(x(0), y, 0, half, is_square);
-        multiply_fours(x(4), y, 4, half.negated(), is_square);
-        let mut c = 0;
-        while c < 4 {
-            sum_and_difference(y, c, 4 + c);
+        } else {
             y[4 + c] = y[4 + c].times(half.conjugate());
-            c += 1;
         }
+        c += 1;
     }
 }
 

@@ -28,7 +28,7 @@ pub fn balanced(limb: Limb, below: Limb, is_top: bool) -> [f64; 2] {
 /// The number that [`lower`] adds to a limb's sum, so that no sum is negative. `2^61 - 2^29` in
 /// each limb telescopes: `2^61` in a limb is `2^29` in the limb above. All together they are
 /// `-2^29` in the lowest limb, and `2^29` above the highest.
-const OFFSET: u64 = (1 << 61) - TELESCOPED;
+pub const OFFSET: u64 = (1 << 61) - TELESCOPED;
 
 /// The amount that is missing in the lowest limb's sum, and that is too much above the highest
 /// limb.

@@ -16,6 +16,7 @@ mod limbwise;
 mod modular;
 mod ntt_products;
 mod products;
+mod rings;
 mod rns;
 mod sums;
 mod toeplitz;

@@ -18,6 +18,7 @@
 //! transforms of a product's length these are 9, for a square 8. And four passes over memory.
 
 mod power;
+mod rings;
 
 use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
@@ -31,6 +32,7 @@ use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::operation::Cost;
 use bigint_core::specialization::Specialization;
+use bigint_core::transform::rings::RingPlan;
 use bigint_core::{Kernel, Layout, Level, Limb, Operation};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
@@ -49,7 +51,16 @@ pub(crate) fn compute(
     let [a, b, m] = operands else {
         unreachable!("there are two operands and a modulus")
     };
-    let Some(inverse) = inverse(device, by, m, numbers.clone())? else {
+    let kept = match by.rings {
+        Some(plan) => rings::kept(device, plan, m, numbers.clone())?,
+        None => None,
+    };
+    let plan = by.rings.filter(|_| kept.is_some());
+    let inverse = match kept {
+        Some(kept) => Some(kept),
+        None => inverse(device, by, m, numbers.clone())?,
+    };
+    let Some(inverse) = inverse else {
         return Ok(None);
     };
     let [a, b, modulus] = [a, b, m].map(|node| Numbers::resident(device, node, &numbers));
@@ -60,8 +71,9 @@ pub(crate) fn compute(
     let width = m.shape.width;
     let of_moduli = if m.shape.count == 1 { 1 } else { count };
     let mut own = None;
-    let modulus = passes.widened(modulus.part(), of_moduli, width, &mut own)?;
-    let inverse = Part::rows(&inverse, of_moduli, width);
+    let in_rings = plan.map_or(width, |plan| plan.limbs() as usize);
+    let modulus = passes.widened(modulus.part(), of_moduli, in_rings, &mut own)?;
+    let inverse = Part::rows(&inverse, of_moduli, inverse.limbs() / of_moduli);
     let inverse = if of_moduli == 1 {
         inverse.for_all()
     } else {
@@ -71,6 +83,7 @@ pub(crate) fn compute(
         m: modulus,
         inverse,
         count: of_moduli,
+        rings: plan,
     };
     match job.operation.cost() {
         Cost::Residue => {
@@ -293,18 +306,24 @@ impl Passes<'_> {
 #[derive(Clone, Copy)]
 struct Moduli<'a> {
     m: Part<'a>,
+    /// The inverses; or, of Montgomery products in two rings, all that [is kept](rings::kept).
     inverse: Part<'a>,
     count: usize,
+    rings: Option<RingPlan>,
 }
 
 impl<'a> Moduli<'a> {
     /// The moduli from number `first` on, `count` of them or one, in so many limbs.
     fn part(self, first: usize, count: usize, width: usize) -> Self {
-        let part = |part: Part<'a>| part.numbers_from(first).lowest(width);
+        let inverse = self.inverse.numbers_from(first);
         Moduli {
-            m: part(self.m),
-            inverse: part(self.inverse),
+            m: self.m.numbers_from(first).lowest(width),
+            inverse: match self.rings {
+                None => inverse.lowest(width),
+                Some(_) => inverse,
+            },
             count: count.min(self.count),
+            ..self
         }
     }
 }
@@ -328,7 +347,11 @@ impl<'a> Products<'a> {
         count: usize,
         moduli: Moduli<'a>,
     ) -> Result<Self, Error> {
-        let limbs = count * moduli.m.width();
+        let limbs = match moduli.rings {
+            None => count * moduli.m.width(),
+            // What a block needs is in the block.
+            Some(_) => 1,
+        };
         let allocate = |limbs| passes.device.allocate(limbs);
         Ok(Products {
             passes,
@@ -358,6 +381,12 @@ impl<'a> Products<'a> {
 
     /// `r = x y / R mod m`, for `x < R` and `y <= m`; `r`, which has no gaps, may be `x` or `y`.
     fn product(&self, r: Part<'_>, x: Part<'_>, y: Part<'_>) -> Result<(), Error> {
+        if let Some(plan) = self.moduli.rings {
+            return match x.limbs == y.limbs {
+                true => rings::powers(self, plan, r, x, 1, None),
+                false => rings::powers(self, plan, r, x, 0, Some(y)),
+            };
+        }
         let (device, width) = (self.passes.device, self.width());
         let wide = |buffer| Part::rows(buffer, self.count, 2 * width);
         let (t, u) = (wide(&self.t), wide(&self.u));
@@ -377,6 +406,17 @@ impl<'a> Products<'a> {
         )?;
         multiply(device, self.by.product, self.count, u, [q, self.moduli.m])?;
         self.difference(r, t_high, u.halves(width)[1])
+    }
+
+    /// Squares numbers so many times, each in Montgomery's sense, and multiplies them by `y`.
+    fn squares(&self, x: Part<'_>, squares: usize, y: Option<Part<'_>>) -> Result<(), Error> {
+        if let Some(plan) = self.moduli.rings {
+            return rings::powers(self, plan, x, x, squares, y);
+        }
+        for _ in 0..squares {
+            self.product(x, x, x)?;
+        }
+        y.map_or(Ok(()), |y| self.product(x, x, y))
     }
 
     /// `r = x - y mod m`, for numbers up to `m`. What else a product leaves is overwritten.

@@ -9,7 +9,7 @@
 //! and doublings from the top bit of `n` down. A product by it brings a number into Montgomery's form, a product by 1
 //! takes it out.
 
-use super::{Moduli, Numbers, Passes, Products};
+use super::{Moduli, Numbers, Passes, Products, rings};
 use crate::Error;
 use crate::common::device::Buffer;
 use crate::common::job::Job;
@@ -49,7 +49,7 @@ pub(super) fn compute(
     let by_table = job.operation.cost() == Cost::PowerByTable;
     let lengths = lengths(&operands[2], &numbers)?;
     // A base's table has the radix of the moduli's width.
-    let width = match by_table {
+    let width = match by_table || moduli.rings.is_some() {
         true => moduli.m.width(),
         false => lengths.end.div_ceil(LIMB_BITS),
     };
@@ -170,23 +170,29 @@ impl Powers<'_> {
         shortest: usize,
     ) -> Result<Buffer, Error> {
         let products = &self.products;
-        let one_for_all;
-        let (one, square) = match products.moduli.count == products.count {
-            true => radix(products, shortest)?,
-            false => {
-                one_for_all = Products::new(products.passes, products.by, 1, products.moduli)?;
-                radix(&one_for_all, shortest)?
+        let (one_for_all, of_moduli);
+        let [one, square] = match products.moduli.rings {
+            Some(plan) => rings::radix(plan, products.moduli.inverse),
+            None => {
+                of_moduli = match products.moduli.count == products.count {
+                    true => radix(products, shortest)?,
+                    false => {
+                        one_for_all =
+                            Products::new(products.passes, products.by, 1, products.moduli)?;
+                        radix(&one_for_all, shortest)?
+                    }
+                };
+                let (one, square) = &of_moduli;
+                [one, square].map(|buffer| {
+                    let part = Part::rows(buffer, products.moduli.count, products.width());
+                    if products.moduli.count == 1 {
+                        part.for_all()
+                    } else {
+                        part
+                    }
+                })
             }
         };
-        let of_moduli = |buffer| {
-            let part = Part::rows(buffer, products.moduli.count, products.width());
-            if products.moduli.count == 1 {
-                part.for_all()
-            } else {
-                part
-            }
-        };
-        let (one, square) = (of_moduli(&one), of_moduli(&square));
         let tables = bases.iter().map(|(base, _)| {
             let base = in_form(products, *base, base_count, square)?;
             self.table(one, products.rows(&base))
@@ -201,12 +207,14 @@ impl Powers<'_> {
         let power_part = products.rows(&power);
         let mut is_begun = false;
         for digit in (0..windows).rev() {
-            for _ in 0..if is_begun { self.window } else { 0 } {
-                products.product(power_part, power_part, power_part)?;
-            }
+            let mut squares = if is_begun { self.window } else { 0 };
             for (table, (_, exponent)) in tables.iter().zip(bases) {
                 let rows = Part::rows(table, products.count, products.width() << self.window);
-                self.times(power_part, rows, exponent, digit, &mut is_begun)?;
+                let begun = (&mut is_begun, &mut squares);
+                self.times(power_part, rows, exponent, digit, begun)?;
+            }
+            if squares > 0 {
+                products.squares(power_part, squares, None)?;
             }
         }
         if !is_begun {
@@ -226,7 +234,7 @@ impl Powers<'_> {
         let windows = (LIMB_BITS * exponent.part.width()).div_ceil(self.window);
         for digit in 0..windows.min(tables.width() / width) {
             let table = tables.at(digit * width..(digit + 1) * width);
-            self.times(power_part, table, exponent, digit, &mut is_begun)?;
+            self.times(power_part, table, exponent, digit, (&mut is_begun, &mut 0))?;
         }
         if !is_begun {
             // The entry for digit 0, which is 1.
@@ -261,14 +269,14 @@ impl Powers<'_> {
         Ok(table)
     }
 
-    /// Multiplies by the entries of the exponents' digits, or begins with them.
+    /// Squares so many times and multiplies by the entries of the exponents' digits, or begins with them.
     fn times(
         &self,
         power: Part<'_>,
         table: Part<'_>,
         exponent: &Exponent<'_>,
         digit: usize,
-        is_begun: &mut bool,
+        (is_begun, squares): (&mut bool, &mut usize),
     ) -> Result<(), Error> {
         let picked = match self.known {
             Some(known) => self.entry(table, known, exponent, digit)?,
@@ -276,7 +284,7 @@ impl Powers<'_> {
         };
         let Some(picked) = picked else { return Ok(()) };
         match std::mem::replace(is_begun, true) {
-            true => self.products.product(power, power, picked),
+            true => (self.products).squares(power, std::mem::take(squares), Some(picked)),
             false => self
                 .products
                 .passes

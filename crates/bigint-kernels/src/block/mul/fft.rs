@@ -37,6 +37,7 @@
 //! operand.
 
 mod parts;
+pub mod rings;
 pub mod short;
 
 use super::super::Work;

@@ -255,7 +255,7 @@ impl<const LANES: u32, const THREADS: u32, const PARTS: usize, const FIRST: usiz
 /// Calls `work` for each of the `R` values, 8, 10 or 12, of a column. (There is no loop, as one that is
 /// not unrolled would keep values in memory.)
 #[inline(always)]
-fn each_value<const R: usize>(mut work: impl FnMut(u32)) {
+pub(super) fn each_value<const R: usize>(mut work: impl FnMut(u32)) {
     work(0);
     work(1);
     work(2);
