@@ -197,7 +197,11 @@ impl RingPlan {
             let ring_plan = RingPlan { index };
             for (ring, order) in (0..).zip(ORDERS) {
                 let of_ring = &mut table[ring_plan.roots_at(ring) as usize..];
-                super::roots::fill_ring(&mut of_ring[..ring_plan.roots() as usize], ring_plan, order);
+                super::roots::fill_ring(
+                    &mut of_ring[..ring_plan.roots() as usize],
+                    ring_plan,
+                    order,
+                );
             }
         }
     }

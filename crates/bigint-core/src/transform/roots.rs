@@ -98,7 +98,13 @@ pub fn fill_roots(table: &mut [[f64; 2]]) {
         for (pass, radix) in [plan.first, plan.middle].into_iter().enumerate() {
             let inverse = |turn, t, j| inverse_root(radix, turn, t, j);
             let (roots, at) = (plan.forward_roots(pass), plan.forward_at(pass));
-            fill(&mut table[at as usize..], &plan, (pass, 4), roots, forward_root);
+            fill(
+                &mut table[at as usize..],
+                &plan,
+                (pass, 4),
+                roots,
+                forward_root,
+            );
             let (roots, at) = (plan.inverse_roots(pass), plan.inverse_at(pass));
             fill(&mut table[at as usize..], &plan, (pass, 4), roots, inverse);
         }
@@ -117,7 +123,8 @@ pub(super) fn fill_ring(table: &mut [[f64; 2]], ring_plan: RingPlan, order: u32)
     let first = ring_plan.first_up_at() - ring_plan.first_down_at();
     fill_at(ring_plan.first_down_at(), 0, first, &forward_root);
     for pass in [1, 2] {
-        let of: &dyn Fn(u64, u64, u32) -> [f64; 2] = if pass == 1 { &forward_root } else { &last_root };
+        let of: &dyn Fn(u64, u64, u32) -> [f64; 2] =
+            if pass == 1 { &forward_root } else { &last_root };
         fill_at(plan.forward_at(pass), pass, plan.forward_roots(pass), of);
     }
     for (pass, radix, at) in [

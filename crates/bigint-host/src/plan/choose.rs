@@ -25,9 +25,7 @@ use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
 use bigint_core::kernel::WIDEST_MODULUS;
 use bigint_core::operation::Cost;
 use bigint_core::transform::rings::RingPlan;
-use bigint_core::{
-    Algorithm, Kernel, Layout, Level, MAX_WIDTH, Operation, Shape, WIDEST_COUNTED,
-};
+use bigint_core::{Algorithm, Kernel, Layout, Level, MAX_WIDTH, Operation, Shape, WIDEST_COUNTED};
 use std::sync::Arc;
 
 /// The properties of a job's operands on which choices depend.

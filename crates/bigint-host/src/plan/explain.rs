@@ -237,11 +237,7 @@ fn on_device(
                 (true, true) => Algorithm::Window,
                 (true, false) => Algorithm::WindowVartime,
             };
-            (
-                algorithm,
-                Level::Grid,
-                words,
-            )
+            (algorithm, Level::Grid, words)
         }
         By::Transform(transform) => {
             let words = match transform {

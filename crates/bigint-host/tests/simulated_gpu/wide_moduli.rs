@@ -196,7 +196,10 @@ fn powers_in_two_rings_are_those_of_num_bigint() {
     let engine = engine_in_rings();
     let m = batch(&engine, &[factor, mixed(6, 3) | power(0)], 6);
     let a = batch(&engine, &[mixed(6, 4), mixed(6, 5)], 6);
-    check_powers(&engine, [&a, &batch(&engine, &[mixed(1, 6), mixed(1, 7)], 1), &m]);
+    check_powers(
+        &engine,
+        [&a, &batch(&engine, &[mixed(1, 6), mixed(1, 7)], 1), &m],
+    );
 }
 
 /// The product of Montgomery's, `a b / 2^(32 limbs)` modulo `m`.

@@ -35,14 +35,25 @@ impl Rings {
         let kept = bench.device.alloc(4 * (moduli * plan.kept_limbs()) as u64);
         let of = |operand: &Operand| {
             let matrix = bench.matrix(operand, Layout::Contiguous);
-            let number_stride = if operand.1.len() == 1 { 0 } else { matrix.number_stride };
-            MatrixArgument { number_stride, ..matrix }
+            let number_stride = if operand.1.len() == 1 {
+                0
+            } else {
+                matrix.number_stride
+            };
+            MatrixArgument {
+                number_stride,
+                ..matrix
+            }
         };
         let mut keeping = RingArguments {
             x: of(n),
             m: of(m),
             kept: kept.unwrap(),
-            kept_stride: if moduli == 1 { 0 } else { plan.kept_limbs() as u64 },
+            kept_stride: if moduli == 1 {
+                0
+            } else {
+                plan.kept_limbs() as u64
+            },
             roots: self.roots,
             count: moduli as u64,
             ..RingArguments::default()
@@ -75,10 +86,17 @@ impl Rings {
             if y.0 > 0 {
                 value = value * y.1.get(i).unwrap_or(&y.1[0]) * &inverse % m;
             }
-            assert_eq!(found % m, value, "number {i} of {plan:?}, {squares} squares modulo {m:#x}");
+            assert_eq!(
+                found % m,
+                value,
+                "number {i} of {plan:?}, {squares} squares modulo {m:#x}"
+            );
             // What is far from full has room for more.
             let is_full = m.bits() > u64::from(32 * limbs - 2);
-            assert!(*found < if is_full { m.clone() } else { m + m }, "number {i} of {plan:?}");
+            assert!(
+                *found < if is_full { m.clone() } else { m + m },
+                "number {i} of {plan:?}"
+            );
         }
         for address in [keeping.x, keeping.m, arguments.r, arguments.x].map(|x| x.limbs) {
             bench.device.free(address).unwrap();
@@ -104,7 +122,9 @@ impl Rings {
             BigUint::from(3u8),
             power(0),
         ];
-        all.extend([0, 1, 2, 700].map(|bits| (self.bench.number(limbs as usize) >> bits) | power(0)));
+        all.extend(
+            [0, 1, 2, 700].map(|bits| (self.bench.number(limbs as usize) >> bits) | power(0)),
+        );
         all
     }
 }

@@ -22,7 +22,11 @@ pub(super) fn kept(
     moduli: &Arc<Node>,
     numbers: Range<usize>,
 ) -> Result<Option<Arc<Buffer>>, Error> {
-    let numbers = if moduli.shape.count == 1 { 0..1 } else { numbers };
+    let numbers = if moduli.shape.count == 1 {
+        0..1
+    } else {
+        numbers
+    };
     let (count, each) = (numbers.len(), limbs_of_each(plan));
     let mut kept = moduli.rings.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |share: &&Share| {
@@ -42,7 +46,11 @@ pub(super) fn kept(
     let all = Part::rows(&buffer, count, each);
     let radices = device.upload(&radices)?;
     let from = plan.kept_limbs();
-    passes.copy(all.at(from..each), Part::rows(&radices, count, 2 * limbs), count)?;
+    passes.copy(
+        all.at(from..each),
+        Part::rows(&radices, count, 2 * limbs),
+        count,
+    )?;
     let inverses = device.upload(&inverses)?;
     let given = Numbers::resident(device, moduli, &numbers)?;
     let mut own = None;
@@ -125,8 +133,8 @@ fn on_host(
     // None is `B^k`: that is -1 modulo `R`, and so would the modulus be, which is odd.
     let inverses = inverses.chunks(k + 1).flat_map(|inverse| &inverse[..k]);
     let mut radices = vec![0; 2 * k * count];
-    for (to, (one, square)) in (radices.chunks_mut(2 * k))
-        .zip(one.chunks(width).zip(square.chunks(width)))
+    for (to, (one, square)) in
+        (radices.chunks_mut(2 * k)).zip(one.chunks(width).zip(square.chunks(width)))
     {
         to[..width].copy_from_slice(one);
         to[k..k + width].copy_from_slice(square);

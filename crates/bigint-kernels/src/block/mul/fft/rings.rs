@@ -90,11 +90,19 @@ pub unsafe fn keep<const LANES: u32, const THREADS: u32, const FIRST: usize>(
     while index < arguments.count {
         let mut ring = 0;
         while ring < 2 {
-            let matrix = if ring == 0 { &arguments.x } else { &arguments.m };
-            let at = 4 * index * arguments.kept_stride + u64::from(16 * ring * Rings::<LANES, THREADS, FIRST>::LIMBS);
+            let matrix = if ring == 0 {
+                &arguments.x
+            } else {
+                &arguments.m
+            };
+            let at = 4 * index * arguments.kept_stride
+                + u64::from(16 * ring * Rings::<LANES, THREADS, FIRST>::LIMBS);
             // SAFETY: by the contract of `powers`, each block keeps those of its own numbers.
             let (number, to) = unsafe {
-                (Number::<Unit>::new(matrix, index), Pairs::new(arguments.kept + at))
+                (
+                    Number::<Unit>::new(matrix, index),
+                    Pairs::new(arguments.kept + at),
+                )
             };
             rings.keep(rings.limbs_of(number), ring == 1, to);
             rings.transform.team.sync();
@@ -290,22 +298,33 @@ impl<const LANES: u32, const THREADS: u32, const FIRST: usize> Rings<LANES, THRE
         while phase < 3 {
             let is_q = phase == 2;
             let ring = self.ring(is_q);
-            if phase != 1 {
-                let over = if is_q { 0 } else { -x.over };
-                ring.forth(&x.limbs, ring.x, is_q, over);
-                if is_product {
-                    ring.forth(&self.limbs_of(y), ring.y, is_q, 0);
+            // One text serves `x`, `y` and what the last way back made.
+            let mut operand = if phase == 1 { 2 } else { 0 };
+            loop {
+                let (limbs, to, more) = match operand {
+                    0 => (x.limbs, ring.x, if is_q { 0 } else { -x.over }),
+                    1 => (self.limbs_of(y), ring.y, 0),
+                    _ => (made.limbs, ring.y, more),
+                };
+                ring.forth(&limbs, to, is_q, more);
+                if operand == 0 && is_product {
+                    operand = 1;
+                    continue;
+                }
+                if operand == 2 {
+                    let at = if is_q { Self::LIMBS } else { 0 };
+                    ring.kept_leaves(kept.up(at), is_q);
+                    break;
                 }
                 ring.leaves(is_product, !is_q);
+                if !is_q {
+                    break;
+                }
                 if is_product {
                     // All have read `y`.
                     ring.team.sync();
                 }
-            }
-            if phase != 0 {
-                ring.forth(&made.limbs, ring.y, is_q, more);
-                let at = if is_q { Self::LIMBS } else { 0 };
-                ring.kept_leaves(kept.up(at), is_q);
+                operand = 2;
             }
             made = ring.back(is_q);
             if phase == 1 && is_first {
@@ -319,7 +338,9 @@ impl<const LANES: u32, const THREADS: u32, const FIRST: usize> Rings<LANES, THRE
             }
             phase += 1;
         }
-        let expected = own_low.wrapping_mul(low).wrapping_sub(Limb::wrapping_mul(q_low, m_low));
+        let expected = own_low
+            .wrapping_mul(low)
+            .wrapping_sub(Limb::wrapping_mul(q_low, m_low));
         let over = expected.wrapping_sub(made.limbs.limbs[0][0]) as i32;
         *x = State {
             limbs: made.limbs,
@@ -360,10 +381,11 @@ impl<const LANES: u32, const THREADS: u32, const FIRST: usize> Rings<LANES, THRE
         team.sync();
         let (at, sums) = (CHUNK as u32 * thread, transform.y.memory());
         let has_values = transform.has_values();
-        let (limbs, over) = carries::release(team, team.warp(), transform.links, |i| match has_values {
-            true => sums.word(super::sum_at(at) + i),
-            false => 0,
-        });
+        let (limbs, over) =
+            carries::release(team, team.warp(), transform.links, |i| match has_values {
+                true => sums.word(super::sum_at(at) + i),
+                false => 0,
+            });
         if thread == Transform::<LANES, THREADS, 1, FIRST>::SHARERS - 1 {
             told.set_limb(1, over.wrapping_sub(TELESCOPED as Limb));
         }
@@ -667,10 +689,12 @@ impl<const LANES: u32, const THREADS: u32, const FIRST: usize> Transform<LANES, 
                     |k| {
                         let at = LINK * number + k;
                         self.links.set_limb(at, over(sums[0][k as usize]));
-                        self.links.set_limb(at + FIRST as u32, over(sums[1][k as usize]));
+                        self.links
+                            .set_limb(at + FIRST as u32, over(sums[1][k as usize]));
                     },
                 );
-                self.links.set_limb(LINK * number + 2 * FIRST as u32, topmost);
+                self.links
+                    .set_limb(LINK * number + 2 * FIRST as u32, topmost);
             }
             self.team.sync();
             if lane == 0 {
