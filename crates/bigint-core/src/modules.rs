@@ -1,7 +1,7 @@
 //! The PTX modules, and the entry points that belong to no operation.
 
 use crate::fused::{FUSED_MODULE, FusedKernel};
-use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE};
+use crate::gather::{GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_MODULE, GATHER_SCANNED};
 use crate::kernel::{EntryPoint, TENSOR_MODULE};
 use crate::operation::Operation;
 use crate::rns::{self, RNS_MODULE};
@@ -12,8 +12,8 @@ use crate::weighted::{self, long};
 /// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
 /// products on the whole device, of gathering, of trial factoring, of
 /// residue number systems, of fused kernels and of powers in two rings.
-pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
-    let mut others = [CEILING; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
+pub const OTHERS: [EntryPoint; 33 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
+    let mut others = [CEILING; 33 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
     [others[6], others[7], others[8], others[9]] =
@@ -38,9 +38,10 @@ pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.
         others[32 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
+    others[32 + i] = GATHER_SCANNED;
     let mut j = 0;
     while j < rings::KERNELS.len() {
-        [others[32 + i + 2 * j], others[33 + i + 2 * j]] = rings::KERNELS[j];
+        [others[33 + i + 2 * j], others[34 + i + 2 * j]] = rings::KERNELS[j];
         j += 1;
     }
     others

@@ -28,7 +28,7 @@ use crate::gpu::warp::KNOWN;
 use crate::grid::{self, trial, weighted};
 use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
-use bigint_core::gather::GatherArguments;
+use bigint_core::gather::{GatherArguments, ScanArguments};
 use bigint_core::rns::RnsArguments;
 use bigint_core::transform::grid::GridArguments;
 use bigint_core::transform::ntt::NttArguments;
@@ -198,6 +198,13 @@ unsafe extern "ptx-kernel" fn gather_contiguous(arguments: GatherArguments) {
 unsafe extern "ptx-kernel" fn gather_interleaved(arguments: GatherArguments) {
     // SAFETY: above.
     unsafe { warp::gather::gather::<Any>(&arguments) }
+}
+
+/// The kernel [`bigint_core::gather::GATHER_SCANNED`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn gather_scanned(arguments: ScanArguments) {
+    // SAFETY: the launch is that of `ScanArguments::launch`.
+    unsafe { warp::gather::scanned(&arguments) }
 }
 
 /// Makes entry points of the kernels of products on the whole device, of

@@ -4,7 +4,7 @@
 
 use crate::common::device::Buffer;
 use bigint_core::fused::FusedArguments;
-use bigint_core::gather::GatherArguments;
+use bigint_core::gather::{GatherArguments, ScanArguments};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::rns::RnsArguments;
 use bigint_core::transform::ROOTS;
@@ -103,6 +103,17 @@ impl Parameter for GatherArguments {
         };
         let of_a = if indices == 0 { count } else { self.numbers };
         has(r, count) && has(a, of_a) && (indices == 0 || contains(buffers, indices, count))
+    }
+}
+
+impl Parameter for ScanArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let mut matrices = [self.r, self.table, self.e].into_iter();
+        let has = |matrix: MatrixArgument| {
+            let limbs = extent(matrix, self.count);
+            limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
+        };
+        self.bits < 32 && self.table.width >= self.r.width << self.bits && matrices.all(has)
     }
 }
 

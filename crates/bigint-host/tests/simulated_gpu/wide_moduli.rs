@@ -98,7 +98,7 @@ fn powers_modulo_wide_numbers_are_those_of_num_bigint() {
     for (limbs, engine, step) in [
         (5, engine(5), 1),
         (6, engine(0), 4),
-        (5, engine_in_rings(), 3),
+        (5, engine_in_rings(), 6),
     ] {
         let (mut a, mut e, mut m) = (Vec::new(), Vec::new(), Vec::new());
         let exponents = [0, 1, u32::MAX, 1 << 31, 0x9e37_79b9, 2].map(BigUint::from);
@@ -190,15 +190,28 @@ fn powers_in_two_rings_are_those_of_num_bigint() {
         .explain(Operation::PowMod, &[&a, &e, &m]);
     let forced = forced.expect("a kernel").to_string();
     assert!(!forced.contains("rings"), "{forced}");
-    // The least prime factor of 2^16384 + 1.
+    // A prime factor of 2^16384 + 1.
     let factor = "116928085873074369829035993834596371340386703423373313";
     let factor: BigUint = factor.parse().expect("a number");
+    assert_eq!((power(1 << 14) + 1u8) % &factor, BigUint::ZERO);
     let engine = engine_in_rings();
     let m = batch(&engine, &[factor, mixed(6, 3) | power(0)], 6);
-    let a = batch(&engine, &[mixed(6, 4), mixed(6, 5)], 6);
+    let [x, y, z, t] = [4, 5, 6, 7].map(|salt| mixed(6, salt));
+    let e = batch(&engine, &[mixed(1, 6), mixed(1, 7)], 1);
     check_powers(
         &engine,
-        [&a, &batch(&engine, &[mixed(1, 6), mixed(1, 7)], 1), &m],
+        [&batch(&engine, &[x.clone(), y.clone()], 6), &e, &m],
+    );
+    // Of two bases each.
+    let m = m.to_biguints().expect("a batch").swap_remove(1);
+    let pairs = [&x + (&y << 192), &z + (&t << 192)];
+    let e = [9u64 + (5 << 32), 3 + (6 << 32)].map(BigUint::from);
+    let [a, e] = [(pairs, 12), (e, 2)].map(|(all, limbs)| batch(&engine, &all, limbs));
+    let products = engine.pow_pair(&a, &e, &batch(&engine, std::slice::from_ref(&m), 6));
+    let products = products.expect("a device").to_biguints();
+    assert_eq!(
+        products.expect("comes back"),
+        [x.pow(9) * y.pow(5) % &m, z.pow(3) * t.pow(6) % &m]
     );
 }
 
@@ -263,21 +276,15 @@ fn residues_modulo_wide_numbers_are_those_of_num_bigint() {
     if !on_simulator(name, &[]) {
         return;
     }
-    for engine in [engine(4), engine_in_rings()] {
-        check_residues(&engine);
-    }
-}
-
-fn check_residues(engine: &Engine) {
-    let (limbs, count) = (5, 2);
+    let (engine, limbs, count) = (engine(4), 5, 2);
     let m = moduli(limbs).swap_remove(9);
-    let params = MontgomeryParams::new(engine, &batch(engine, std::slice::from_ref(&m), limbs));
+    let params = MontgomeryParams::new(&engine, &batch(&engine, std::slice::from_ref(&m), limbs));
     let params = params.expect("an odd modulus");
     let numbers: Vec<BigUint> = (0..count).map(|i| mixed(2 * limbs, i)).collect();
     let exponents: Vec<BigUint> = (0..count).map(|i| mixed(1, 50 + i)).collect();
-    let x = Residues::new(&batch(engine, &numbers, 2 * limbs), &params).expect("residues");
+    let x = Residues::new(&batch(&engine, &numbers, 2 * limbs), &params).expect("residues");
     let y = x.square().expect("a device");
-    let e = batch(engine, &exponents, 1);
+    let e = batch(&engine, &exponents, 1);
     let product = Residues::multi_exponentiate(&[(&x, &e), (&y, &e)]).expect("powers");
     let product = product
         .retrieve()
@@ -287,7 +294,7 @@ fn check_residues(engine: &Engine) {
     for (i, found) in product.iter().enumerate() {
         assert_eq!(*found, numbers[i].modpow(&(3u8 * &exponents[i]), &m));
     }
-    let base = Residues::new(&batch(engine, &numbers[..1], 2 * limbs), &params).expect("residues");
+    let base = Residues::new(&batch(&engine, &numbers[..1], 2 * limbs), &params).expect("residues");
     let table = FixedBase::new(&base, 32).expect("a table");
     for power in [table.pow(&e), table.pow_vartime(&e)] {
         let power = power.and_then(|power| power.retrieve()).expect("powers");

@@ -14,10 +14,10 @@
 //! a store; a division for `AHEAD` of these. No scratch.
 
 use super::limbwise::{Computed, Flat};
-use crate::gpu::memory::{Number, Stride, Unit};
+use crate::gpu::memory::{Any, Number, Stride, Unit};
 use crate::gpu::thread;
-use bigint_core::gather::GatherArguments;
-use bigint_core::{MatrixArgument, Strides};
+use bigint_core::gather::{GatherArguments, ScanArguments};
+use bigint_core::{LIMB_BITS, Limb, MatrixArgument, Strides};
 use core::num::NonZero;
 
 /// The lanes of a warp.
@@ -91,5 +91,79 @@ unsafe fn stretches<S: Stride, const UNIT: usize>(arguments: &GatherArguments) {
         y.store();
         z.store();
         start += arguments.workers * (LANES * AHEAD);
+    }
+}
+
+/// Picks entries of tables, all of which are read: no branch and no address depends on digits.
+///
+/// # Safety
+/// `arguments` are those of a launch by [`ScanArguments::launch`]. Batches are allocated, and the result overlaps none.
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn scanned(arguments: &ScanArguments) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        let ScanArguments { r, table, .. } = arguments;
+        if r.in_fours() && table.in_fours() && table.limb_stride == 1 {
+            scanned_units::<Unit, 4>(arguments);
+        } else {
+            scanned_units::<Any, 1>(arguments);
+        }
+    }
+}
+
+/// Picks entries, `UNIT` limbs at a time.
+///
+/// # Safety
+/// The contract is that of [`scanned`].
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn scanned_units<S: Stride, const UNIT: usize>(arguments: &ScanArguments) {
+    let ScanArguments {
+        r, table, e, count, ..
+    } = arguments;
+    let Some(units) = NonZero::new(r.width / UNIT as u64) else {
+        return;
+    };
+    let (limb, shift) = (
+        arguments.at as u32 / LIMB_BITS as u32,
+        arguments.at as u32 % LIMB_BITS as u32,
+    );
+    let mut at = thread::index_1d();
+    while at < count * units.get() {
+        let (number, unit) = (at / units, (at % units) as u32 * UNIT as u32);
+        // SAFETY: by the contract of `scanned`; no other thread stores these limbs of the number.
+        let (r, table, e) = unsafe {
+            (
+                Number::<Unit>::new(r, number),
+                Number::<S>::new(table, number),
+                Number::<Any>::new(e, number),
+            )
+        };
+        let two = u64::from(e.limb(limb)) | u64::from(e.limb(limb + 1)) << LIMB_BITS;
+        let digit = (two >> shift) as u32 & ((1 << arguments.bits) - 1);
+        let mut picked: [Limb; UNIT] = [0; UNIT];
+        let mut entry = 0;
+        while entry < 1 << arguments.bits {
+            let mask = u32::from(entry == digit).wrapping_neg();
+            let from = table.part(entry * r.width() + unit, u32::MAX);
+            let mut i = 0;
+            match UNIT {
+                4 => {
+                    let four = from.fours::<UNIT, true>(0);
+                    while i < UNIT {
+                        picked[i] |= four[i] & mask;
+                        i += 1;
+                    }
+                }
+                _ => picked[0] |= from.limb(0) & mask,
+            }
+            entry += 1;
+        }
+        match UNIT {
+            4 => r.set_fours::<UNIT, true>(unit, picked),
+            _ => r.set(unit, picked[0]),
+        }
+        at += 32 * arguments.workers;
     }
 }

@@ -18,6 +18,7 @@ mod ntt_products;
 mod products;
 mod rings;
 mod rns;
+mod scanned;
 mod sums;
 mod toeplitz;
 mod transforms;

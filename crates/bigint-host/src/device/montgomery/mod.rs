@@ -14,6 +14,8 @@
 //! **Inverses** modulo `R` by Hensel's lemma, from one limb on: of `m y = 1 + c B^j`, `y - (y c mod B^j) B^j` is the
 //! inverse modulo `B^2j`, whose lower half is `y`. They are kept with the moduli.
 //!
+//! Powers modulo numbers that a block's transforms hold go by [`rings`] instead.
+//!
 //! **Cost** of a Montgomery product: a product or a square, the lower half of a product, and another product. In
 //! transforms of a product's length these are 9, for a square 8. And four passes over memory.
 

@@ -1,9 +1,8 @@
 //! Powers by Montgomery products, with a table of each base's lowest powers: of `x^e`, digit after digit of `e` from
 //! the top, `w` bits each, as many squares and a product by an entry of the table.
 //!
-//! An entry is picked in one of three ways. In constant time by masks: of the `2^w` entries that stand one behind the
-//! other, the upper or the lower half, by the digit's top bit, then a half of that, and so on. Else by an index; or, where
-//! all numbers have one exponent, by the host, which also leaves out products by 1.
+//! An entry is picked in one of three ways. In constant time a kernel reads all of them. Else it is found by an index; or,
+//! where all numbers have one exponent, by the host, which also leaves out products by 1.
 //!
 //! **The radix**: `R mod m` is a power of two below `m`, doubled; `2^n R mod m`, `n` the bits of `R`, follows by squares
 //! and doublings from the top bit of `n` down. A product by it brings a number into Montgomery's form, a product by 1
@@ -16,9 +15,11 @@ use crate::common::job::Job;
 use crate::device::launches::Montgomery;
 use crate::device::part::Part;
 use crate::values::node::{Node, Operands};
+use bigint_core::gather::{GATHER_SCANNED, ScanArguments};
 use bigint_core::kernel::{MatrixArgument, TABLE_WINDOW};
 use bigint_core::operation::Cost;
-use bigint_core::{LIMB_BITS, Limb, Operation};
+use bigint_core::specialization::Specialization;
+use bigint_core::{LIMB_BITS, Limb};
 use std::ops::Range;
 
 /// The most limbs that the tables of powers computed together take, unless one number's take more.
@@ -27,8 +28,8 @@ const TABLE_LIMBS: usize = 1 << 30;
 /// The widest windows.
 const WIDEST: usize = 7;
 
-/// What it takes to pick an entry by masks, in products, for each entry of the table.
-const PICKED: f64 = 0.05;
+/// What it takes to pick an entry from a table that is read whole, in products, for each entry of the table.
+const PICKED: f64 = 0.02;
 
 /// Computes powers, as many as the job has; `r` has room for them.
 pub(super) fn compute(
@@ -58,20 +59,14 @@ pub(super) fn compute(
         true => TABLE_WINDOW,
         false => window(LIMB_BITS * limbs, by.scans),
     };
-    let of_one = width * (((pairs + 1) << window) + 9);
+    let of_one = width * ((pairs << window) + 10);
     let at_once = (TABLE_LIMBS / of_one).clamp(1, count.max(1));
-    let places = passes
-        .device
-        .upload(&std::array::from_fn::<Limb, LIMB_BITS, _>(|i| i as Limb))?;
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
         let products = Products::new(passes, by, here, moduli.part(first, here, width))?;
-        let room = |entries: usize| passes.device.allocate(here * width * entries.max(1));
         let powers = Powers {
-            rooms: [room(1 << (window - 1))?, room(1 << window >> 2)?],
-            masks: passes.device.allocate(here)?,
-            places: &places,
+            room: passes.device.allocate(here * width)?,
             known: if by.scans { None } else { Some(&operands[1]) },
             first: numbers.start + first,
             products,
@@ -150,11 +145,8 @@ struct Powers<'a> {
     products: Products<'a>,
     /// The bits of a digit.
     window: usize,
-    /// Memory for what is picked: half a table, and a quarter.
-    rooms: [Buffer; 2],
-    masks: Buffer,
-    /// The limbs 0 to 31.
-    places: &'a Buffer,
+    /// Memory for what is picked.
+    room: Buffer,
     /// The exponents, where anybody may know them.
     known: Option<&'a Node>,
     /// The index of the first of the numbers.
@@ -292,7 +284,7 @@ impl Powers<'_> {
         }
     }
 
-    /// The entries of the exponents' digits, picked by masks.
+    /// The entries of the exponents' digits, from tables that are read whole.
     fn scanned<'b>(
         &'b self,
         table: Part<'b>,
@@ -300,32 +292,21 @@ impl Powers<'_> {
         digit: usize,
     ) -> Result<Part<'b>, Error> {
         let Products { passes, count, .. } = self.products;
-        let mut left = table;
-        for (step, bit) in (0..self.window).rev().enumerate() {
-            let [low, high] = left.halves(left.width() / 2);
-            let bit = digit * self.window + bit;
-            let limb = bit / LIMB_BITS;
-            if limb >= exponent.part.width() {
-                left = low;
-                continue;
-            }
-            let exponents = if exponent.is_one { 1 } else { count };
-            let masks = Part::rows(&self.masks, exponents, 1);
-            let place = Part::of(self.places)
-                .at(bit % LIMB_BITS..bit % LIMB_BITS + 1)
-                .for_all();
-            let tested = [exponent.part.at(limb..limb + 1), place];
-            passes.pass(Operation::TestBit, exponents, (masks, None), &tested)?;
-            let masks = if exponent.is_one {
-                masks.for_all()
-            } else {
-                masks
-            };
-            let picked = Part::rows(&self.rooms[step % 2], count, low.width());
-            passes.select(picked, [high, low], masks, count)?;
-            left = picked;
-        }
-        Ok(left)
+        let picked = Part::rows(&self.room, count, self.products.width());
+        let mut arguments = ScanArguments {
+            r: picked.limbs,
+            table: table.limbs,
+            e: exponent.part.limbs,
+            at: (digit * self.window) as u64,
+            bits: self.window as u64,
+            count: count as u64,
+            workers: 0,
+        };
+        let launch = arguments.launch();
+        let buffers = [picked.buffer, table.buffer, exponent.part.buffer];
+        let none = Specialization::None;
+        (passes.device).launch(GATHER_SCANNED, none, launch, &arguments, &buffers)?;
+        Ok(picked)
     }
 
     /// The entries of the digits of known exponents; nothing where all are 1.
@@ -365,7 +346,7 @@ impl Powers<'_> {
             .map(|(i, digit)| (i * apart + digit) as Limb)
             .collect();
         let indices = passes.device.upload(&indices)?;
-        let picked = Part::rows(&self.rooms[0], count, width);
+        let picked = Part::rows(&self.room, count, width);
         let entries = (count - 1) * apart + (1 << self.window);
         let rows = Part {
             limbs: MatrixArgument {
