@@ -21,7 +21,7 @@ const PARTS_OF_OTHERS: [(Operation, usize); 20] = [
     (Operation::MulAdd, 9),
     (Operation::DivRem, 4),
     (Operation::Div, 7),
-    (Operation::Rem, 7),
+    (Operation::Rem, 8),
     (Operation::And, 7),
     (Operation::Or, 7),
     (Operation::Shl, 8),

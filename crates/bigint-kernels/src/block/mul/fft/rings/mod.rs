@@ -17,6 +17,8 @@
 //! Cost of a square: 7 transforms of `L` values, each `log2(L/4)` levels of `L/2` butterflies of six operations in FP64; of
 //! a product 9. No scratch.
 
+mod limbs;
+
 use super::parts::each_value;
 use super::{Transform, each_group, set_side_by_side};
 use crate::gpu::block::Team;
@@ -32,6 +34,7 @@ use crate::transform::exchange::Exchange;
 use crate::transform::odd;
 use bigint_core::Limb;
 use bigint_core::transform::rings::{LINK, RingArguments, RingPlan};
+use limbs::{Back, Limbs, State};
 
 /// The sine of a sixth of a turn.
 const SINE: f64 = 0.866_025_403_784_438_6;
@@ -110,66 +113,6 @@ pub unsafe fn keep<const LANES: u32, const THREADS: u32, const FIRST: usize>(
         }
         index += arguments.workers;
     }
-}
-
-/// The limbs of a number that a thread has, in each half, from -2^31 - 2^28 to 2^31 + 2^28.
-#[derive(Clone, Copy)]
-struct Limbs<const FIRST: usize> {
-    limbs: [[Limb; FIRST]; 2],
-    /// A bit for each limb that is 2^32 more, and for each that is 2^32 less, than it is as an `i32`.
-    more: u32,
-    less: u32,
-}
-
-impl<const FIRST: usize> Limbs<FIRST> {
-    const ZERO: Self = Limbs {
-        limbs: [[0; FIRST]; 2],
-        more: 0,
-        less: 0,
-    };
-
-    /// Sets limb `k` of a half to a limb and what it takes from the one below.
-    #[inline(always)]
-    fn set(&mut self, half: usize, k: usize, limb: i32, taken: i32) {
-        let (sum, is_over) = limb.overflowing_add(taken);
-        self.limbs[half][k] = sum as Limb;
-        let at = half * FIRST + k;
-        self.more |= u32::from(is_over && taken > 0) << at;
-        self.less |= u32::from(is_over && taken < 0) << at;
-    }
-
-    /// How often 2^32 is added to a limb.
-    #[inline(always)]
-    fn over(&self, half: usize, k: usize) -> i32 {
-        let at = half * FIRST + k;
-        (self.more >> at & 1) as i32 - (self.less >> at & 1) as i32
-    }
-
-    /// The lower or the upper digit of a limb.
-    #[inline(always)]
-    fn digit(&self, half: usize, k: usize, is_upper: bool) -> i32 {
-        let limb = self.limbs[half][k];
-        match is_upper {
-            false => i32::from(limb as i16),
-            true => (limb as i32 >> 16) + (limb >> 15 & 1) as i32 + (self.over(half, k) << 16),
-        }
-    }
-}
-
-/// A number between products, `s + j Q`.
-struct State<const FIRST: usize> {
-    /// The limbs of `s`.
-    limbs: Limbs<FIRST>,
-    /// `j` for thread 0, and 0 for others.
-    over: i32,
-    /// For thread 0: the number divided by `2^32L`, about.
-    top: f32,
-}
-
-/// What a way back leaves: limbs, and for thread 0 the topmost limb before it took from the one below.
-struct Back<const FIRST: usize> {
-    limbs: Limbs<FIRST>,
-    top: f32,
 }
 
 /// The block's threads, the roots of both rings, and shared memory: `x` for the first operand and the product, `y` for
