@@ -407,10 +407,11 @@ mod tests {
     use super::*;
     use bigint_core::Arguments;
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
-    use bigint_core::gather::{GATHER_MODULE, GatherArguments};
+    use bigint_core::gather::{GATHER_MODULE, GATHER_SCANNED, GatherArguments, ScanArguments};
     use bigint_core::rns::RnsArguments;
     use bigint_core::transform::grid::{self, GridArguments};
     use bigint_core::transform::ntt::{self, NttArguments};
+    use bigint_core::transform::rings::RingArguments;
     use bigint_core::trial::{TRIAL_MODULE, TrialArguments};
     use bigint_core::weighted::{
         self, WeightedArguments,
@@ -515,9 +516,14 @@ mod tests {
                 _ if is_of_warpgroups(module) => size_of::<RnsArguments>(),
                 TRIAL_MODULE => size_of::<TrialArguments>(),
                 ntt::MODULE => size_of::<NttArguments>(),
+                rings::MODULE => size_of::<RingArguments>(),
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {
+                let bytes = match entry.name == GATHER_SCANNED.name {
+                    true => size_of::<ScanArguments>(),
+                    false => bytes,
+                };
                 assert_eq!(entry.parameters, [bytes], "{}", entry.name);
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn montgomery(
     let is_open = lanes.is_none() && matches!(level, None | Some(Level::Grid));
     let rings = inputs.rings(tuning, device, job);
     let why = match rings {
-        Some((_, ref why)) => why.clone(),
+        Some((_, why)) => why,
         None => inputs.is_modulus_wide(tuning),
     };
     if !job.operation.multiplies_modulo() || !is_open || !why.holds() {
@@ -149,6 +149,7 @@ fn rns_or_windows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::device::Kind;
     use crate::common::facts::Facts;
 
     /// The algorithm of so many powers, where it is none by windows.
@@ -272,6 +273,42 @@ mod tests {
         assert_eq!(by(&tuning, vartime), None);
         let algorithm = Algorithm::RnsVartime;
         assert_eq!(by(&tuning, Options { algorithm, ..auto }), Some(algorithm));
+    }
+
+    #[test]
+    fn powers_modulo_wide_numbers_go_by_two_rings_where_doubles_are_fast() {
+        let tuning = Tuning::default();
+        let device = Kind::UNKNOWN.abilities;
+        let limbs = |tuning: &Tuning, operation, [a, e, m]: [usize; 3], options| {
+            let shapes = [a, e, m].map(|width| Shape::new(600, width, Layout::Contiguous));
+            let job = Job::new(operation, &shapes, &[m], options, Wanted::Nothing).unwrap();
+            let inputs = Inputs::of_shapes(shapes.into());
+            let chosen = montgomery(tuning, device, job, &inputs).unwrap();
+            chosen.and_then(|(by, _)| by.rings.map(|plan| plan.limbs()))
+        };
+        let auto = Options::default();
+        let (power, pair) = (Operation::PowMod, Operation::PowPair);
+        let rings = |widths| limbs(&tuning, power, widths, auto);
+        assert_eq!(rings([256; 3]), None);
+        assert_eq!(rings([257; 3]), Some(512));
+        assert_eq!(rings([513; 3]), Some(1024));
+        assert_eq!(rings([513, 1, 300]), Some(1024));
+        assert_eq!(rings([1025; 3]), None);
+        assert_eq!(limbs(&tuning, pair, [1024, 2, 512], auto), Some(512));
+        assert_eq!(limbs(&tuning, Operation::MontMul, [512; 3], auto), None);
+        for algorithm in [Algorithm::Window, Algorithm::WindowVartime] {
+            assert_eq!(
+                limbs(&tuning, power, [600; 3], Options::from(algorithm)),
+                None
+            );
+        }
+        let vartime = Options::from(Algorithm::AutoVartime);
+        assert_eq!(limbs(&tuning, power, [600; 3], vartime), Some(1024));
+        let weak = Facts {
+            floats_for_a_double: 64,
+            ..Tuning::default().device.unwrap()
+        };
+        assert_eq!(limbs(&tuning.on(&weak), power, [600; 3], auto), None);
     }
 
     /// An RTX 4090's tensor cores do two fifths of what an H200's do in a clock.
