@@ -12,36 +12,35 @@ use crate::weighted::{self, long};
 /// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
 /// products on the whole device, of gathering, of trial factoring, of
 /// residue number systems, of fused kernels and of powers in two rings.
-pub const OTHERS: [EntryPoint; 33 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
-    let mut others = [CEILING; 33 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
+pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
+    let mut others = [CEILING; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
     [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
     [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
-    [others[6], others[7], others[8], others[9]] =
-        [grid::FORTH, grid::ROWS, grid::BACK, grid::DIGITS];
+    [others[6], others[7], others[8]] = [grid::FORTH, grid::ROWS, grid::BACK];
+    others[9] = TRIAL;
     [others[10], others[11], others[12], others[13]] =
         [ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS];
     [others[14], others[15]] = [GATHER_CONTIGUOUS, GATHER_INTERLEAVED];
-    others[16] = TRIAL;
-    [others[17], others[18], others[19]] = [rns::RADIX, rns::RESIDUES, rns::LIMBS];
+    [others[16], others[17], others[18]] = [rns::RADIX, rns::RESIDUES, rns::LIMBS];
     let mut form = 0;
     while form < rns::WARPS.len() {
-        others[20 + form] = rns::WARPS[form].entry;
+        others[19 + form] = rns::WARPS[form].entry;
         form += 1;
     }
     form = 0;
     while form < rns::WARPGROUPS.len() {
-        others[25 + form] = rns::WARPGROUPS[form].entry;
+        others[24 + form] = rns::WARPGROUPS[form].entry;
         form += 1;
     }
     let mut i = 0;
     while i < FusedKernel::ALL.len() {
-        others[32 + i] = FusedKernel::ALL[i].entry_point();
+        others[31 + i] = FusedKernel::ALL[i].entry_point();
         i += 1;
     }
-    others[32 + i] = GATHER_SCANNED;
+    others[31 + i] = GATHER_SCANNED;
     let mut j = 0;
     while j < rings::KERNELS.len() {
-        [others[33 + i + 2 * j], others[34 + i + 2 * j]] = rings::KERNELS[j];
+        [others[32 + i + 2 * j], others[33 + i + 2 * j]] = rings::KERNELS[j];
         j += 1;
     }
     others

@@ -226,7 +226,6 @@ grid! {
     "fft_grid_forth" mul GridArguments forth;
     "fft_grid_rows" mul GridArguments rows;
     "fft_grid_back" mul GridArguments back;
-    "fft_grid_digits" mul GridArguments digits;
     "ntt_grid_forth" ntt NttArguments forth;
     "ntt_grid_rows" ntt NttArguments rows;
     "ntt_grid_back" ntt NttArguments back;

@@ -222,10 +222,12 @@ pub(super) const fn stored() -> f64 {
 
 /// The relative error `F` after so many levels forward.
 pub(super) fn forward(levels: u32) -> f64 {
-    power(
-        ((2.0 + SQRT_6) / SQRT_2 * U + stored()) * SLACK * SLACK,
-        levels,
-    )
+    power(forward_by(stored()), levels)
+}
+
+/// The relative error of a level forward, by roots that are off by so much.
+pub(super) fn forward_by(root: f64) -> f64 {
+    ((2.0 + SQRT_6) / SQRT_2 * U + root) * SLACK * SLACK
 }
 
 /// The relative error `g` of products modulo `x^4 - z`.
@@ -235,7 +237,7 @@ pub(super) fn products() -> f64 {
 
 /// The relative errors of a discrete Fourier transform of `p` = 3 or 5 values: forward, and back with that of the
 /// factor that scales results. There are none where `p` is 1.
-fn odd_transform(p: u32) -> [f64; 2] {
+pub(super) fn odd_transform(p: u32) -> [f64; 2] {
     // 4 + 1 + sqrt(2) where `h` is 2, not below the exact value.
     let forward = match p {
         1 => return [0.0; 2],

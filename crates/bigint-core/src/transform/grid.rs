@@ -3,36 +3,42 @@
 //!
 //! As for a block, numbers are polynomials modulo `x^L - i`. Their `L = N m` digits are a matrix of `N`
 //! rows of `m`. With `X = x^m` the columns are polynomials modulo `X^N - i`. They go down the tree of
-//! [`super`] to its leaves. Row `b` of the result is then a polynomial in `x` modulo `x^m - e(t)`, where
-//! `t = (1 + 4 r) / (4 N)` and `r` is `b` with its bits reversed. With `x = w y` and
-//! `w = e((t - 1/4) / m)` it becomes a polynomial modulo `y^m - i`, whose coefficient `j` is that of
-//! `x^j` times `w^j`. So rows are multiplied as a block multiplies numbers, by a tree with the same roots
-//! as that of the columns. The way back undoes these steps.
+//! [`super`] to its leaves: the first pass has radix `f`, which is 8, 10 or 12, and `N = f 2^q`. Child `k`
+//! of the root has `t = (1/4 + s) / f` with `s = k`, or `k` with its bits reversed where `f` is 8. Row `p`
+//! of the result, below child `k` in place `b`, is a polynomial in `x` modulo `x^m - e(t)`, where
 //!
-//! `N` is a power of two, or three times one. If it is three times one, columns begin with
-//! `X^3n - i = (X^n - e(1/12)) (X^n - e(5/12)) (X^n - e(9/12))`, where `n = N / 3`. Part `k` of these
-//! three becomes a polynomial modulo `Y^n - i` in the same manner, by powers of `e((2 k - 1) / (6 n))`.
-//! Row `b` of part `k` then has `r = k + 3 b'`, where `b'` is `b` with its bits reversed.
+//! ```text
+//! t = (1 + 4 r) / 4 N,    r = s + f b',    b' is b with its q bits reversed.
+//! ```
+//!
+//! Rows go on down the same tree, until polynomials modulo `x^4 - z` are multiplied. Node `b` at depth `d` of the row's own
+//! tree has the root
+//!
+//! ```text
+//! e((t + b') / 2^(d+1))  =  e(t / 2^(d+1))  e(b' / 2^(d+1)),
+//! ```
+//!
+//! a root of the row times a root that all rows share, so that two short tables serve a long transform. The way
+//! back undoes these steps.
 //!
 //! # The launches
 //!
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
 //! | [`FORTH`] | [`GridPlan::log_columns`] columns of one operand | limbs | points |
-//! | [`ROWS`] | a row of both operands | points | points of the product, in place of the first's |
-//! | [`BACK`] | columns of the product | points | coefficients, in their place |
-//! | [`DIGITS`] | [`CHUNKS`] chunks of either half, each a thread's | coefficients | limbs, and carries |
+//! | [`ROWS`] | [`POINTS`] points: rows, of both operands | points | points of the product, in place of the first's |
+//! | [`BACK`] | columns of the product | points | limbs, and carries |
 //!
-//! A chunk of thirty-two digits of `w` bits is `w` limbs. The sum of its coefficients may need more
-//! limbs; these are a carry, which is written at the place of the next chunk in a number of its own. One
-//! more launch, of the kernel of sums, adds both numbers, which gives the product.
+//! The coefficients of a block's columns in a row are a chunk of digits, which is a whole number of half limbs.
+//! The sum of its coefficients may need more; that is a carry, which is written at the place of the next chunk in a
+//! number of its own. One more launch, of the kernel of sums, adds both numbers, which gives the product.
 //!
 //! # Exactness
 //!
 //! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows.
 
-use super::bound::{U, both, norms, power, stored};
-use super::{root, root_of};
+use super::bound::{U, both, forward, forward_by, norms, odd_transform, power, products, stored};
+use super::root_of;
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
@@ -48,11 +54,8 @@ pub const FORTH: EntryPoint = entry("mul_fft_grid_forth");
 /// The kernel that goes down the tree by rows, multiplies, and goes up again.
 pub const ROWS: EntryPoint = entry("mul_fft_grid_rows");
 
-/// The kernel that goes up the tree by columns and rounds to coefficients.
+/// The kernel that goes up the tree by columns, and turns coefficients into limbs and carries.
 pub const BACK: EntryPoint = entry("mul_fft_grid_back");
-
-/// The kernel that turns coefficients into limbs and carries.
-pub const DIGITS: EntryPoint = entry("mul_fft_grid_digits");
 
 const fn entry(name: &'static str) -> EntryPoint {
     EntryPoint {
@@ -61,38 +64,38 @@ const fn entry(name: &'static str) -> EntryPoint {
     }
 }
 
-/// The number of roots in the table of the tree's nodes, which serves the longest columns and rows.
-pub const TREE: usize = 1 << 11;
+/// The blocks for which a multiprocessor should have enough registers, of [`FORTH`] and [`BACK`].
+pub const COLUMN_BLOCKS: u32 = 4;
 
-/// The coefficients that a thread of [`DIGITS`] takes, of one half of the product.
-pub const CHUNK: u32 = 32;
+/// The blocks of [`ROWS`] for which it should have enough.
+pub const ROW_BLOCKS: u32 = 2;
 
-/// The chunks of each half that a block of [`DIGITS`] takes.
-pub const CHUNKS: u32 = 64;
+/// The binary logarithm of the points that a block of [`ROWS`] has, of all its operands: 16 for each thread.
+pub const LOG_POINTS: u32 = 12;
 
-/// The words of shared memory that a half's coefficients take in a block of [`DIGITS`]. One word is left
-/// free behind each chunk, so that threads a chunk apart meet in no bank.
-pub const HALF_WORDS: u32 = (CHUNK + 1) * CHUNKS;
+/// The points that a block of [`ROWS`] has.
+pub const POINTS: u32 = 1 << LOG_POINTS;
 
-/// The offset of the chunks' limbs in shared memory, in limbs.
-pub const LIMBS_AT: u32 = 4 * HALF_WORDS;
-/// The distance between the limbs of neighbouring chunks. It is odd, and more than the `w` limbs of a
-/// chunk.
-pub const CHUNK_LIMBS: u32 = 17;
+/// The levels of a row's first pass, of radix 16. Its last pass has one level, and ends in products.
+pub const FIRST_LEVELS: u32 = 4;
 
-/// The offset in shared memory of the two limbs that each chunk carries, in limbs.
-pub const CARRIES_AT: u32 = LIMBS_AT + 2 * CHUNKS * CHUNK_LIMBS;
+/// The number of roots in the table that all rows share: those of a tree below `e(0)`, as far as the longest row's last
+/// pass. The root of node `b` at depth `d` is in place `2^d + b`.
+pub const TREE: usize = 1 << 9;
 
-/// The bytes of shared memory of a block of [`DIGITS`].
-pub const DIGIT_BYTES: u32 = 4 * (CARRIES_AT + 4 * CHUNKS);
+/// The roots of a row: eight for its first pass, then one for each level that follows.
+pub const ROW_ROOTS: u32 = 13;
+
+/// The place among a row's roots of those of the levels that follow its first pass.
+pub const FURTHER: u32 = 8;
 
 /// The length of a transform, its cut into rows, and the width of its digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct GridPlan {
-    /// The odd factor of the length: 1 or 3.
-    pub odd: u32,
-    /// The binary logarithm of the number of rows over `odd`.
+    /// The radix of a column's first pass, `f`: 8, 10 or 12.
+    pub radix: u32,
+    /// The levels of a column below the first pass, `q`.
     pub log_part: u32,
     /// The binary logarithm of a row's length.
     pub log_row: u32,
@@ -100,7 +103,7 @@ pub struct GridPlan {
     pub digit_bits: u32,
 }
 
-/// The one parameter of the four kernels, passed by value. Addresses are in device memory.
+/// The one parameter of the three kernels, passed by value. Addresses are in device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GridArguments {
@@ -115,13 +118,13 @@ pub struct GridArguments {
     /// The address of the points, a pair of doubles for each: for each number, `L` points of each
     /// operand.
     pub points: u64,
-    /// The address of the roots `e(t / 2)` of the tree's nodes. Node `b` at depth `d` has index
-    /// `2^d + b`.
+    /// The address of the table that rows share, of [`TREE`] roots.
     pub tree: u64,
-    /// The address of the roots `e(k / 4 L)`, for `k` below `m / 8`.
-    pub near: u64,
-    /// The address of the roots `e(k / 32 N)`, for `k` below `32 N`.
-    pub far: u64,
+    /// The address of the columns' roots. That of node `b` at depth `d` below child `k` of the first pass is in place
+    /// `k 2^q + 2^d + b`.
+    pub columns: u64,
+    /// The address of the rows' roots, [`ROW_ROOTS`] for each.
+    pub rows: u64,
     /// The factor `4 / L`, which turns the results of columns into coefficients.
     pub scale: f64,
     /// The length, its cut and its digits.
@@ -139,7 +142,7 @@ impl GridArguments {
         let matrices = [self.a, self.b, self.sums, self.carries];
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let GridPlan {
-            odd,
+            radix,
             log_part,
             log_row,
             digit_bits,
@@ -147,10 +150,10 @@ impl GridArguments {
         let rest = [
             self.points,
             self.tree,
-            self.near,
-            self.far,
+            self.columns,
+            self.rows,
             self.scale.to_bits(),
-            pair(odd, log_part),
+            pair(radix, log_part),
             pair(log_row, digit_bits),
             pair(self.count, self.operands),
         ];
@@ -165,16 +168,17 @@ impl GridArguments {
         [
             (self.points, 4 * points),
             (self.tree, 4 * TREE as u64),
-            (self.near, 4 * plan.near_roots() as u64),
-            (self.far, 4 * plan.far_roots() as u64),
+            (self.columns, 4 * plan.rows() as u64),
+            (self.rows, 4 * plan.row_roots() as u64),
         ]
     }
 }
 
 impl GridPlan {
-    /// The binary logarithms of the shortest and the longest length that is a power of two. For each of
-    /// these lengths there is one that is three quarters of it.
-    pub const LOGS: [u32; 2] = [9, 23];
+    /// Every plan, shortest first.
+    pub fn all() -> impl Iterator<Item = GridPlan> {
+        (10..=17).flat_map(|log| [8, 10, 12].map(|radix| GridPlan::new(radix, log)))
+    }
 
     /// The shortest plan for operands of up to `limbs` limbs. It is `None` above
     /// [`most_limbs`](Self::most_limbs).
@@ -182,36 +186,30 @@ impl GridPlan {
     /// ```
     /// use bigint_core::transform::grid::GridPlan;
     /// let plan = GridPlan::of(1 << 15).unwrap();
-    /// assert_eq!((plan.length(), plan.digit_bits), (3 << 15, 14));
+    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 14, 14));
     /// ```
     pub fn of(limbs: usize) -> Option<GridPlan> {
-        let [first, last] = GridPlan::LOGS;
-        let mut logs = first..=last;
-        logs.find_map(|log| {
-            let lengths = [GridPlan::new(3, log - 2), GridPlan::new(1, log)];
-            lengths.into_iter().find(|plan| limbs <= plan.limbs())
-        })
+        GridPlan::all().find(|plan| limbs <= plan.limbs())
     }
 
     /// The widest operands, in limbs, for which there is a plan.
     pub fn most_limbs() -> usize {
-        GridPlan::new(1, GridPlan::LOGS[1]).limbs()
+        GridPlan::all().map(|plan| plan.limbs()).max().unwrap_or(0)
     }
 
-    /// Makes the plan of `odd 2^log` digits, which are as wide as [`error_bound`](Self::error_bound)
-    /// proves exact.
-    pub fn new(odd: u32, log: u32) -> GridPlan {
-        // Rows are long, but neither rows nor columns are so long that few fit a multiprocessor.
-        let longest_columns = if odd == 1 { 11 } else { 9 };
-        let log_row = (log.div_ceil(2) + 2).clamp(6, 11);
-        let log_row = log_row.max(log.saturating_sub(longest_columns));
+    /// Makes the plan of `radix 2^log` digits, which are as wide as [`error_bound`](Self::error_bound)
+    /// proves exact, as far as chunks are a whole number of half limbs.
+    fn new(radix: u32, log: u32) -> GridPlan {
+        let log_row = (log - 3).clamp(8, 11);
         let mut plan = GridPlan {
-            odd,
+            radix,
             log_part: log - log_row,
             log_row,
             digit_bits: 16,
         };
-        while plan.error_bound() >= 0.5 {
+        while plan.error_bound() >= 0.5
+            || !(plan.digit_bits << plan.log_columns()).is_multiple_of(16)
+        {
             plan.digit_bits -= 1;
         }
         plan
@@ -236,17 +234,20 @@ impl GridPlan {
     /// The number of rows, `N`.
     #[inline(always)]
     pub const fn rows(&self) -> u32 {
-        self.odd << self.log_part
+        self.radix << self.log_part
     }
 
-    /// The binary logarithm of the number of columns that a block has. They give all threads work, and
-    /// shared memory has room for two blocks. There are at least four columns, whose points fill two
-    /// sectors.
+    /// The binary logarithm of the points that a block has of each child of a column's first pass: a butterfly
+    /// of that pass for each thread, or two where fewer columns would move less than half a line of each row.
+    #[inline(always)]
+    pub const fn log_points_of_part(&self) -> u32 {
+        if self.log_part < 6 { 8 } else { 9 }
+    }
+
+    /// The binary logarithm of the number of columns that a block has.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
-        let rows = self.rows().next_power_of_two().trailing_zeros();
-        let log = if rows < 9 { 11 - rows } else { 2 };
-        if log > 5 { 5 } else { log }
+        self.log_points_of_part() - self.log_part
     }
 
     /// The blocks that take one number's columns.
@@ -255,16 +256,16 @@ impl GridPlan {
         1 << (self.log_row - self.log_columns())
     }
 
-    /// The chunks of each half of a product's coefficients.
+    /// The binary logarithm of the rows of each operand that a block of [`ROWS`] has.
     #[inline(always)]
-    pub const fn chunks(&self) -> u32 {
-        self.length() / CHUNK
+    pub const fn log_rows_of_block(&self, operands: u32) -> u32 {
+        LOG_POINTS - self.log_row - (operands - 1)
     }
 
-    /// The blocks of [`DIGITS`] that take one number.
+    /// The blocks of [`ROWS`] that take one number.
     #[inline(always)]
-    pub const fn digit_blocks(&self) -> u32 {
-        self.chunks().div_ceil(CHUNKS)
+    pub const fn row_blocks(&self, operands: u32) -> u32 {
+        self.rows().div_ceil(1 << self.log_rows_of_block(operands))
     }
 
     /// The bytes of shared memory of a block that has columns.
@@ -272,91 +273,125 @@ impl GridPlan {
         16 * padded(self.rows() << self.log_columns())
     }
 
-    /// The bytes of shared memory of a block that has a row of each of `operands` operands.
-    pub const fn row_bytes(&self, operands: u32) -> u32 {
-        16 * padded(operands << self.log_row)
+    /// The bytes of shared memory of a block of [`ROWS`].
+    pub const fn row_bytes() -> u32 {
+        16 * padded(POINTS)
     }
 
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
+        self.column_bytes() <= shared_bytes && GridPlan::row_bytes() <= shared_bytes
     }
 
-    /// The number of roots of [`GridArguments::near`].
-    pub const fn near_roots(&self) -> u32 {
-        1 << (self.log_row - 3)
-    }
-
-    /// The number of roots of [`GridArguments::far`].
-    pub const fn far_roots(&self) -> u32 {
-        32 * self.rows()
+    /// The number of roots of [`GridArguments::rows`].
+    pub const fn row_roots(&self) -> u32 {
+        ROW_ROOTS * self.rows()
     }
 
     /// A bound of the distance of a coefficient from its integer before it is rounded. It follows from
-    /// the proof of [`error_bound`](super::error_bound) and the further steps of these transforms. In the
-    /// terms of that proof:
+    /// the proof of [`error_bound`](super::error_bound), in whose terms the steps are off by the following:
     ///
-    /// * A weight `w^j` is a product of three stored roots, so it is off by at most `W = 3 B + 4 u`.
-    ///   Multiplying by it adds `2 u + W`, times the norm forward and times `s` back.
-    /// * Where there are three parts, the way forward computes each as `x0 + e(t) x1 + e(2 t) x2` of real
-    ///   values, by two operations in each component. With `S` the norm of the three values, the first
-    ///   operation rounds a value of at most `sqrt(2) S`, the second one of at most `sqrt(3) S`, so a
-    ///   part is off by at most `sqrt(2) (sqrt(2) + sqrt(3)) u S`. All three are off by `sqrt(3)` times
-    ///   that, and their norm is `sqrt(3) S`. The roots' errors add `B (|x1| + |x2|)`. Together this is
-    ///   at most `4.45 u + 1.42 B` times the norm. On the way back, a sum of three products is off by at
-    ///   most `6 u + B` times `s`. The parts' weights are stored roots and add `2 u + B` both ways.
-    /// * On the way back every level multiplies a difference by its root, which adds `3 u + B`. Passes
-    ///   multiply by no further roots.
-    /// * If `L` is no power of two, the factor of the last scaling is rounded, which adds `u`.
+    /// * The first pass of a column, on real digits, by what that of a block is.
+    /// * A level of a column and of a row's first pass by `f`, forward, and by `3 u + B` back, as every level multiplies a
+    ///   difference by its root.
+    /// * The roots of a row's further levels are products of two stored roots, off by `C = 2 B + 2 u`. These levels are off
+    ///   by `(2 + sqrt(6)) / sqrt(2) u + C` forward, and by `3 u + C` back; and products modulo `x^4 - z`, whose `z` is such a root, by
+    ///   `8 u + C`.
+    /// * The last pass back, by what that of a block is. If `L` is no power of two, the factor of the last scaling is
+    ///   rounded, which adds `u`.
     pub fn error_bound(&self) -> f64 {
-        let levels = self.log_part + self.log_row - 2;
-        let weight = 2.0 * U + (3.0 * stored() + 4.0 * U);
-        let (odd_forth, odd_back) = match self.odd {
-            1 => (0.0, 0.0),
-            _ => {
-                let weights = 2.0 * U + stored();
-                (
-                    both(4.45 * U + 1.42 * stored(), weights),
-                    both(both(6.0 * U + stored(), weights), U),
-                )
-            }
+        let product = 2.0 * stored() + 2.0 * U;
+        let odd = self.radix >> self.radix.trailing_zeros();
+        let [odd_forth, odd_back] = odd_transform(odd);
+        let multiplication = 2.0 * U + stored();
+        let (of_first, of_columns) = (self.radix.trailing_zeros(), self.log_part + FIRST_LEVELS);
+        let of_rows = self.log_row - 2 - FIRST_LEVELS;
+        let first = match odd {
+            1 => both(multiplication, forward(of_first - 1)),
+            _ => both(both(multiplication, power(U, of_first)), odd_forth),
         };
-        let forth = both(both(super::bound::forward(levels), weight), odd_forth);
-        let back = both(power(3.0 * U + stored(), levels), both(weight, odd_back));
-        let all = both(both(power(forth, 2), super::bound::products()), back);
+        let forth = both(
+            both(first, forward(of_columns)),
+            power(forward_by(product), of_rows),
+        );
+        let back = both(
+            both(
+                power(3.0 * U + stored(), of_first + of_columns),
+                power(3.0 * U + product, of_rows),
+            ),
+            both(multiplication, odd_back),
+        );
+        let products = both(products(), product);
+        let all = both(both(power(forth, 2), products), back);
         // The slack covers terms of second order, and the roundings of this function.
         const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 30) as f64;
         all * norms(u64::from(self.length()), self.digit_bits, true) * SLACK
     }
 
-    /// Fills the table of [`GridArguments::near`].
-    pub fn fill_near(&self, table: &mut [[f64; 2]]) {
-        self.fill(table, self.log_part + self.log_row + 2);
+    /// The `s` of child `k` of the first pass.
+    fn child(&self, k: u32) -> u32 {
+        match self.radix.is_power_of_two() {
+            true => reversed(k, self.radix.trailing_zeros()),
+            false => k,
+        }
     }
 
-    /// Fills the table of [`GridArguments::far`].
-    pub fn fill_far(&self, table: &mut [[f64; 2]]) {
-        self.fill(table, self.log_part + 5);
+    /// Fills the table of [`GridArguments::columns`].
+    pub fn fill_columns(&self, table: &mut [[f64; 2]]) {
+        for (place, entry) in (0..self.rows()).zip(table) {
+            let (k, node) = (place >> self.log_part, place & ((1 << self.log_part) - 1));
+            // There is no node 0.
+            let depth = node.max(1).ilog2();
+            let s = self.child(k) + self.radix * reversed(node & ((1 << depth) - 1), depth);
+            *entry = root_of(1 + 4 * u64::from(s), 8 * u64::from(self.radix) << depth);
+        }
     }
 
-    /// Fills a table with `e(k / (odd 2^log))` for each index `k`.
-    fn fill(&self, table: &mut [[f64; 2]], log: u32) {
-        for (k, entry) in table.iter_mut().enumerate() {
-            *entry = root_of(k as u64, u64::from(self.odd) << log);
+    /// Fills the table of [`GridArguments::rows`].
+    pub fn fill_rows(&self, table: &mut [[f64; 2]]) {
+        let quarter = 4 * u64::from(self.rows());
+        for (p, roots) in (0..self.rows()).zip(table.chunks_mut(ROW_ROOTS as usize)) {
+            let (k, b) = (p >> self.log_part, p & ((1 << self.log_part) - 1));
+            let s = self.child(k) + self.radix * reversed(b, self.log_part);
+            // `t` in units of `1 / quarter` turns, and a whole turn of `e(t / 2^levels)` in its units.
+            let (t, turn) = (1 + 4 * u64::from(s), |levels: u32| quarter << levels);
+            let on = |levels: u32, sixteenths: u64| {
+                root_of(t + turn(levels) / 16 * sixteenths, turn(levels))
+            };
+            let first = [
+                (1, 0),
+                (2, 0),
+                (3, 0),
+                (3, 2),
+                (4, 0),
+                (4, 2),
+                (4, 1),
+                (4, 3),
+            ];
+            let first = first.map(|(levels, sixteenths)| on(levels, sixteenths));
+            let further = (FIRST_LEVELS + 1..).map(|levels| on(levels, 0));
+            let all = first.into_iter().chain(further);
+            for (entry, root) in roots.iter_mut().zip(all) {
+                *entry = root;
+            }
         }
     }
 }
 
-/// Fills the table of [`GridArguments::tree`], which has [`TREE`] roots. Index 0 is not used.
+/// Fills the table that rows share, which has [`TREE`] roots. Index 0 is not used.
 pub fn fill_tree(table: &mut [[f64; 2]]) {
-    for (place, entry) in table.iter_mut().enumerate().skip(1) {
-        let depth = place.ilog2();
-        let b = place - (1 << depth);
-        let r = match depth {
-            0 => 0,
-            _ => b.reverse_bits() >> (usize::BITS - depth),
-        };
-        *entry = root(1 + 4 * r as u64, depth + 3);
+    for (place, entry) in (0..).zip(table).skip(1) {
+        let depth = u32::ilog2(place);
+        let r = reversed(place - (1 << depth), depth);
+        *entry = root_of(u64::from(r), 2 << depth);
+    }
+}
+
+/// The lowest `bits` bits of `b` in reverse order.
+const fn reversed(b: u32, bits: u32) -> u32 {
+    match bits {
+        0 => 0,
+        _ => b.reverse_bits() >> (u32::BITS - bits),
     }
 }
 
@@ -371,42 +406,36 @@ pub const fn padded(i: u32) -> u32 {
 mod tests {
     extern crate std;
     use super::*;
+    use std::vec;
     use std::vec::Vec;
-
-    fn plans() -> impl Iterator<Item = GridPlan> {
-        let [first, last] = GridPlan::LOGS;
-        (first..=last).flat_map(|log| [GridPlan::new(3, log - 2), GridPlan::new(1, log)])
-    }
 
     #[test]
     fn every_plan_is_exact_by_proof_and_fits() {
-        for plan in plans() {
+        let mut before = 0;
+        for plan in GridPlan::all() {
             assert!(plan.error_bound() < 0.5, "{plan:?}");
             let norms = norms(u64::from(plan.length()), plan.digit_bits, true);
-            // This is less than the number that `DIGITS` adds to a coefficient so that none is negative.
+            // This is less than the number that `BACK` adds to a coefficient so that none is negative.
             assert!(norms < 0.99 * (1_u64 << 48) as f64, "{plan:?}");
-            assert!(plan.log_part >= 1 && plan.log_row >= plan.log_columns());
-            assert!(1 << plan.log_part <= TREE && 1 << (plan.log_row - 2) <= TREE);
-            assert!(plan.column_bytes() <= 160 << 10 && plan.row_bytes(2) <= 160 << 10);
+            assert!(plan.length() > before && (2..=6).contains(&plan.log_part));
+            assert!(1 << (plan.log_row - 2) <= TREE);
+            assert!(plan.log_row - 2 - FIRST_LEVELS + FURTHER <= ROW_ROOTS);
+            assert!(plan.column_bytes() <= 110 << 10 && GridPlan::row_bytes() <= 80 << 10);
+            before = plan.length();
         }
     }
 
-    /// The bits of digits for lengths of three times 2^7, 2^9, three times 2^8, and so on. The same table
-    /// stands in docs/transforms.md.
+    /// The bits of digits for lengths of 2^13, five times 2^11, three times 2^12, 2^14, and so on.
     #[test]
     fn digits_get_narrower_as_lengths_grow() {
-        let bits: Vec<u32> = plans().map(|plan| plan.digit_bits).collect();
         let mut runs: Vec<(u32, usize)> = Vec::new();
-        for bits in bits {
+        for plan in GridPlan::all() {
             match runs.last_mut() {
-                Some((last, count)) if *last == bits => *count += 1,
-                _ => runs.push((bits, 1)),
+                Some((last, count)) if *last == plan.digit_bits => *count += 1,
+                _ => runs.push((plan.digit_bits, 1)),
             }
         }
-        assert_eq!(
-            runs,
-            [(16, 12), (15, 4), (14, 4), (13, 4), (12, 3), (11, 3)]
-        );
+        assert_eq!(runs, [(16, 6), (15, 4), (14, 6), (13, 2), (12, 6)]);
     }
 
     #[test]
@@ -414,9 +443,51 @@ mod tests {
         for limbs in [1, 100, 1 << 13, 1 << 15, 1 << 19, GridPlan::most_limbs()] {
             let plan = GridPlan::of(limbs).unwrap();
             assert!(plan.limbs() >= limbs);
-            let longer = plans().filter(|other| other.length() < plan.length());
+            let longer = GridPlan::all().filter(|other| other.length() < plan.length());
             assert!(longer.into_iter().all(|other| other.limbs() < limbs));
         }
         assert_eq!(GridPlan::of(GridPlan::most_limbs() + 1), None);
+    }
+
+    /// A root of the tree of a row is a root of the row times one that all rows share.
+    #[test]
+    fn roots_are_square_roots_of_those_above() {
+        let near = |x: [f64; 2], y: [f64; 2]| {
+            assert!(
+                (x[0] - y[0]).abs() + (x[1] - y[1]).abs() < 1e-14,
+                "{x:?} {y:?}"
+            );
+        };
+        let times = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a * c - b * d, a * d + b * c];
+        let mut tree = [[0.0; 2]; TREE];
+        fill_tree(&mut tree);
+        for plan in GridPlan::all() {
+            let mut columns = vec![[0.0; 2]; plan.rows() as usize];
+            plan.fill_columns(&mut columns);
+            let mut rows = vec![[0.0; 2]; plan.row_roots() as usize];
+            plan.fill_rows(&mut rows);
+            for p in 0..plan.rows() {
+                let row = &rows[(p * ROW_ROOTS) as usize..];
+                // The row's own `z` is the last column level's root, or its negative.
+                let (k, b) = (p >> plan.log_part, p & ((1 << plan.log_part) - 1));
+                let depth = plan.log_part - 1;
+                let above = columns[((k << plan.log_part) + (1 << depth) + (b >> 1)) as usize];
+                let z = if b & 1 == 0 { above } else { above.map(|x| -x) };
+                near(times(row[0], row[0]), z);
+                let squared = |i: usize| times(row[i], row[i]);
+                near(squared(1), row[0]);
+                near(squared(2), row[1]);
+                near(squared(3), [-row[1][1], row[1][0]]);
+                near(squared(4), row[2]);
+                near(squared(5), [-row[2][1], row[2][0]]);
+                near(squared(6), row[3]);
+                near(squared(7), [-row[3][1], row[3][0]]);
+                near(squared(8), row[4]);
+                near(squared(9), row[8]);
+                // Node 2 at depth 5, below node 1 at depth 4.
+                let below = times(row[9], tree[34]);
+                near(times(below, below), times(row[8], tree[17]));
+            }
+        }
     }
 }

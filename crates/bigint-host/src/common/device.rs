@@ -223,8 +223,8 @@ pub(crate) enum Memory {
 pub(crate) enum Roots {
     /// The table of transforms in a block, whatever their number of threads.
     Blocks,
-    /// The tables of a transform on the whole device, by its plan: the tree, then the near and the
-    /// far roots.
+    /// The tables of a transform on the whole device, by its plan: the tree, then the columns' and the
+    /// rows' roots.
     Grid(GridPlan),
     /// The table of transforms modulo primes on the whole device, for any plan.
     Ntt,

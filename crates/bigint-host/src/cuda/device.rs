@@ -99,11 +99,11 @@ pub(super) fn words(of: Roots) -> Vec<u64> {
             table
         }
         Roots::Grid(plan) => {
-            let (near, far) = (plan.near_roots() as usize, plan.far_roots() as usize);
-            let mut table = vec![[0.0; 2]; TREE + near + far];
+            let (columns, rows) = (plan.rows() as usize, plan.row_roots() as usize);
+            let mut table = vec![[0.0; 2]; TREE + columns + rows];
             fill_tree(&mut table[..TREE]);
-            plan.fill_near(&mut table[TREE..][..near]);
-            plan.fill_far(&mut table[TREE + near..]);
+            plan.fill_columns(&mut table[TREE..][..columns]);
+            plan.fill_rows(&mut table[TREE + columns..]);
             table
         }
         Roots::Ntt => {

@@ -8,9 +8,7 @@ use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
-use bigint_core::transform::grid::{
-    BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE,
-};
+use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE};
 use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Operation, Shape};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,8 +49,8 @@ pub(crate) fn multiply(
             carries: carries_argument,
             points: points.address(),
             tree: table(0),
-            near: table(TREE),
-            far: table(TREE + plan.near_roots() as usize),
+            columns: table(TREE),
+            rows: table(TREE + plan.rows() as usize),
             scale: 4.0 / f64::from(plan.length()),
             plan,
             count: here as u32,
@@ -62,9 +60,12 @@ pub(crate) fn multiply(
         let columns = plan.column_blocks() * many;
         for (entry, grid, shared_bytes) in [
             (FORTH, columns * operands, plan.column_bytes()),
-            (ROWS, plan.rows() * many, plan.row_bytes(operands)),
+            (
+                ROWS,
+                plan.row_blocks(operands) * many,
+                GridPlan::row_bytes(),
+            ),
             (BACK, columns, plan.column_bytes()),
-            (DIGITS, plan.digit_blocks() * many, DIGIT_BYTES),
         ] {
             let launch = Launch {
                 grid,

@@ -228,6 +228,22 @@ pub(super) unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), addr
     limb
 }
 
+/// Stores half a limb at `address` where `at < reach`.
+#[inline(always)]
+pub(super) unsafe fn store_half_below(at: u32, reach: u32, address: u64, half: u16) {
+    // SAFETY: the caller vouches for half a limb at `address` where `at < reach`.
+    unsafe {
+        asm!("{{",
+            ".reg .pred inside;",
+            "setp.lt.u32 inside, {at}, {reach};",
+            "@inside st.global.u16 [{address}], {half};",
+            "}}",
+            at = in(reg32) at, reach = in(reg32) reach, address = in(reg64) address,
+            half = in(reg16) half,
+            options(nostack));
+    }
+}
+
 /// Loads four limbs at `address` that belong to many and are not needed again soon. Caches evict
 /// them first.
 #[inline(always)]

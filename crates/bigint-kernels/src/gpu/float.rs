@@ -219,6 +219,14 @@ impl Pairs {
         Pairs { address }
     }
 
+    /// The pairs from pair `by` on.
+    #[inline(always)]
+    pub fn up(self, by: u32) -> Self {
+        Pairs {
+            address: self.address + 16 * u64::from(by),
+        }
+    }
+
     /// Pair `at`.
     #[inline(always)]
     pub fn pair(self, at: u32) -> [f64; 2] {

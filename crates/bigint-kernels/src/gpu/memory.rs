@@ -414,6 +414,14 @@ impl<S: Stride> Number<S> {
         unsafe { store_below(at, self.reach, self.address_of(at), limb) }
     }
 
+    /// Sets half `at` of the number's halves of limbs, two a limb, whose limbs are neighbours.
+    #[inline(always)]
+    pub fn set_half(self, at: u32, half: u16) {
+        let address = self.address + LIMB_BYTES / 2 * u64::from(at);
+        // SAFETY: where `at` is inside the number, it is allocated.
+        unsafe { store_half_below(at, 2 * self.reach, address, half) }
+    }
+
     /// Sets limbs `at .. at + N`; `N` is a multiple of 4.
     #[inline(always)]
     pub fn set_limbs<const N: usize>(self, at: u32, limbs: [Limb; N]) {

@@ -91,6 +91,13 @@ impl Stretch {
         }
     }
 
+    /// The stretch from pair `at` on. (Where places are the sum of a variable and multiples of another one, the compiler
+    /// then computes each by one instruction.)
+    #[inline(always)]
+    pub fn from_pair(self, at: u32) -> Self {
+        self.from_word(2 * at)
+    }
+
     /// The stretch from word `at` on, which is even.
     #[inline(always)]
     pub fn from_word(self, at: u32) -> Self {

@@ -1,40 +1,37 @@
-//! Products by transforms over the complex numbers on the whole device, in the four launches of
+//! Products by transforms over the complex numbers on the whole device, in the three launches of
 //! [`bigint_core::transform::grid`], which explains the maths and the proof.
 //!
-//! **Who holds what.** A block has a few neighbouring columns, or a row of each operand, as arrays
-//! of points in shared memory. They are parts of `n` points, each a polynomial modulo `y^n' - i`. A
-//! pass takes one to three levels of the tree: a thread replaces the two, four or eight values of a
-//! butterfly in place, between two barriers. The points of `C` columns alternate, with point `j` of
-//! column `c` at `j C + c`, so that their tree is that of a row without the last levels.
+//! **Who holds what.** A block has a few neighbouring columns, or rows of each operand, as arrays
+//! of points in shared memory. A pass takes one to four levels of the tree: a thread replaces the `R` values of a
+//! butterfly in place, between two barriers. The first pass of columns has a butterfly for each of the block's threads,
+//! with a row of the column's part each; that of rows has 16 points for each thread.
 //!
 //! ```text
-//! forth    digits of C columns -> parts (of three) -> levels -> points
-//! rows     points, weights and three levels -> levels -> products modulo x^4 - z -> levels
-//!          up -> three levels up, weights -> points
-//! back     points of C columns -> levels up -> parts back -> coefficients
-//! digits   coefficients -> 32 of either half a thread -> limbs, and what is carried
+//! forth    digits of C columns -> f parts -> 2 to 6 levels -> points
+//! rows     points -> 4 levels -> 1 to 4 levels -> 1 level -> products modulo x^4 - z -> the same levels up -> points
+//! back     points of C columns -> levels up -> f parts put together -> coefficients -> a row of C of them a
+//!          thread -> limbs, and what is carried
 //! ```
 //!
 //! **Preconditions**: the plan is one of `GridPlan`, and its length holds both operands. **Cost**:
-//! about `30 log2 L` operations in FP64 for each point; eight times 16 bytes for each digit to and
+//! about `10 log2 L` operations in FP64 for each point of a product; seven times 16 bytes for each to and
 //! from device memory. **Scratch**: the points.
 
-use super::{Columns, Levels};
+use super::Columns;
+use super::weighted::long::sixteen;
 use crate::gpu::block::Team;
 use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest, signed};
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
-use crate::transform::butterflies::{down, merge_up, multiply_fours};
+use crate::transform::butterflies::{
+    down, down_from_the_root, down_to_fours, merge_up, multiply_and_up, up_to_the_root,
+};
 use crate::transform::complex::{Complex, complex};
 use bigint_core::transform::grid::{
-    CARRIES_AT, CHUNK, CHUNK_LIMBS, CHUNKS, GridArguments, HALF_WORDS, LIMBS_AT, THREADS, TREE,
-    padded,
+    FIRST_LEVELS, FURTHER, GridArguments, POINTS, ROW_ROOTS, THREADS, padded,
 };
 use bigint_core::{LIMB_BITS, Limb};
-
-/// Half the square root of 3.
-const HALF_SQRT_3: f64 = 0.866_025_403_784_438_6;
 
 /// A launch's arguments, and the block's threads and shared memory.
 #[derive(Clone, Copy)]
@@ -44,11 +41,15 @@ pub struct Block<'a> {
     x: Stretch,
 }
 
-/// Polynomials in shared memory: `count` of them, each of `2^log` points.
-#[derive(Clone, Copy)]
-struct Parts {
-    count: u32,
-    log: u32,
+/// Calls a method that is generic in the radix of a column's first pass.
+macro_rules! with_radix {
+    ($radix:expr, $self:ident.$method:ident($($argument:expr),*)) => {
+        match $radix {
+            8 => $self.$method::<8>($($argument),*),
+            10 => $self.$method::<10>($($argument),*),
+            _ => $self.$method::<12>($($argument),*),
+        }
+    };
 }
 
 impl<'a> Block<'a> {
@@ -75,45 +76,63 @@ impl<'a> Block<'a> {
     pub fn forth(self) {
         let plan = self.arguments.plan;
         let columns = self.columns(self.arguments.operands);
-        let parts = self.parts_of_columns(columns);
-        let (row, third) = (plan.log_row, plan.log_part + plan.log_row);
         let a = self.operand(columns);
-        let mut i = self.team.thread();
-        while i < 1 << parts.log {
-            let j = i >> columns.log;
-            let at = (j << row) + columns.first + (i & ((1 << columns.log) - 1));
-            let x0 = self.digit(a, at);
-            if plan.odd == 1 {
-                self.set(i, Complex::new(x0, 0.0));
-            } else {
-                let (x1, x2) = (
-                    self.digit(a, at + (1 << third)),
-                    self.digit(a, at + (2 << third)),
-                );
-                let y = thirds([x0, x1, x2]);
-                let mut k = 0;
-                while k < 3 {
-                    let weight = self.weight_of_part(k as u32, j);
-                    self.set(((k as u32) << parts.log) + i, y[k].times(weight));
-                    k += 1;
-                }
-            }
-            i += THREADS;
-        }
+        with_radix!(plan.radix, self.first_forth(a, columns));
         self.team.sync();
-        let points = self.points(columns.number, columns.operand);
-        let out = |i: u32, v: Complex| points.set(columns.place(i), v);
-        if plan.log_part >= 3 {
-            let last = plan.log_part - 3;
-            self.tree(parts).downs(0, last);
-            self.pass::<8, false>(parts, last, |i| self.get(i), out);
-        } else {
-            self.tree(parts).downs(0, plan.log_part);
-            let mut i = self.team.thread();
-            while i < parts.count << parts.log {
-                out(i, self.get(i));
-                i += THREADS;
+        let points = Ends::Device(columns, self.points(columns.number, columns.operand));
+        let shared = Ends::Shared;
+        match plan.log_part {
+            2 => self.pass::<4, 8, 6, false>(shared, points),
+            3 => self.pass::<8, 8, 5, false>(shared, points),
+            4 => {
+                self.pass::<4, 8, 6, false>(shared, shared);
+                self.team.sync();
+                self.pass::<4, 8, 4, false>(shared, points);
             }
+            5 => {
+                self.pass::<4, 8, 6, false>(shared, shared);
+                self.team.sync();
+                self.pass::<8, 8, 3, false>(shared, points);
+            }
+            _ => {
+                self.pass::<8, 9, 6, false>(shared, shared);
+                self.team.sync();
+                self.pass::<8, 9, 3, false>(shared, points);
+            }
+        }
+    }
+
+    /// The first pass of columns, of radix `R`: a thread has the digits of one column that are `2^q` rows apart.
+    #[inline(always)]
+    fn first_forth<const R: usize>(self, a: Number<Any>, columns: Columns) {
+        let plan = self.arguments.plan;
+        let bits = plan.digit_bits;
+        let apart = plan.log_part + plan.log_row;
+        // From one digit to the next there are whole limbs.
+        let step = (1 << (apart - LIMB_BITS.trailing_zeros())) * bits;
+        let mut point = self.team.thread();
+        while point >> plan.log_points_of_part() == 0 {
+            let first = columns.place(point);
+            // The bit below the digit, which says what the digit below has left, is read with it. Below the lowest digit is
+            // limb -1, which reads as zero.
+            let from = (first * bits).wrapping_sub(1);
+            let (limb, shift) = ((from as i32 >> 5) as u32, from % LIMB_BITS as u32);
+            let is_top = first == (1 << apart) - 1;
+            let mut x = [0.0; R];
+            sixteen!(k => {
+                if k < R {
+                    let [low, high] = a.two(limb.wrapping_add(k as u32 * step));
+                    let both = ((u64::from(high) << LIMB_BITS | u64::from(low)) >> shift) as u32;
+                    // A digit whose top bit is set counts `2^bits` less, and the digit above it 1 more.
+                    let mut digit = (both << (31 - bits)) as i32 >> (32 - bits);
+                    if k == R - 1 && is_top && digit < 0 {
+                        digit += 1 << bits;
+                    }
+                    x[k] = signed(digit + (both & 1) as i32);
+                }
+            });
+            self.of_parts(point).set(&down_from_the_root(x));
+            point += THREADS;
         }
     }
 
@@ -121,215 +140,301 @@ impl<'a> Block<'a> {
     #[inline(always)]
     pub fn rows(self) {
         let GridArguments { plan, operands, .. } = *self.arguments;
-        let (block, rows) = (thread::block_index(), plan.rows().max(1));
-        let (number, p) = (block / rows, block % rows);
-        let parts = Parts {
-            count: operands,
-            log: plan.log_row,
-        };
-        let eighth = plan.log_row - 3;
-        let b = (p & ((1 << plan.log_part) - 1)).reverse_bits() >> 1 >> (31 - plan.log_part);
-        let r = (p >> plan.log_part) + plan.odd * b;
-        // The `w` of the row is `e(step / 4 L)`.
-        let step = (1 + 4 * r).wrapping_sub(rows);
-        let mut steps = [Complex::ZERO; 8];
-        let mut k = 0;
-        while k < 8 {
-            steps[k] = self.far((k as u32).wrapping_mul(step));
-            k += 1;
-        }
-        let roots = self.roots(1);
-        let mut g = self.team.thread();
-        while g < operands << eighth {
-            let (operand, c) = (g >> eighth, g & ((1 << eighth) - 1));
-            let points = self.points(number, operand);
-            let mut v = [Complex::ZERO; 8];
-            let mut k = 0;
-            while k < 8 {
-                v[k] = points.get((p << plan.log_row) + c + ((k as u32) << eighth));
-                k += 1;
-            }
-            let first = self.weight(c, step);
-            let mut k = 0;
-            while k < 8 {
-                v[k] = v[k].times(first.times(steps[k]));
-                k += 1;
-            }
-            down(&mut v, &roots);
-            self.set_eight((operand << parts.log) + c, eighth, &v);
-            g += THREADS;
-        }
-        self.team.sync();
-        self.tree(parts).downs(3, plan.log_row - 2);
-        let mut f = self.team.thread();
-        while f < 1 << (plan.log_row - 2) {
-            let parent = self.root((1 << eighth) + (f >> 1));
-            let z = if f & 1 == 0 { parent } else { parent.negated() };
-            let x = self.four(4 * f);
-            let mut y = match operands {
-                1 => x,
-                _ => self.four((1 << parts.log) + 4 * f),
-            };
-            multiply_fours(x, &mut y, 0, z, false);
-            let mut k = 0;
-            while k < 4 {
-                self.set(4 * f + k as u32, y[k]);
-                k += 1;
-            }
-            f += THREADS;
-        }
-        self.team.sync();
-        self.tree(Parts { count: 1, ..parts })
-            .ups(3, plan.log_row - 2);
-        let points = self.points(number, 0);
-        let mut c = self.team.thread();
-        while c < 1 << eighth {
-            let mut v = self.eight(c, eighth);
-            merge_up(&mut v, &roots);
-            let first = self.weight(c, step);
-            let mut k = 0;
-            while k < 8 {
-                let weight = first.times(steps[k]).conjugate();
-                let at = (p << plan.log_row) + c + ((k as u32) << eighth);
-                points.set(at, v[k].times(weight));
-                k += 1;
-            }
-            c += THREADS;
-        }
-    }
-
-    /// Goes up the tree by columns, and rounds to coefficients.
-    #[inline(always)]
-    pub fn back(self) {
-        let GridArguments { plan, scale, .. } = *self.arguments;
-        let columns = self.columns(1);
-        let parts = self.parts_of_columns(columns);
-        let points = self.points(columns.number, 0);
-        let given = |i: u32| points.get(columns.place(i));
-        if plan.log_part >= 3 {
-            let last = plan.log_part - 3;
-            self.pass::<8, true>(parts, last, given, |i, v| self.set(i, v));
-            self.tree(parts).ups(0, last);
-        } else {
-            let mut i = self.team.thread();
-            while i < parts.count << parts.log {
-                self.set(i, given(i));
-                i += THREADS;
-            }
-            self.team.sync();
-            self.tree(parts).ups(0, plan.log_part);
-        }
-        let round = |x| f64::from_bits(nearest(x, scale));
-        let coefficient = |v: Complex| Complex::new(round(v.re), round(v.im));
-        let third = plan.log_part + plan.log_row;
-        let mut i = self.team.thread();
-        while i < 1 << parts.log {
-            let at = columns.place(i);
-            if plan.odd == 1 {
-                points.set(at, coefficient(self.get(i)));
-            } else {
-                let mut y = [Complex::ZERO; 3];
-                let mut k = 0;
-                while k < 3 {
-                    let weight = self.weight_of_part(k as u32, i >> columns.log);
-                    y[k] = self
-                        .get(((k as u32) << parts.log) + i)
-                        .times(weight.conjugate());
-                    k += 1;
-                }
-                let x = thirds_back(y);
-                let mut k = 0;
-                while k < 3 {
-                    points.set(at + ((k as u32) << third), coefficient(x[k]));
-                    k += 1;
-                }
-            }
-            i += THREADS;
-        }
-    }
-
-    /// Turns coefficients into limbs and carries. Coefficients and limbs pass through shared
-    /// memory, so that neighbouring threads access neighbours in device memory.
-    #[inline(always)]
-    pub fn digits(self) {
-        let GridArguments { plan, .. } = *self.arguments;
-        let (thread, bits) = (self.team.thread(), plan.digit_bits);
-        let blocks = plan.digit_blocks().max(1);
-        let (number, block) = (
+        let blocks = plan.row_blocks(operands).max(1);
+        let log_rows = plan.log_rows_of_block(operands);
+        let (number, group) = (
             thread::block_index() / blocks,
             thread::block_index() % blocks,
         );
-        let (first, chunks) = (block * CHUNKS, plan.chunks());
-        let here = CHUNKS.min(chunks - first);
+        let rows = Rows {
+            first: group << log_rows,
+            mask: (1 << log_rows) - 1,
+            end: plan.rows(),
+            log: plan.log_row,
+        };
+        let thread = self.team.thread();
+        // The points of all rows of one operand follow those of the other.
+        let log_apart = plan.log_row - FIRST_LEVELS;
+        let (slot, c) = (thread >> log_apart, thread & ((1 << log_apart) - 1));
+        let in_block = (slot << plan.log_row) + c;
+        let row = rows.row(slot);
+        let place = (row << plan.log_row) + c;
+        let w = self.first_roots(row);
+        let given = self.points(number, slot >> log_rows);
+        let apart = (1 << log_apart).max(16);
+        let points = |points: Pairs| Strided {
+            places: Places::Device(points.up(place)),
+            apart,
+        };
+        let shared = self.shared(in_block, apart);
+        let mut z: [Complex; 16] = points(given).get();
+        down(&mut z, &w);
+        shared.set(&z);
+        self.team.sync();
+        match plan.log_row {
+            8 => self.middle::<2, false>(rows, POINTS),
+            9 => self.middle::<4, false>(rows, POINTS),
+            10 => self.middle::<8, false>(rows, POINTS),
+            _ => self.middle::<16, false>(rows, POINTS),
+        }
+        self.team.sync();
+        self.multiply(rows, operands);
+        self.team.sync();
+        let of_product = POINTS >> (operands - 1);
+        match plan.log_row {
+            8 => self.middle::<2, true>(rows, of_product),
+            9 => self.middle::<4, true>(rows, of_product),
+            10 => self.middle::<8, true>(rows, of_product),
+            _ => self.middle::<16, true>(rows, of_product),
+        }
+        self.team.sync();
+        if slot <= rows.mask && rows.has(slot) {
+            let mut z: [Complex; 16] = shared.get();
+            merge_up(&mut z, &self.first_roots(row));
+            points(self.points(number, 0)).set(&z);
+        }
+    }
+
+    /// The roots of a row's first pass.
+    #[inline(always)]
+    fn first_roots(self, row: u32) -> [Complex; 8] {
+        let roots = self.roots_of_row(row);
+        let mut w = [Complex::ZERO; 8];
+        let mut k = 0;
+        while k < 8 {
+            w[k] = complex(roots.at(k as u32));
+            k += 1;
+        }
+        w
+    }
+
+    /// The pass of rows between the first and the last, of radix `R`, down or up, of the first `points` points. A
+    /// node's values are eight apart.
+    #[inline(always)]
+    fn middle<const R: usize, const UP: bool>(self, rows: Rows, points: u32) {
+        let log = R.ilog2();
+        let mut g = self.team.thread();
+        while g < points >> log {
+            // In one row there are 16 nodes of 8 butterflies.
+            let (slot, node, c) = (g >> 7, g >> 3 & 15, g & 7);
+            let first = (((slot << 4) + node) << (3 + log)) + c;
+            let own = self.roots_of_row(rows.row(slot)).up(FURTHER);
+            let w = self.roots_of_node::<R>(own, (1 << FIRST_LEVELS) + node);
+            let points = self.shared(first, 8);
+            let mut z: [Complex; R] = points.get();
+            match UP {
+                false => down(&mut z, &w),
+                true => merge_up(&mut z, &w),
+            }
+            points.set(&z);
+            g += THREADS;
+        }
+    }
+
+    /// The roots of `log2 R` levels from a node of the rows' common tree on, for a row with these roots.
+    #[inline(always)]
+    fn roots_of_node<const R: usize>(self, own: Roots, node: u32) -> [Complex; 8] {
+        let tree = self.table(self.arguments.tree);
+        let of = |level: u32, node: u32| complex(own.at(level)).times(complex(tree.at(node)));
+        let mut w = [Complex::ZERO; 8];
+        w[0] = of(0, node);
+        if R >= 4 {
+            w[1] = of(1, 2 * node);
+        }
+        if R >= 8 {
+            w[2] = of(2, 4 * node);
+            w[3] = of(2, 4 * node + 2);
+        }
+        if R >= 16 {
+            let mut k = 0;
+            while k < 4 {
+                w[4 + k] = of(3, 8 * node + 2 * k as u32);
+                k += 1;
+            }
+        }
+        w
+    }
+
+    /// Goes the last level down, multiplies, and goes it up, in place of the first operand: 8 values at a time.
+    #[inline(always)]
+    fn multiply(self, rows: Rows, operands: u32) {
+        let log_nodes = rows.log - 3;
+        let tree = self.table(self.arguments.tree);
+        let mut g = self.team.thread();
+        while g < POINTS >> (2 + operands) {
+            let (slot, node) = (g >> log_nodes, g & ((1 << log_nodes) - 1));
+            let own = self.roots_of_row(rows.row(slot)).up(FURTHER);
+            let root = complex(own.at(log_nodes - FIRST_LEVELS));
+            let w = [root.times(complex(tree.at((1 << log_nodes) + node))); 3];
+            let points = self.shared(8 * g, 1);
+            let mut y: [Complex; 8] = points.get();
+            down_to_fours(&mut y, &w);
+            if operands == 1 {
+                let x = y;
+                multiply_and_up(&x, &mut y, &w, true);
+            } else {
+                let mut x: [Complex; 8] = self.shared(POINTS / 2 + 8 * g, 1).get();
+                down_to_fours(&mut x, &w);
+                multiply_and_up(&x, &mut y, &w, false);
+            }
+            points.set(&y);
+            g += THREADS;
+        }
+    }
+
+    /// Goes up the tree by columns, rounds to coefficients, and turns these into limbs and carries.
+    #[inline(always)]
+    pub fn back(self) {
+        let plan = self.arguments.plan;
+        let columns = self.columns(1);
+        let points = self.points(columns.number, 0);
+        let (points, shared) = (Ends::Device(columns, points), Ends::Shared);
+        match plan.log_part {
+            2 => self.pass::<4, 8, 6, true>(points, shared),
+            3 => self.pass::<8, 8, 5, true>(points, shared),
+            4 => {
+                self.pass::<4, 8, 4, true>(points, shared);
+                self.team.sync();
+                self.pass::<4, 8, 6, true>(shared, shared);
+            }
+            5 => {
+                self.pass::<8, 8, 3, true>(points, shared);
+                self.team.sync();
+                self.pass::<4, 8, 6, true>(shared, shared);
+            }
+            _ => {
+                self.pass::<8, 9, 3, true>(points, shared);
+                self.team.sync();
+                self.pass::<8, 9, 6, true>(shared, shared);
+            }
+        }
+        self.team.sync();
+        with_radix!(plan.radix, self.first_back());
+        self.team.sync();
+        self.carry(columns);
+        self.team.sync();
+        self.put(columns);
+    }
+
+    /// The last pass back, of radix `R`: each thread puts the parts together and rounds.
+    #[inline(always)]
+    fn first_back<const R: usize>(self) {
+        let scale = self.arguments.scale;
+        let round = |x| f64::from_bits(nearest(x, scale));
+        let mut point = self.team.thread();
+        while point >> self.arguments.plan.log_points_of_part() == 0 {
+            let points = self.of_parts(point);
+            let z: [Complex; R] = up_to_the_root(points.get());
+            points.set(&z.map(|z| Complex::new(round(z.re), round(z.im))));
+            point += THREADS;
+        }
+    }
+
+    /// Turns the coefficients of each row into limbs and a carry, for the low half of the product and for the high one.
+    /// They take the places of coefficients that have been read: limb `k` of the low half the first word of
+    /// pair `k`, that of the high half the second, and carries those of the last pair.
+    #[inline(always)]
+    fn carry(self, columns: Columns) {
+        let bits = self.arguments.plan.digit_bits;
         // `2^48 - 2^(48 - bits)` is added to every coefficient, so that none is negative. These
         // sums telescope: together they add `2^48` above the last coefficient, and subtract
         // `2^(48 - bits)` from the first one.
         let telescoped = 1 << (48 - bits);
-        let more = (1_u64 << 48) - telescoped;
-        let of = |x: f64| x.to_bits().wrapping_sub(NEAREST_OFFSET).wrapping_add(more);
-        let points = self.points(number, 0);
-        let mut i = thread;
-        while i < CHUNK * here {
-            let v = points.get(CHUNK * first + i);
-            self.x.set_word(i + i / CHUNK, of(v.re));
-            self.x.set_word(HALF_WORDS + i + i / CHUNK, of(v.im));
-            i += THREADS;
-        }
-        self.team.sync();
-        let (half, c) = (thread / CHUNKS, thread % CHUNKS);
-        if half < 2 && c < here {
-            let mut left = match half == 0 && first + c == 0 {
-                true => telescoped,
-                false => 0,
-            };
-            let (mut waiting, mut waiting_bits, mut at) = (0, 0, LIMBS_AT + CHUNK_LIMBS * thread);
+        let more = ((1_u64 << 48) - telescoped).wrapping_sub(NEAREST_OFFSET);
+        let mut row = self.team.thread();
+        while row < self.arguments.plan.rows() {
+            let first = row << columns.log;
+            let mut left = [0_u64; 2];
+            if row == 0 && columns.first == 0 {
+                left[0] = telescoped;
+            }
+            // A chunk that begins in the middle of a limb leaves the limb's lower half to the chunk before.
+            let is_odd = self.half_limbs((row << columns.log_row) + columns.first) & 1;
+            let (mut waiting, mut waiting_bits, mut at) = ([0_u64; 2], 16 * is_odd, first);
             let mut i = 0;
-            while i < CHUNK {
-                left += self.x.word(half * HALF_WORDS + (CHUNK + 1) * c + i);
-                waiting |= (left & ((1 << bits) - 1)) << waiting_bits;
-                left >>= bits;
+            while i < 1 << columns.log {
+                let coefficients = self.words(first + i);
+                left[0] += coefficients[0].wrapping_add(more);
+                left[1] += coefficients[1].wrapping_add(more);
+                let mut half = 0;
+                while half < 2 {
+                    waiting[half] |= (left[half] & ((1 << bits) - 1)) << waiting_bits;
+                    left[half] >>= bits;
+                    half += 1;
+                }
                 waiting_bits += bits;
-                if waiting_bits >= LIMB_BITS as u32 {
-                    self.x.set_limb(at, waiting as Limb);
-                    waiting >>= LIMB_BITS;
-                    waiting_bits -= LIMB_BITS as u32;
+                i += 1;
+                if waiting_bits >= LIMB_BITS as u32 || i >> columns.log > 0 {
+                    self.set_words(at, waiting);
+                    waiting = [waiting[0] >> LIMB_BITS, waiting[1] >> LIMB_BITS];
+                    waiting_bits = waiting_bits.saturating_sub(LIMB_BITS as u32);
                     at += 1;
                 }
-                i += 1;
             }
-            self.x.set_limb(CARRIES_AT + 2 * thread, left as Limb);
-            self.x
-                .set_limb(CARRIES_AT + 2 * thread + 1, (left >> LIMB_BITS) as Limb);
-        }
-        self.team.sync();
-        let (sums, carries) = (
-            self.number(&self.arguments.sums, number),
-            self.number(&self.arguments.carries, number),
-        );
-        let mut k = thread;
-        while k < 2 * here * bits {
-            let half = (k >= here * bits) as u32;
-            let in_half = k - half * here * bits;
-            let (c, place) = (in_half / bits.max(1), in_half % bits.max(1));
-            let (at, from) = ((first + half * chunks) * bits + in_half, half * CHUNKS + c);
-            sums.set(at, self.x.limb(LIMBS_AT + CHUNK_LIMBS * from + place));
-            let carry = match place < 2 {
-                true => self.x.limb(CARRIES_AT + 2 * from + place),
-                false => 0,
-            };
-            // A carry above the number is lost.
-            carries.set(at + bits, carry);
-            k += THREADS;
-        }
-        if first == 0 && thread < bits {
-            carries.set(thread, 0);
+            self.set_words(first + (1 << columns.log) - 1, left);
+            row += THREADS;
         }
     }
 
-    /// The levels of these parts.
+    /// The half limbs of so many digits.
     #[inline(always)]
-    fn tree(self, parts: Parts) -> Tree<'a> {
-        Tree { block: self, parts }
+    fn half_limbs(self, digits: u32) -> u32 {
+        digits * self.arguments.plan.digit_bits / 16
+    }
+
+    /// Moves limbs and carries to device memory. A thread has the same limb of the chunks of several rows.
+    #[inline(always)]
+    fn put(self, columns: Columns) {
+        let GridArguments {
+            plan,
+            sums,
+            carries,
+            ..
+        } = *self.arguments;
+        let (sums, carries) = (
+            self.number(&sums, columns.number),
+            self.number(&carries, columns.number),
+        );
+        let digits = 1 << columns.log;
+        let of_chunk = self.half_limbs(digits);
+        let begin = self.half_limbs(columns.first);
+        let end = begin + of_chunk;
+        // A chunk touches at most half as many limbs as it has digits.
+        let log_limbs = columns.log - 1;
+        let (thread, upper) = (self.team.thread(), self.half_limbs(plan.length()) / 2);
+        let k = thread & ((1 << log_limbs) - 1);
+        // The carry begins at the next chunk.
+        let (own, next) = (
+            Halves::of(k, begin, end),
+            Halves::of(k, end, end + of_chunk),
+        );
+        let shift = 16 * (end & 1);
+        let mut row = thread >> log_limbs;
+        while row < plan.rows() {
+            let (place, before) = (
+                row << columns.log,
+                self.half_limbs(row << columns.log_row) / 2,
+            );
+            let (limbs, carried) = (self.words(place + k), self.words(place + digits - 1));
+            let mut half = 0;
+            while half < 2 {
+                let before = before + half as u32 * upper;
+                own.set(sums, before, limbs[half] as Limb);
+                let carry = match k {
+                    0 => carried[half] << shift,
+                    1 => carried[half] >> (32 - shift),
+                    2 => carried[half] >> 32 >> (32 - shift),
+                    _ => 0,
+                };
+                // One above the number is lost.
+                next.set(carries, before, carry as Limb);
+                half += 1;
+            }
+            row += THREADS >> log_limbs;
+        }
+        if begin == 0 && thread >> log_limbs == 0 {
+            own.set(carries, 0, 0);
+        }
     }
 
     /// The columns of the block, in a launch with columns of `operands` operands.
@@ -340,160 +445,77 @@ impl<'a> Block<'a> {
         Columns::of(thread::block_index(), log, plan.log_row, operands)
     }
 
+    /// Goes `log2 R` levels of the columns down or up, by butterflies whose points are `2^APART` apart, in parts of `2^PART`
+    /// points.
     #[inline(always)]
-    fn parts_of_columns(self, columns: Columns) -> Parts {
-        let plan = self.arguments.plan;
-        Parts {
-            count: plan.odd,
-            log: plan.log_part + columns.log,
-        }
-    }
-
-    /// Goes `log2 R` levels from `depth` on, down or up. `get` loads the points, and `set` stores
-    /// them.
-    #[inline(always)]
-    fn pass<const R: usize, const UP: bool>(
+    fn pass<const R: usize, const PART: u32, const APART: u32, const UP: bool>(
         self,
-        parts: Parts,
-        depth: u32,
-        get: impl Fn(u32) -> Complex,
-        set: impl Fn(u32, Complex),
+        from: Ends,
+        to: Ends,
     ) {
-        let log_groups = parts.log - R.ilog2();
-        let log_node = parts.log - depth;
-        let log_apart = log_groups - depth;
+        let plan = self.arguments.plan;
+        let log_groups = const { PART - R.ilog2() };
+        let depth = const { PART - R.ilog2() - APART };
+        let table = self.table(self.arguments.columns);
         let mut g = self.team.thread();
-        while g < parts.count << log_groups {
+        while g < plan.radix << log_groups {
             let (part, q) = (g >> log_groups, g & ((1 << log_groups) - 1));
-            let node = q >> log_apart;
-            let first = (part << parts.log) + (node << log_node) + (q & ((1 << log_apart) - 1));
-            let roots = self.roots((1 << depth) + node);
-            let mut v = [Complex::ZERO; R];
-            let mut k = 0;
-            while k < R {
-                v[k] = get(first + ((k as u32) << log_apart));
-                k += 1;
+            let node = q >> APART;
+            let first = (part << PART) + (node << (PART - depth)) + (q & ((1 << APART) - 1));
+            let node = (1 << depth) + node;
+            let table = table.up(part << plan.log_part);
+            let mut w = [Complex::ZERO; 8];
+            w[0] = complex(table.at(node));
+            w[1] = complex(table.at(2 * node));
+            if R == 8 {
+                w[2] = complex(table.at(4 * node));
+                w[3] = complex(table.at(4 * node + 2));
             }
+            let of = |ends: Ends| match ends {
+                Ends::Shared => self.shared(first, 1 << APART),
+                Ends::Device(columns, points) => Strided {
+                    places: Places::Device(points.up(columns.place(first))),
+                    apart: 1 << APART >> columns.log << columns.log_row,
+                },
+            };
+            let mut z: [Complex; R] = of(from).get();
             match UP {
-                false => down(&mut v, &roots),
-                true => merge_up(&mut v, &roots),
+                false => down(&mut z, &w),
+                true => merge_up(&mut z, &w),
             }
-            let mut k = 0;
-            while k < R {
-                set(first + ((k as u32) << log_apart), v[k]);
-                k += 1;
-            }
+            of(to).set(&z);
             g += THREADS;
         }
-        self.team.sync();
     }
 
-    /// The roots of three levels from a node on; `node` is its index in the table of the tree.
+    /// Points in shared memory, from point `first` on, `apart` apart: a multiple of 8; or 1 or 4, where `first` is at most so
+    /// much less one above such a multiple.
     #[inline(always)]
-    fn roots(self, node: u32) -> [Complex; 8] {
-        let mut roots = [Complex::ZERO; 8];
-        roots[0] = self.root(node);
-        roots[1] = self.root(2 * node);
-        roots[2] = self.root(4 * node);
-        roots[3] = self.root(4 * node + 2);
-        roots
-    }
-
-    #[inline(always)]
-    fn root(self, node: u32) -> Complex {
-        // Butterflies of the lowest levels do not use the roots below the tree.
-        self.table(self.arguments.tree, node % TREE as u32)
-    }
-
-    /// `e(numerator / 32 N)`, for a numerator that may be negative, but is above `-32 N`.
-    #[inline(always)]
-    fn far(self, numerator: u32) -> Complex {
-        let roots = 32 * self.arguments.plan.rows();
-        let below = (numerator as i32) < 0;
-        let at = if below {
-            numerator.wrapping_add(roots)
-        } else {
-            numerator
-        };
-        self.table(self.arguments.far, at)
-    }
-
-    /// `e(c step / 4 L)`.
-    #[inline(always)]
-    fn weight(self, c: u32, step: u32) -> Complex {
-        let eighth = self.arguments.plan.log_row - 3;
-        let numerator = c.wrapping_mul(step);
-        let near = self.table(self.arguments.near, numerator & ((1 << eighth) - 1));
-        near.times(self.far((numerator as i32 >> eighth) as u32))
-    }
-
-    /// The weight by which coefficient `j` of part `k` is multiplied: `e((2 k - 1) j / 2 N)`.
-    #[inline(always)]
-    fn weight_of_part(self, k: u32, j: u32) -> Complex {
-        self.far((2 * k).wrapping_sub(1).wrapping_mul(16 * j))
-    }
-
-    #[inline(always)]
-    fn get(self, i: u32) -> Complex {
-        complex(self.x.pair(padded(i)))
-    }
-
-    #[inline(always)]
-    fn set(self, i: u32, v: Complex) {
-        self.x.set_pair(padded(i), [v.re, v.im]);
-    }
-
-    #[inline(always)]
-    fn four(self, i: u32) -> [Complex; 4] {
-        [
-            self.get(i),
-            self.get(i + 1),
-            self.get(i + 2),
-            self.get(i + 3),
-        ]
-    }
-
-    /// Eight points from `i` on, `2^log` apart.
-    #[inline(always)]
-    fn eight(self, i: u32, log: u32) -> [Complex; 8] {
-        let mut v = [Complex::ZERO; 8];
-        let mut k = 0;
-        while k < 8 {
-            v[k] = self.get(i + ((k as u32) << log));
-            k += 1;
-        }
-        v
-    }
-
-    #[inline(always)]
-    fn set_eight(self, i: u32, log: u32, v: &[Complex; 8]) {
-        let mut k = 0;
-        while k < 8 {
-            self.set(i + ((k as u32) << log), v[k]);
-            k += 1;
+    fn shared(self, first: u32, apart: u32) -> Strided {
+        Strided {
+            places: Places::Shared(self.x.from_pair(padded(first))),
+            apart,
         }
     }
 
-    /// Balanced digit `at` of an operand. A digit whose top bit is set counts `2^bits` less, and
-    /// the digit above it 1 more; the last digit is not balanced.
+    /// The points of a butterfly in the first pass of columns: one of each part.
     #[inline(always)]
-    fn digit(self, a: Number<Any>, at: u32) -> f64 {
-        let plan = self.arguments.plan;
-        let bits = plan.digit_bits;
-        // The bits begin with the one below the digit; below the lowest digit there is none.
-        let from = (at * bits).saturating_sub(1);
-        let limb = from / LIMB_BITS as u32;
-        let both = u64::from(a.limb(limb + 1)) << LIMB_BITS | u64::from(a.limb(limb));
-        let both = both >> (from % LIMB_BITS as u32);
-        let both = if at == 0 { both << 1 } else { both };
-        let digit = (both >> 1) as i32 & ((1 << bits) - 1);
-        let is_top = at == plan.length() - 1;
-        let over = if is_top {
-            0
-        } else {
-            digit >> (bits - 1) << bits
-        };
-        signed(digit - over + (both & 1) as i32)
+    fn of_parts(self, point: u32) -> Strided {
+        self.shared(
+            point,
+            (1 << self.arguments.plan.log_points_of_part()).max(THREADS),
+        )
+    }
+
+    /// The two words in the place of point `i`.
+    #[inline(always)]
+    fn words(self, i: u32) -> [u64; 2] {
+        self.x.pair(padded(i)).map(f64::to_bits)
+    }
+
+    #[inline(always)]
+    fn set_words(self, i: u32, words: [u64; 2]) {
+        self.x.set_pair(padded(i), words.map(f64::from_bits));
     }
 
     #[inline(always)]
@@ -506,14 +528,14 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn number(self, matrix: &bigint_core::MatrixArgument, number: u32) -> Number<Unit> {
-        // SAFETY: `new`'s caller vouches for the memory; no two threads have the same limbs.
+        // SAFETY: `new`'s caller vouches for the memory; no two threads have the same half limbs.
         unsafe { Number::new(matrix, u64::from(number)) }
     }
 
     /// The points of one operand of a number.
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn points(self, number: u32, operand: u32) -> Points {
+    fn points(self, number: u32, operand: u32) -> Pairs {
         let GridArguments {
             plan,
             operands,
@@ -522,74 +544,137 @@ impl<'a> Block<'a> {
         } = *self.arguments;
         let before = u64::from(number) * u64::from(operands) + u64::from(operand);
         // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
-        Points(unsafe { Pairs::new(points + 16 * before * u64::from(plan.length())) })
+        unsafe { Pairs::new(points + 16 * before * u64::from(plan.length())) }
+    }
+
+    #[inline(always)]
+    fn roots_of_row(self, row: u32) -> Roots {
+        self.table(self.arguments.rows).up(ROW_ROOTS * row)
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn table(self, address: u64, at: u32) -> Complex {
+    fn table(self, address: u64) -> Roots {
         // SAFETY: `new`'s caller vouches for the tables.
-        let [re, im] = unsafe { Roots::new(address) }.at(at);
-        Complex::new(re, im)
+        unsafe { Roots::new(address) }
     }
 }
 
-/// The tree over parts whose points are in the block's shared memory.
+/// A limb, of which a chunk has one half or both.
 #[derive(Clone, Copy)]
-struct Tree<'a> {
-    block: Block<'a>,
-    parts: Parts,
+struct Halves {
+    at: u32,
+    has_low: bool,
+    has_high: bool,
 }
 
-impl Levels for Tree<'_> {
+impl Halves {
+    /// Limb `k` of those that have half limbs from `begin` to `end`.
     #[inline(always)]
-    fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32) {
-        let Tree { block, parts } = self;
-        block.pass::<R, UP>(parts, depth, |i| block.get(i), |i, v| block.set(i, v));
+    fn of(k: u32, begin: u32, end: u32) -> Self {
+        let at = begin / 2 + k;
+        Halves {
+            at,
+            has_low: 2 * at >= begin && 2 * at < end,
+            has_high: 2 * at + 1 < end,
+        }
+    }
+
+    /// Sets these halves of the limb that is so many limbs further on in a number.
+    #[inline(always)]
+    fn set(self, number: Number<Unit>, before: u32, limb: Limb) {
+        let at = self.at + before;
+        if self.has_low && self.has_high {
+            number.set(at, limb);
+        } else if self.has_low {
+            number.set_half(2 * at, limb as u16);
+        } else if self.has_high {
+            number.set_half(2 * at + 1, (limb >> 16) as u16);
+        }
     }
 }
 
-/// Points in device memory.
+/// The rows of a block, of either operand.
 #[derive(Clone, Copy)]
-struct Points(Pairs);
+struct Rows {
+    first: u32,
+    /// The number of rows less one. It is one less than a power of two.
+    mask: u32,
+    /// The number of all rows. The last block may have places for more.
+    end: u32,
+    /// The binary logarithm of a row's points.
+    log: u32,
+}
 
-impl Points {
+impl Rows {
+    /// The row in a slot of the block, whose second half has the second operand's rows; or the last one.
     #[inline(always)]
-    fn get(self, at: u32) -> Complex {
-        complex(self.0.pair(at))
+    fn row(self, slot: u32) -> u32 {
+        (self.first + (slot & self.mask)).min(self.end - 1)
     }
 
+    /// Whether there is a row in a slot of the first operand.
     #[inline(always)]
-    fn set(self, at: u32, v: Complex) {
-        self.0.set_pair(at, [v.re, v.im]);
+    fn has(self, slot: u32) -> bool {
+        self.first + slot < self.end
     }
 }
 
-/// A polynomial in `X^n` with three real coefficients, reduced modulo `X^n - e(t)` for `t` = 1/12,
-/// 5/12 and 9/12.
-#[inline(always)]
-fn thirds([x0, x1, x2]: [f64; 3]) -> [Complex; 3] {
-    use crate::gpu::float::multiply_add as fma;
-    const H: f64 = HALF_SQRT_3;
-    [
-        Complex::new(fma(0.5, x2, fma(H, x1, x0)), fma(H, x2, 0.5 * x1)),
-        Complex::new(fma(0.5, x2, fma(-H, x1, x0)), fma(-H, x2, 0.5 * x1)),
-        Complex::new(x0 - x2, -x1),
-    ]
+/// The memory from which a pass over columns comes, or to which it goes.
+#[derive(Clone, Copy)]
+enum Ends {
+    Shared,
+    Device(Columns, Pairs),
 }
 
-/// The inverse of [`thirds`], three times too great, for coefficients that may be complex.
-#[inline(always)]
-fn thirds_back([y0, y1, y2]: [Complex; 3]) -> [Complex; 3] {
-    const H: f64 = HALF_SQRT_3;
-    let plus = |a: Complex, b: Complex| Complex::new(a.re + b.re, a.im + b.im);
-    [
-        plus(plus(y0, y1), y2),
-        y2.turned()
-            .plus_product(y0, Complex::new(H, -0.5))
-            .plus_product(y1, Complex::new(-H, -0.5)),
-        y2.negated()
-            .plus_product(y0, Complex::new(0.5, -H))
-            .plus_product(y1, Complex::new(0.5, H)),
-    ]
+/// The memory of points.
+#[derive(Clone, Copy)]
+enum Places {
+    Shared(Stretch),
+    Device(Pairs),
+}
+
+/// Points in shared or in device memory, so many points apart.
+#[derive(Clone, Copy)]
+struct Strided {
+    places: Places,
+    apart: u32,
+}
+
+impl Strided {
+    /// The place in shared memory of point `k`, from the first one's on.
+    #[inline(always)]
+    fn place(self, k: u32) -> u32 {
+        match self.apart < 8 {
+            true => padded(k * self.apart),
+            false => k * padded(self.apart),
+        }
+    }
+
+    #[inline(always)]
+    fn get<const R: usize>(self) -> [Complex; R] {
+        let mut z = [Complex::ZERO; R];
+        let mut k = 0;
+        while k < R {
+            z[k] = complex(match self.places {
+                Places::Shared(x) => x.pair(self.place(k as u32)),
+                Places::Device(points) => points.pair(k as u32 * self.apart),
+            });
+            k += 1;
+        }
+        z
+    }
+
+    #[inline(always)]
+    fn set<const R: usize>(self, z: &[Complex; R]) {
+        let mut k = 0;
+        while k < R {
+            let pair = [z[k].re, z[k].im];
+            match self.places {
+                Places::Shared(x) => x.set_pair(self.place(k as u32), pair),
+                Places::Device(points) => points.set_pair(k as u32 * self.apart, pair),
+            }
+            k += 1;
+        }
+    }
 }

@@ -61,11 +61,21 @@ fn down_further<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     }
 }
 
-/// Goes the levels of [`down`] back up, with 2, 4 or 8 values and the same roots. A butterfly is
+/// Goes the levels of [`down`] back up, with 2 to 16 values and the same roots. A butterfly is
 /// `p + q` and `(p - q) / w` and takes eight operations, so the results are `R` times too great.
 #[inline(always)]
 pub fn merge_up<const R: usize>(v: &mut [Complex; R], roots: &[Complex; 8]) {
     let (half, quarter, eighth) = (R / 2, R / 4, R / 8);
+    if R == 16 {
+        merge(v, 0, 1, roots[4]);
+        merge(v, 2, 3, roots[4].turned());
+        merge(v, 4, 5, roots[5]);
+        merge(v, 6, 7, roots[5].turned());
+        merge(v, 8, 9, roots[6]);
+        merge(v, 10, 11, roots[6].turned());
+        merge(v, 12, 13, roots[7]);
+        merge(v, 14, 15, roots[7].turned());
+    }
     let mut i = 0;
     while i < eighth {
         let j = half + i;

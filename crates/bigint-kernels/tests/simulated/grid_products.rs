@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Operand, cut, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{
-    BACK, DIGIT_BYTES, DIGITS, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE, fill_tree,
+    BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE, fill_tree,
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
@@ -43,8 +43,8 @@ impl Products {
             carries: self.0.room(shape),
             points: self.0.device.alloc(16 * points).unwrap(),
             tree: self.table(TREE as u32, fill_tree),
-            near: self.table(plan.near_roots(), |table| plan.fill_near(table)),
-            far: self.table(plan.far_roots(), |table| plan.fill_far(table)),
+            columns: self.table(plan.rows(), |table| plan.fill_columns(table)),
+            rows: self.table(plan.row_roots(), |table| plan.fill_rows(table)),
             scale: 4.0 / f64::from(plan.length()),
             plan,
             count: count as u32,
@@ -52,16 +52,14 @@ impl Products {
         };
         let numbers = count as u32;
         let columns = plan.column_blocks() * numbers;
-        let digits = plan.digit_blocks() * numbers;
         self.launch(FORTH, columns * operands, plan.column_bytes(), &arguments);
         self.launch(
             ROWS,
-            plan.rows() * numbers,
-            plan.row_bytes(operands),
+            plan.row_blocks(operands) * numbers,
+            GridPlan::row_bytes(),
             &arguments,
         );
         self.launch(BACK, columns, plan.column_bytes(), &arguments);
-        self.launch(DIGITS, digits, DIGIT_BYTES, &arguments);
         let [sums, carries] =
             [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
         for (i, x) in a.1.iter().enumerate() {
@@ -113,33 +111,39 @@ impl Products {
     }
 }
 
-/// Lengths with every number of levels beside the passes of three, of rows and of columns.
+/// A plan with the digits that this length may have at most.
+fn plan(radix: u32, log_part: u32, log_row: u32, digit_bits: u32) -> GridPlan {
+    let plan = GridPlan {
+        radix,
+        log_part,
+        log_row,
+        digit_bits,
+    };
+    assert!(plan.error_bound() < 0.5);
+    plan
+}
+
+/// Every radix, with columns of every number of levels, and rows of every length.
 #[test]
 fn products_of_the_worst_digits_are_right_at_every_length() {
     let mut products = Products::new();
-    for plan in (9..=14).flat_map(|log| [GridPlan::new(3, log - 2), GridPlan::new(1, log)]) {
+    let short = GridPlan::all().filter(|plan| plan.length() < 1 << 15);
+    let shapes = [
+        plan(10, 4, 8, 15),
+        plan(8, 5, 8, 14),
+        plan(12, 6, 8, 12),
+        plan(8, 2, 10, 15),
+        plan(10, 2, 11, 14),
+    ];
+    for plan in short.chain(shapes) {
         let mut worst = products.worst(plan.limbs(), plan.digit_bits);
-        if plan.length() > 1 << 11 {
+        if plan.length() > 1 << 14 {
+            worst.1 = [4].map(|i| worst.1[i].clone()).into();
+        } else if plan.length() > 1 << 13 {
             worst.1 = [0, 2, 4].map(|i| worst.1[i].clone()).into();
         }
         products.check(plan, &worst, Some(&turned(&worst)), Layout::Contiguous);
         products.check(plan, &worst, None, Layout::Contiguous);
-    }
-}
-
-/// Digits of fewer than 16 bits, which no limb is made of.
-#[test]
-fn products_of_narrow_digits_are_right() {
-    let mut products = Products::new();
-    for plan in [
-        GridPlan::new(3, 13),
-        GridPlan::new(3, 15),
-        GridPlan::new(1, 17),
-    ] {
-        assert!(plan.digit_bits < 16);
-        let (n, worst) = products.worst(plan.limbs(), plan.digit_bits);
-        let [a, b] = [[0, 3], [4, 6]].map(|at| (n, at.map(|i| worst[i].clone()).into()));
-        products.check(plan, &a, Some(&b), Layout::Contiguous);
     }
 }
 

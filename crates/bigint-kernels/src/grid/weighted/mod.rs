@@ -52,7 +52,8 @@ macro_rules! copies {
         $body
     })*};
 }
-use {copies, four};
+pub(super) use copies;
+use four;
 
 /// The points that a thread has on their way from device memory at a time.
 const AT_ONCE: usize = 8;

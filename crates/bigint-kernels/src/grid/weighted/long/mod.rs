@@ -36,7 +36,7 @@ macro_rules! sixteen {
             $k => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     };
 }
-use sixteen;
+pub(in crate::grid) use sixteen;
 
 impl<'a> Block<'a> {
     /// The calling thread's block.
