@@ -17,7 +17,9 @@ use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Build the kernels to PTX, with a manifest of what they were built from
 #[derive(Args)]
@@ -96,10 +98,11 @@ fn build() -> Result<()> {
     let sources = manifest::hash_of_sources()?;
     let mut hashes = BTreeMap::new();
     fs::create_dir_all(workspace::ptx_folder())?;
-    for [folder, out] in examples() {
-        fs::write(out, device_crate(&toolchain, &folder)?)?;
+    let (library, others) = everything(&toolchain)?;
+    for ([_, out], ptx) in examples().iter().zip(others) {
+        fs::write(out, ptx)?;
     }
-    for (module, ptx) in modules(&toolchain.build()?)? {
+    for (module, ptx) in modules(&library)? {
         fs::write(path_of(module), &ptx)?;
         eprintln!("{module}.ptx: {} entry points", entry_points(&ptx).len());
         hashes.insert(module.to_string(), manifest::hash(ptx.as_bytes()));
@@ -111,6 +114,18 @@ fn build() -> Result<()> {
         modules: hashes,
     }
     .write()
+}
+
+/// The PTX of the library's kernels, and that of the [examples](examples). Both are built at the same time, as a crate is
+/// compiled on one core.
+fn everything(toolchain: &DeviceToolchain) -> Result<(String, Vec<String>)> {
+    thread::scope(|scope| {
+        let library = scope.spawn(|| toolchain.build());
+        let others = examples().map(|[folder, _]| device_crate(toolchain, &folder));
+        let others = others.into_iter().collect::<Result<_>>();
+        let library = library.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok((library?, others?))
+    })
 }
 
 fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
@@ -137,16 +152,17 @@ fn check() -> Result<()> {
     compare_with_sources(&manifest)?;
     match DeviceToolchain::find(Some(&manifest.compiler)) {
         Ok(toolchain) if toolchain.version == manifest.compiler => {
-            for (module, ptx) in modules(&toolchain.build()?)? {
+            let (library, others) = everything(&toolchain)?;
+            for (module, ptx) in modules(&library)? {
                 ensure!(
                     manifest::hash(ptx.as_bytes()) == manifest.modules[module],
                     "{module}.ptx is not what {} makes of the sources",
                     toolchain.version
                 );
             }
-            for [folder, committed] in examples() {
+            for ([_, committed], ptx) in examples().iter().zip(others) {
                 ensure!(
-                    device_crate(&toolchain, &folder)? == fs::read_to_string(&committed)?,
+                    ptx == fs::read_to_string(committed)?,
                     "{} is not what {} makes of its sources: run `cargo xtask build-ptx`",
                     committed.display(),
                     toolchain.version

@@ -110,8 +110,11 @@ impl DeviceToolchain {
         let package = package_name(folder)?;
         // Outside of the repository nothing is written to it.
         let folder = fs::canonicalize(folder).with_context(|| format!("{}", folder.display()))?;
+        // The library has a folder of its own: others are built at the same time.
+        let is_library = folder.starts_with(workspace::root().join("crates/bigint-kernels"));
         let target = match folder.starts_with(workspace::root()) {
-            true => workspace::target("device"),
+            true if is_library => workspace::target("device"),
+            true => workspace::target("device-crates"),
             false => folder.join("target"),
         };
         let ptx = target.join(&package).with_extension("ptx");

@@ -1,12 +1,14 @@
 //! `bigint bench`: how fast this machine is, on one back end.
 
 mod ceilings;
+mod curves;
 mod papers;
 mod plot;
 mod rows;
 pub mod sample;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use bigint_core::kernel::LANES;
@@ -21,7 +23,7 @@ use self::sample::{Times, arranged, operand, time};
 use crate::backend::{BackendName, algorithm_parser, binds, operation};
 use crate::failure::Failure;
 use crate::hardware::Hardware;
-use crate::output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::table;
 use crate::team::Team;
@@ -117,6 +119,11 @@ pub struct Arguments {
     /// Print JSON in place of a table
     #[arg(long)]
     json: bool,
+
+    /// Draw times over widths, with what a GPU's copies and multiply-adds alone would take beside, and write the drawing to
+    /// this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 fn level(name: &str) -> Result<Level, String> {
@@ -251,6 +258,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     let teams = Team::each(&arguments.threads)?;
+    // What cannot be written is said before anything is measured.
+    let drawing = arguments.svg.as_deref();
+    let drawing = drawing.map(|path| Output::open(Some(path), false));
+    let drawing = drawing.transpose()?;
     let hardware = Hardware::detect();
     let bytes = match engine.back_end() {
         BackEnd::Cpu => CPU_BATCH_BYTES,
@@ -276,6 +287,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rows = rows.end()?;
     if !arguments.json && !rows.is_empty() {
         output::print(&tabulate(&rows, ceilings))?;
+    }
+    if let Some(mut drawing) = drawing {
+        let machine = rows.first().map_or("", |row| row.back_end.as_str());
+        let drawn = plot::draw(machine, &[curves::panel(&rows, ceilings)]);
+        drawing.write(drawn.map_err(Failure::Running)?.as_bytes())?;
+        drawing.finish()?;
     }
     measured
 }

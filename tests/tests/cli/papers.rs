@@ -114,3 +114,18 @@ fn options_that_a_paper_leaves_no_room_for_are_refused() {
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(place.files().is_empty());
 }
+
+#[test]
+fn times_over_widths_are_drawn() {
+    let place = Workplace::new();
+    let arguments = "bench --backend cpu --operations add,mul --widths 64,128 --count 5 --samples 1 --svg drawn.svg";
+    let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
+    assert!(
+        drawn.contains("add auto") && drawn.contains("mul auto"),
+        "{drawn}"
+    );
+    // Two curves of two points; this machine has no GPU, and so no floors.
+    assert_eq!(drawn.matches("<circle").count(), 4, "{drawn}");
+}

@@ -89,6 +89,12 @@ const KNOWN: [Known; 16] = [
               of interleaved numbers 80, and others none",
     },
     Known {
+        kernels: "mul_fft_grid_",
+        most_bytes: 220,
+        why: "two blocks of rows leave a thread 128 registers, of which 16 points and 8 roots take 96, and four of columns 64: \
+              columns spill 16 bytes",
+    },
+    Known {
         kernels: "rns_powers_",
         most_bytes: 310,
         why: "the residues of a warp's 16 numbers are 8 registers of each lane for each pair of groups of primes, \

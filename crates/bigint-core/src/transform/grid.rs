@@ -343,7 +343,7 @@ impl GridPlan {
             // There is no node 0.
             let depth = node.max(1).ilog2();
             let s = self.child(k) + self.radix * reversed(node & ((1 << depth) - 1), depth);
-            *entry = root_of(1 + 4 * u64::from(s), 8 * u64::from(self.radix) << depth);
+            *entry = root_of(1 + 4 * u64::from(s), (8 * u64::from(self.radix)) << depth);
         }
     }
 

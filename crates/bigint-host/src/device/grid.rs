@@ -4,12 +4,12 @@
 use crate::common::device::{Buffer, Device, Roots};
 use crate::device::part::Part;
 use crate::device::sums;
-use crate::device::transform::{grid_point_bytes, numbers_at_a_time};
+use crate::device::transform::{grid_point_bytes, in_rounds};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE};
-use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Operation, Shape};
+use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,12 +24,15 @@ pub(crate) fn multiply(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let operands = if a.limbs == b.limbs { 1 } else { 2 };
-    let at_once = numbers_at_a_time(grid_point_bytes(&plan, operands)).min(count);
-    let points_of_one = plan.length() as usize * operands as usize;
-    let points = device.allocate(points_of_one * POINT_LIMBS * at_once)?;
+    let bytes = grid_point_bytes(&plan, operands);
     let limbs = plan.product_limbs();
-    let sums = device.allocate(limbs * at_once)?;
-    let carries = device.allocate(limbs * at_once)?;
+    let (at_once, [points, sums, carries]) = in_rounds(bytes, count, |numbers| {
+        Ok([
+            device.allocate(bytes / size_of::<Limb>() * numbers)?,
+            device.allocate(limbs * numbers)?,
+            device.allocate(limbs * numbers)?,
+        ])
+    })?;
     let roots = device.roots(Roots::Grid(plan))?;
     let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
     let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
@@ -93,9 +96,6 @@ pub(crate) fn multiply(
     );
     Ok(())
 }
-
-/// The number of limbs in a point: two doubles.
-const POINT_LIMBS: usize = 4;
 
 /// Launches sums or differences of `count` numbers each, cut to the results' width; `arguments` say
 /// the rest.

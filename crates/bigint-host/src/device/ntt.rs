@@ -2,9 +2,10 @@
 //! [`bigint_core::transform::ntt`] has the kernels.
 
 use crate::common::device::{Buffer, Device, Roots};
+use crate::common::error::DeviceError;
 use crate::device::grid::add;
 use crate::device::part::Part;
-use crate::device::transform::{ntt_point_bytes, numbers_at_a_time};
+use crate::device::transform::{in_rounds, ntt_point_bytes};
 use crate::values::made::Made;
 use crate::values::node::{Kept, Node, Operands};
 use crate::{BackEnd, Error};
@@ -118,8 +119,9 @@ fn run(
         Factor::Other(_) => (2, Second::Other),
         Factor::Kept(..) => (1, Second::Kept),
     };
-    let at_once = numbers_at_a_time(ntt_point_bytes(&plan, operands)).min(count);
-    let space = Space::of(device, plan, operands, at_once)?;
+    let bytes = ntt_point_bytes(&plan, operands);
+    let make = |numbers| Space::of(device, plan, operands, numbers);
+    let (at_once, space) = in_rounds(bytes, count, make)?;
     let other = match factor {
         Factor::Same => a.buffer,
         Factor::Other(b) => b.buffer,
@@ -176,7 +178,7 @@ impl Space {
         plan: NttPlan,
         operands: u32,
         numbers: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, DeviceError> {
         let limbs = plan.length() as usize * numbers;
         Ok(Space {
             plan,

@@ -1,5 +1,6 @@
 //! The transforms by which a whole device multiplies, and the memory of their points.
 
+use crate::common::error::{DeviceError, DeviceErrorKind};
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Limb};
@@ -113,6 +114,25 @@ pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
     (ROUND_BYTES / bytes).max(1)
 }
 
+/// Makes the memory for rounds of numbers that each have so many bytes of points, and tells how many have room in it: half
+/// as many, and half again, where a device has less memory.
+pub(crate) fn in_rounds<T>(
+    bytes: usize,
+    count: usize,
+    make: impl Fn(usize) -> Result<T, DeviceError>,
+) -> Result<(usize, T), DeviceError> {
+    let mut numbers = numbers_at_a_time(bytes).min(count);
+    loop {
+        match make(numbers) {
+            Err(DeviceError {
+                kind: DeviceErrorKind::OutOfMemory { .. },
+                ..
+            }) if numbers > 1 => numbers = numbers.div_ceil(2),
+            made => return Ok((numbers, made?)),
+        }
+    }
+}
+
 /// The bytes of points that stay in a device's cache between launches.
 const CACHE_BYTES: usize = 32 << 20;
 
@@ -134,6 +154,27 @@ pub(crate) fn ntt_point_bytes(plan: &NttPlan, operands: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_are_as_long_as_there_is_memory() {
+        let lacking = || DeviceError {
+            ordinal: 0,
+            during: "a test".to_owned(),
+            kind: DeviceErrorKind::OutOfMemory { bytes: 1 },
+        };
+        let most = |room: usize| {
+            move |numbers| match numbers <= room {
+                true => Ok(numbers),
+                false => Err(lacking()),
+            }
+        };
+        let bytes = ROUND_BYTES / 16;
+        assert_eq!(in_rounds(bytes, 100, most(100)).unwrap(), (16, 16));
+        assert_eq!(in_rounds(bytes, 9, most(100)).unwrap(), (9, 9));
+        assert_eq!(in_rounds(bytes, 100, most(3)).unwrap(), (2, 2));
+        assert_eq!(in_rounds(2 * ROUND_BYTES, 100, most(1)).unwrap(), (1, 1));
+        assert!(in_rounds(bytes, 100, most(0)).is_err());
+    }
 
     #[test]
     fn what_no_transform_holds_is_three_of_halves_or_two_where_one_is_short() {

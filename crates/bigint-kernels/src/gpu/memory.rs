@@ -16,8 +16,7 @@ const LIMB_BYTES: u64 = 4;
 
 /// The distance between a number's limbs.
 pub trait Stride: Copy {
-    /// Whether limbs are known to be neighbours when Rust is compiled, so that four of them may be
-    /// moved at once.
+    /// Whether limbs are known to be neighbours when Rust is compiled, so that four of them may be moved at once.
     const UNIT: bool;
 
     /// The stride of a launch's argument.
@@ -75,8 +74,7 @@ impl Stride for Any {
     }
 }
 
-/// Any stride, where the host may know that limbs are neighbours. It makes one text serve both
-/// layouts.
+/// Any stride, where the host may know that limbs are neighbours. It makes one text serve both layouts.
 #[derive(Clone, Copy)]
 pub struct Known {
     limbs: u64,
@@ -114,10 +112,9 @@ impl Stride for Known {
 
 /// A number in device memory, little-endian, or a part of one.
 ///
-/// Loads above its width give zero and stores there do nothing, so a `Number` is
-/// its own zero-extension and truncation. Widths and indices fit 32 bits: the widest
-/// product has 2^29 limbs. Copies name the same memory; Rust holds
-/// no reference to it, so they may overlap as the algorithm likes.
+/// Loads above its width give zero and stores there do nothing, so a `Number` is its own zero-extension and
+/// truncation. Widths and indices fit 32 bits: the widest product has 2^29 limbs. Copies name the same memory; Rust
+/// holds no reference to it, so they may overlap as the algorithm likes.
 #[derive(Clone, Copy)]
 pub struct Number<S> {
     address: u64,
@@ -323,9 +320,8 @@ impl<S: Stride> Number<S> {
         limbs
     }
 
-    /// The limbs from limb `from` on, as many as `R` has, with zeros where the number has none.
-    /// Four are loaded at a time if limbs are neighbours, the number has all of them, and their
-    /// address is a multiple of 16.
+    /// The limbs from limb `from` on, as many as `R` has, with zeros where the number has none. Four are loaded at a
+    /// time if limbs are neighbours, the number has all of them, and their address is a multiple of 16.
     #[inline(always)]
     pub fn registers<R: row::Row>(self, from: u32) -> R {
         let is_inside = from < self.reach && R::LIMBS <= self.reach - from;
@@ -453,9 +449,8 @@ impl Column {
     /// The column of a worker.
     ///
     /// # Safety
-    /// The argument describes interleaved scratch that has two rows of limbs for each pair that is
-    /// read or set. Nothing else uses it, and it stays allocated while the kernel runs. What is
-    /// read has been set before.
+    /// The argument describes interleaved scratch that has two rows of limbs for each pair that is read or set.
+    /// Nothing else uses it, and it stays allocated while the kernel runs. What is read has been set before.
     #[inline(always)]
     pub unsafe fn new(scratch: &MatrixArgument, worker: u64) -> Self {
         Column {
@@ -573,8 +568,7 @@ impl<S: Stride> Batch<S> {
         unsafe { load_below(number, end, self.address_of(number as i32, limb)) }
     }
 
-    /// Sets limb `limb` of number `number` if `number < end`. The limb must then be below the
-    /// width.
+    /// Sets limb `limb` of number `number` if `number < end`. The limb must then be below the width.
     #[inline(always)]
     pub fn set_before(self, number: u32, limb: u32, end: u32, value: Limb) {
         // SAFETY: as in `limb_before`.
@@ -604,9 +598,8 @@ impl<S: Stride> Batch<S> {
         unsafe { load_below_both((limb, self.width), (at, end), self.address_of(number, limb)) }
     }
 
-    /// Limb `limb` of number `number`; or limbs `4 limb .. 4 limb + 4` if `UNIT` is 4, for which
-    /// numbers are [in fours](MatrixArgument::in_fours). They are zero unless `at < end` and they
-    /// are below the width.
+    /// Limb `limb` of number `number`; or limbs `4 limb .. 4 limb + 4` if `UNIT` is 4, for which numbers are [in
+    /// fours](MatrixArgument::in_fours). They are zero unless `at < end` and they are below the width.
     #[inline(always)]
     pub fn unit<const UNIT: usize>(
         self,
@@ -660,8 +653,7 @@ impl CarryOut {
     /// The words for the carry out of number `number`.
     ///
     /// # Safety
-    /// The launch's words for carries are allocated, and no other thread reports the carry of this
-    /// number.
+    /// The launch's words for carries are allocated, and no other thread reports the carry of this number.
     #[inline(always)]
     pub unsafe fn new(arguments: &Arguments, number: u64) -> Self {
         let words = arguments.carry;
