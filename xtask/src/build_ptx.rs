@@ -8,11 +8,8 @@ use bigint_core::Kernel;
 use bigint_core::kernel::{EntryPoint, TENSOR_MODULE, TENSOR_PTX};
 use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::rns::{RNS_MODULE, WARPGROUPS, WARPGROUPS_PTX, WARPS};
-<<<<<<< HEAD
-use bigint_core::transform::rings::{self, RING_LANES, RingPlan};
-=======
 use bigint_core::transform::grid;
->>>>>>> 39e7880f (Products beyond a block in four launches: passes of radix 8 to 16 in registers, lengths five times a power of two)
+use bigint_core::transform::rings::{self, RING_LANES, RingPlan};
 use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,16 +274,13 @@ fn headed(shared: &str, [version, target]: [&str; 2]) -> String {
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
-<<<<<<< HEAD
+        grid::FORTH | grid::BACK => Some([grid::THREADS, grid::COLUMN_BLOCKS]),
+        grid::ROWS => Some([grid::THREADS, grid::ROW_BLOCKS]),
         _ if entry.module == rings::MODULE => {
             let is_it = |plan: &RingPlan| plan.kernels().contains(&entry);
             let plan = RING_LANES.map(RingPlan::of_lanes).into_iter().find(is_it)?;
             Some(plan.bounds())
         }
-=======
-        grid::FORTH | grid::BACK => Some([grid::THREADS, grid::COLUMN_BLOCKS]),
-        grid::ROWS => Some([grid::THREADS, grid::ROW_BLOCKS]),
->>>>>>> 39e7880f (Products beyond a block in four launches: passes of radix 8 to 16 in registers, lengths five times a power of two)
         _ => {
             let form = WARPS
                 .iter()

@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 16] = [
+const KNOWN: [Known; 17] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
