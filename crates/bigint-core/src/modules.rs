@@ -12,39 +12,71 @@ use crate::weighted::{self, long};
 /// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
 /// products on the whole device, of gathering, of trial factoring, of
 /// residue number systems, of fused kernels and of powers in two rings.
-pub const OTHERS: [EntryPoint; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()] = {
-    let mut others = [CEILING; 32 + FusedKernel::ALL.len() + 2 * rings::KERNELS.len()];
-    [others[1], others[2], others[3]] = [weighted::ROWS, weighted::BACK, weighted::FORTH];
-    [others[4], others[5]] = [long::LONG_ROWS, long::LONG_COLUMNS];
-    [others[6], others[7], others[8]] = [grid::FORTH, grid::ROWS, grid::BACK];
-    others[9] = TRIAL;
-    [others[10], others[11], others[12], others[13]] =
-        [ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS];
-    [others[14], others[15]] = [GATHER_CONTIGUOUS, GATHER_INTERLEAVED];
-    [others[16], others[17], others[18]] = [rns::RADIX, rns::RESIDUES, rns::LIMBS];
-    let mut form = 0;
-    while form < rns::WARPS.len() {
-        others[19 + form] = rns::WARPS[form].entry;
-        form += 1;
-    }
-    form = 0;
-    while form < rns::WARPGROUPS.len() {
-        others[24 + form] = rns::WARPGROUPS[form].entry;
-        form += 1;
-    }
+pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
+    let mut others = [CEILING; OTHER_COUNT];
+    let mut at = 1;
+    at = put(
+        &mut others,
+        at,
+        &[weighted::ROWS, weighted::BACK, weighted::FORTH],
+    );
+    at = put(&mut others, at, &[long::LONG_ROWS, long::LONG_COLUMNS]);
+    at = put(&mut others, at, &[grid::FORTH, grid::ROWS, grid::BACK]);
+    at = put(
+        &mut others,
+        at,
+        &[ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS],
+    );
+    at = put(
+        &mut others,
+        at,
+        &[GATHER_CONTIGUOUS, GATHER_INTERLEAVED, GATHER_SCANNED, TRIAL],
+    );
+    at = put(
+        &mut others,
+        at,
+        &[rns::RADIX, rns::RESIDUES, rns::BASE, rns::LIMBS],
+    );
     let mut i = 0;
-    while i < FusedKernel::ALL.len() {
-        others[31 + i] = FusedKernel::ALL[i].entry_point();
+    while i < rns::WARPS.len() {
+        at = put(&mut others, at, &[rns::WARPS[i].entry]);
         i += 1;
     }
-    others[31 + i] = GATHER_SCANNED;
-    let mut j = 0;
-    while j < rings::KERNELS.len() {
-        [others[32 + i + 2 * j], others[33 + i + 2 * j]] = rings::KERNELS[j];
-        j += 1;
+    i = 0;
+    while i < rns::WARPGROUPS.len() {
+        at = put(&mut others, at, &[rns::WARPGROUPS[i].entry]);
+        i += 1;
     }
+    i = 0;
+    while i < FusedKernel::ALL.len() {
+        at = put(&mut others, at, &[FusedKernel::ALL[i].entry_point()]);
+        i += 1;
+    }
+    i = 0;
+    while i < rings::KERNELS.len() {
+        at = put(&mut others, at, &rings::KERNELS[i]);
+        i += 1;
+    }
+    assert!(at == OTHER_COUNT);
     others
 };
+
+/// The number of [`OTHERS`].
+const OTHER_COUNT: usize = 21
+    + rns::WARPS.len()
+    + rns::WARPGROUPS.len()
+    + FusedKernel::ALL.len()
+    + 2 * rings::KERNELS.len();
+
+/// Sets the entry points from place `at` on, and tells the place after the last.
+const fn put(others: &mut [EntryPoint; OTHER_COUNT], at: usize, entries: &[EntryPoint]) -> usize {
+    let mut i = 0;
+    while i < entries.len() {
+        others[at + i] = entries[i];
+        i += 1;
+    }
+    at + entries.len()
+}
 
 /// The number of operations that have a module.
 const OPERATIONS: usize = {

@@ -696,6 +696,8 @@ macro_rules! for_each_operation {
                     window_vartime thread [1] [interleaved]: Power = pow_mod window
                     window warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
                     window_vartime warp {2 4 8 16 32} [interleaved]: Power = pow_mod window
+                    rns grid [] [contiguous interleaved] = pow_mod rns
+                    rns_vartime grid [] [contiguous interleaved] = pow_mod rns
                 }
             }
         }

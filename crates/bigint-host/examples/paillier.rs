@@ -4,37 +4,47 @@
 //! cargo run --release -p bigint-host --example paillier
 //! ```
 //!
-//! With `n = p q` and a random `r` for each number `m` below `n`
+//! With `n = p q`, a random `h`, and a random `x` half as long as `n` for each number `m` below `n`
 //!
 //! ```text
-//! c = (1 + m n) r^n mod n^2                      encrypts
+//! c = (1 + m n) (h^n)^x mod n^2                  encrypts
 //! c d mod n^2                                    encrypts the sum of what c and d encrypt
 //! m = ((c^f mod n^2) - 1) / n  f^-1 mod n        decrypts, with f = (p - 1) (q - 1)
 //! ```
 //!
-//! Powers modulo `n^2`, twice as long as the key, are the work. The power by `f` is constant time; the generator of random
-//! numbers here is none for secrets.
+//! Powers modulo `n^2`, twice as long as the key, are the work. (Paillier has `r^n` with a random `r`; Damgard, Jurik and
+//! Nielsen take `r = h^x`.) So whoever encrypts has one base, and a table of its powers. The powers by `x` and by `f` are
+//! constant time; the generator of random numbers here is none for secrets, and the primes are any.
 
-use bigint_host::{Batch, BigUint, Engine, Error, MontgomeryParams, RandomPrimes, Residues};
+use bigint_host::{
+    Batch, BigUint, Engine, Error, FixedBase, MontgomeryParams, RandomPrimes, Residues,
+};
 
 /// A key.
 struct Key {
     n: Batch,
     square: MontgomeryParams,
+    /// `h^n`.
+    base: FixedBase,
     f: Batch,
     inverse: Batch,
 }
 
 impl Key {
-    fn of_bits(engine: &Engine, bits: u64, fill: impl FnMut(&mut [u8])) -> Result<Self, Error> {
+    fn of_bits(engine: &Engine, bits: u64, mut fill: impl FnMut(&mut [u8])) -> Result<Self, Error> {
         let wanted = RandomPrimes::of_bits(bits / 2).with_two_top_bits();
-        let primes = engine.random_primes(&wanted, 2, fill)?.to_biguints()?;
+        let primes = engine.random_primes(&wanted, 2, &mut fill)?.to_biguints()?;
         let one = BigUint::from(1u8);
         let number = |number: BigUint| engine.batch_from_biguints(&[number]);
         let n = number(&primes[0] * &primes[1])?;
         let f = number((&primes[0] - &one) * (&primes[1] - &one))?;
+        let square = MontgomeryParams::new(engine, &engine.square(&n)?)?;
+        let mut h = vec![0; bits as usize / 8 - 1];
+        fill(&mut h);
+        let h = Residues::new(&number(BigUint::from_bytes_be(&h))?, &square)?;
         Ok(Key {
-            square: MontgomeryParams::new(engine, &engine.square(&n)?)?,
+            base: FixedBase::new(&h.pow_vartime(&n)?, bits as usize / 2)?,
+            square,
             inverse: engine.inv_mod(&f, &n)?,
             n,
             f,
@@ -42,11 +52,10 @@ impl Key {
     }
 
     /// Encrypts numbers, with a random number for each.
-    fn encrypt(&self, engine: &Engine, m: &Batch, r: &Batch) -> Result<Residues, Error> {
+    fn encrypt(&self, engine: &Engine, m: &Batch, x: &Batch) -> Result<Residues, Error> {
         let one = engine.batch_from_biguints(&[1u8.into()])?;
         let of_m = engine.mul_add(m, &self.n, &one)?;
-        let of_r = Residues::new(r, &self.square)?.pow_vartime(&self.n)?;
-        Residues::new(&of_m, &self.square)?.mul(&of_r)
+        Residues::new(&of_m, &self.square)?.mul(&self.base.pow(x)?)
     }
 
     fn decrypt(&self, engine: &Engine, c: &Residues) -> Result<Batch, Error> {
@@ -73,7 +82,7 @@ fn sums(bits: u64, pairs: &[[u32; 2]]) -> Result<Vec<BigUint>, Error> {
     let mut encrypted = |which: usize| {
         let numbers: Vec<BigUint> = pairs.iter().map(|pair| pair[which].into()).collect();
         let mut random = || {
-            let mut bytes = vec![0; bits as usize / 8 - 1];
+            let mut bytes = vec![0; bits as usize / 16];
             fill(&mut bytes);
             BigUint::from_bytes_be(&bytes)
         };

@@ -304,7 +304,7 @@ macro_rules! residue_systems {
             #[unsafe(export_name = concat!("rns_", $name))]
             unsafe extern "ptx-kernel" fn entry(arguments: RnsArguments) {
                 // SAFETY: who launches it passes the arguments, and the launch of this kernel among
-                // `RnsArguments::launches`.
+                // `RnsArguments::launches` or `launches_of_base`.
                 unsafe { $leaf(&arguments) }
             }
         };
@@ -314,6 +314,7 @@ macro_rules! residue_systems {
 residue_systems! {
     "radix" grid::pow_mod::radix;
     "residues" grid::pow_mod::residues;
+    "base" grid::pow_mod::base;
     "powers_5" grid::pow_mod::powers::<5, 512>;
     "powers_7" grid::pow_mod::powers::<7, 512>;
     "powers_9" grid::pow_mod::powers::<9, 512>;

@@ -96,16 +96,15 @@ const KNOWN: [Known; 17] = [
     },
     Known {
         kernels: "rns_powers_",
-        most_bytes: 310,
+        most_bytes: 320,
         why: "the residues of a warp's 16 numbers are 8 registers of each lane for each pair of groups of primes, \
               up to 144, and blocks of 512, 384 or 256 threads leave each 128, 168 or 255; it has code for one \
-              base and for two: told that it is one, 92 at most for sm_90",
+              base, for two and for a table: told that it is one, 92 at most for sm_90",
     },
     Known {
         kernels: "rns_warpgroups_",
-        most_bytes: 1750,
-        why: "as rns_powers, with 48 sums more that the tensor cores are at work on; so much at 4096 bits, 140 at 3072, \
-              and most of it where a chain begins",
+        most_bytes: 200,
+        why: "as rns_powers, with 48 sums more that the tensor cores are at work on; so much at 6144 bits",
     },
     Known {
         kernels: "pow_mod_window_warp",

@@ -23,8 +23,7 @@
 //! below `2 C M`. So `x, y < b n` with `b = 2 C + 1` give `z < n (b^2 n / M + 2 C) < b n` where
 //! `M > 2 n b^2`. `alpha` is the sum of `rho[j] / u[j]` but for `z / U < 2^-8`, and comes from the
 //! top 16 bits of each `rho[j]`, rounded. A sum of bytes times digits, with the next one 2^8 times,
-//! fits 32 bits with a sign where registers hold both bases, and else that of the two upper digits; a test adds up every
-//! column.
+//! fits 32 bits with a sign up to 4096 bits, and else that of the two upper digits; a test adds up every column.
 //!
 //! **Tiles.** Numbers go by sixteen, and primes by eight, a *pair* of groups of four. A unit is the
 //! four words that a lane has of both: with `g = lane / 4`, `q = lane % 4`
@@ -45,13 +44,17 @@
 //!
 //! **Pairs of powers** `a^x b^y` share their squares, and have one table of all `a^i b^j` [Straus 1964]: a window costs
 //! one product, as that of a power does.
+//!
+//! **Fixed bases.** The powers `g^(d 2^(w i))` of one base for all windows `i` and digits `d` are a table for all numbers, and a
+//! window costs one product, without squares. [`BASE`] makes it, once, of a table in Montgomery's form of limbs, for `R` = 2^(32 n).
+//! Each product so is `R / M` times too much: of `W` windows, chains begin with `M^2 (M/R)^W` in the place of `M^2`.
 
 mod fill;
 mod stages;
 
-pub use stages::{MOST_IN_REGISTERS, Stages};
+pub use stages::{MOST_JOINED, Stages};
 
-use crate::kernel::{EntryPoint, Launch, MatrixArgument, power_window};
+use crate::kernel::{EntryPoint, Launch, MatrixArgument, TABLE_WINDOW, power_window};
 
 /// The module that has the kernels, which need tensor cores.
 pub const RNS_MODULE: &str = "rns";
@@ -61,6 +64,9 @@ pub const RADIX: EntryPoint = entry("rns_radix");
 
 /// Limbs to residues.
 pub const RESIDUES: EntryPoint = entry("rns_residues");
+
+/// The table of a base.
+pub const BASE: EntryPoint = entry("rns_base");
 
 /// Residues to limbs.
 pub const LIMBS: EntryPoint = entry("rns_limbs");
@@ -142,7 +148,10 @@ const WIDEST_WINDOW: usize = 5;
 /// The fewest limbs of exponents that are worth windows of three bits of a pair, and 64 entries.
 const LEAST_OF_WIDE_PAIRS: usize = 10;
 
-/// Threads of a block of [`RESIDUES`].
+/// The bases of a [`Window`] where a table for all numbers has the powers of one.
+pub const TABLE: u32 = 3;
+
+/// Threads of a block of [`RESIDUES`] and of [`BASE`].
 pub const THREADS: u32 = 256;
 
 /// Threads of a block of [`RADIX`] and of [`LIMBS`], each with a number.
@@ -226,9 +235,11 @@ impl RnsPlan {
         forms[form]
     }
 
-    /// Windows of exponents of so many limbs each, of a power or of the product of two.
+    /// Windows of exponents of so many limbs each, of a power, of the product of two, or of a table's base.
     pub const fn window(self, exponent: usize, scans: bool, bases: u32) -> Window {
         let bits = match (scans, bases) {
+            (true, TABLE) => TABLE_WINDOW as u32 / 2,
+            (false, TABLE) => TABLE_WINDOW as u32,
             (true, 1) => self.form().window,
             (true, _) => 1,
             (false, 1) => power_window(exponent, WIDEST_WINDOW) as u32,
@@ -324,7 +335,7 @@ impl RnsPlan {
         let entries = (window.entries() + self.warpgroups) as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
-            units * tiles * window.bases as usize,
+            units * tiles * window.numbers() as usize,
             of_moduli,
             of_moduli,
             units * tiles * entries,
@@ -339,7 +350,7 @@ impl RnsPlan {
 pub struct Window {
     /// Bits of an exponent, after as many squares.
     pub bits: u32,
-    /// Bases, each with an exponent: 1, or 2.
+    /// Bases, each with an exponent: 1, or 2; or [`TABLE`].
     pub bases: u32,
 }
 
@@ -350,10 +361,37 @@ impl Window {
         1 << self.bits
     }
 
-    /// Entries of a table, at least four: `a^i b^j` is entry `i + row() j`.
+    /// Whether a table for all numbers has the powers of one base.
+    #[inline(always)]
+    pub const fn is_of_table(self) -> bool {
+        self.bases == TABLE
+    }
+
+    /// Numbers that a base, or a pair, is made of; of a table's base there is one for powers.
+    #[inline(always)]
+    pub const fn numbers(self) -> u32 {
+        match self.is_of_table() {
+            true => 1,
+            false => self.bases,
+        }
+    }
+
+    /// Squares before the product by an entry.
+    #[inline(always)]
+    pub const fn squares(self) -> u32 {
+        match self.is_of_table() {
+            true => 0,
+            false => self.bits,
+        }
+    }
+
+    /// Entries of a number's own table, at least four: `a^i b^j` is entry `i + row() j`. Where all have one, it is 1 alone.
     #[inline(always)]
     pub const fn entries(self) -> u32 {
-        1 << (self.bits * self.bases)
+        match self.is_of_table() {
+            true => 1,
+            false => 1 << (self.bits * self.bases),
+        }
     }
 
     /// Products that make a table: one for each entry, and one more for each that begins a row behind the second.
@@ -363,13 +401,13 @@ impl Window {
     }
 }
 
-/// The one parameter of the four kernels, by value. Addresses are of device memory.
+/// The one parameter of the kernels, by value. Addresses are of device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RnsArguments {
     /// The powers.
     pub r: MatrixArgument,
-    /// The bases, no wider than moduli. Two are the lower half of a number and the upper.
+    /// The bases, no wider than moduli. Two are the lower half of a number and the upper. For [`BASE`], a table of limbs.
     pub a: MatrixArgument,
     /// The exponents, or pairs of them.
     pub e: MatrixArgument,
@@ -381,6 +419,8 @@ pub struct RnsArguments {
     pub scratch: [u64; 5],
     /// A limb, zero before: how often a modulus was found to be zero, or a multiple of a prime of the first base.
     pub refused: u64,
+    /// The table of a base for all numbers, of [`RnsArguments::base_words`], or 0.
+    pub base: u64,
     /// How many windows an exponent has.
     pub windows: u64,
     /// The plan for the moduli.
@@ -402,6 +442,7 @@ impl RnsArguments {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let rest = [
             self.refused,
+            self.base,
             self.windows,
             pair(self.plan.width, self.plan.pairs),
             pair(self.plan.warpgroups, self.count),
@@ -423,10 +464,39 @@ impl RnsArguments {
         self.scratch
             .into_iter()
             .zip(scratch)
-            .chain([(self.refused, 1)])
+            .chain([(self.refused, 1), (self.base, self.base_words())])
+            .filter(|(_, limbs)| *limbs > 0)
     }
 
-    /// The launches, in their order.
+    /// Words of the table of a base, of eight for each unit of an entry: for `q`, primes `8 p + q` and `8 p + 4 + q`. Where tables are
+    /// read whole, the entries of a window stand together, for each unit and `q`; else the units of an entry.
+    pub const fn base_words(&self) -> u64 {
+        match self.window.is_of_table() {
+            true => (self.windows << self.window.bits) * 16 * self.plan.pairs as u64,
+            false => 0,
+        }
+    }
+
+    /// The launches that make the table of a base, and the units of the modulus, of arguments for one number. There is
+    /// `M^2 (M/R)^W` in the scratch of the number, and what [`RnsPlan::fill`] says of `M^2` is not read.
+    pub const fn launches_of_base(&self) -> [(EntryPoint, Launch); 2] {
+        let [_, residues, ..] = self.launches();
+        let grid = self.base_words().div_ceil(THREADS as u64) as u32;
+        let (_, launch) = residues;
+        [
+            residues,
+            (
+                BASE,
+                Launch {
+                    grid,
+                    workers: grid as usize,
+                    ..launch
+                },
+            ),
+        ]
+    }
+
+    /// The launches, in their order. Powers of a table's base take the last two.
     pub const fn launches(&self) -> [(EntryPoint, Launch); 4] {
         const fn launch(grid: u32, block: u32, shared_bytes: u32) -> Launch {
             Launch {
@@ -445,7 +515,7 @@ impl RnsArguments {
         let shared_bytes = self.plan.shared_bytes();
         [
             (RADIX, launch(of_moduli, NUMBERS_OF_BLOCK, 0)),
-            (RESIDUES, launch(tiles * self.window.bases, THREADS, 0)),
+            (RESIDUES, launch(tiles * self.window.numbers(), THREADS, 0)),
             (entry, launch(of_powers, threads, shared_bytes)),
             (LIMBS, launch(blocks, NUMBERS_OF_BLOCK, 0)),
         ]

@@ -12,7 +12,10 @@ const MOST_STAGES: u32 = 9;
 const FEWEST_STAGES: u32 = 6;
 
 /// The most pairs of which registers hold the residues of both bases.
-pub const MOST_IN_REGISTERS: usize = 18;
+const MOST_IN_REGISTERS: usize = 17;
+
+/// The most pairs of which sums of two digits, one of them 2^8 times, fit 32 bits.
+pub const MOST_JOINED: usize = 18;
 
 /// Matrices in shared memory, and behind them a unit of each entry for each thread, a base's units, the primes and
 /// the barriers of copies.

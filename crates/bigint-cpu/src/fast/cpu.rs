@@ -171,10 +171,10 @@ impl Cpu {
             (Operation::PowPair, WindowVartime | RnsVartime, &[a, e, m]) => {
                 montgomery::pow_pair::<false>(self, r, [a, e, m])
             }
-            (Operation::PowFixed, Auto, &[t, e, m]) => {
+            (Operation::PowFixed, Auto | Rns, &[t, e, m]) => {
                 montgomery::pow_fixed::<true>(self, r, [t, e, m])
             }
-            (Operation::PowFixed, WindowVartime, &[t, e, m]) => {
+            (Operation::PowFixed, WindowVartime | RnsVartime, &[t, e, m]) => {
                 montgomery::pow_fixed::<false>(self, r, [t, e, m])
             }
             _ => wordwise::compute(

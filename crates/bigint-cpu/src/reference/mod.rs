@@ -143,6 +143,7 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::PowPair, Rns | RnsVartime) => |w| pow_pair::rns(w.r, w.a, w.b, w.c),
         (Operation::PowFixed, Auto | Window) => |w| pow_fixed::window(w.r, w.a, w.b, w.c),
         (Operation::PowFixed, WindowVartime) => |w| pow_fixed::window_vartime(w.r, w.a, w.b, w.c),
+        (Operation::PowFixed, Rns | RnsVartime) => |w| pow_fixed::rns(w.r, w.a, w.b, w.c),
         _ => return None,
     })
 }

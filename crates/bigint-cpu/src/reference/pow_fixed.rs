@@ -11,6 +11,7 @@ use bigint_core::kernel::TABLE_WINDOW;
 use super::copy;
 use super::montgomery::Odd;
 use super::pow_mod::{digit, entry};
+use super::residue_systems::ResidueSystems;
 
 /// Multiplies one entry for each window of the table, in constant time: all entries of a window are
 /// read.
@@ -21,6 +22,25 @@ pub fn window(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
 /// Multiplies one entry for each window of the table, and reads no other.
 pub fn window_vartime(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
     of::<false>(r, t, e, m);
+}
+
+/// Multiplies one entry for each window in residue number systems. If these do not take `m`, it multiplies by
+/// windows alone. (A device keeps the entries as residues.)
+pub fn rns(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {
+    let Some(systems) = ResidueSystems::new(m) else {
+        return window(r, t, e, m);
+    };
+    let odd = Odd::new(m);
+    let radix = systems.radix();
+    let form = |x: &[Limb]| systems.product(&systems.residues(x), &radix);
+    let mut power = form(&[1]);
+    for (i, window) in t.chunks_exact(m.len() << TABLE_WINDOW).enumerate().rev() {
+        let digit = digit(e, i * TABLE_WINDOW, TABLE_WINDOW);
+        let entries = window.chunks_exact(m.len());
+        let entry = odd.retrieve(&entry::<true, _>(entries, m.len(), digit));
+        power = systems.product(&power, &form(&entry));
+    }
+    systems.retrieve(r, &systems.product(&power, &systems.residues(&[1])));
 }
 
 fn of<const SCAN: bool>(r: &mut [Limb], t: &[Limb], e: &[Limb], m: &[Limb]) {

@@ -12,7 +12,7 @@ use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::operation::Property;
-use bigint_core::rns::{LIMBS, RADIX, RESIDUES};
+use bigint_core::rns::{BASE, LIMBS, RADIX, RESIDUES, TABLE};
 use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Kernel, Launch, Limb};
 use bigint_cpu::zeroed;
@@ -308,7 +308,8 @@ pub(crate) fn modules(
         By::Kernel(kernel, launch) => (kernel, launch),
         By::Residues(residues, ..) => {
             let powers = residues.plan.form().entry;
-            let entries = [RADIX, RESIDUES, powers, LIMBS];
+            let first = if residues.bases == TABLE { BASE } else { RADIX };
+            let entries = [first, RESIDUES, powers, LIMBS];
             return entries
                 .map(|entry| (entry, residues.specialization(entry)))
                 .into();

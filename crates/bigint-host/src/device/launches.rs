@@ -59,7 +59,7 @@ pub(crate) struct Montgomery {
 pub(crate) struct Residues {
     /// For moduli of their width.
     pub plan: RnsPlan,
-    /// Powers of which a product is computed: 1 or 2.
+    /// Powers of which a product is computed, 1 or 2, or [`TABLE`](bigint_core::rns::TABLE).
     pub bases: u32,
     /// Whether tables are read whole.
     pub scans: bool,

@@ -42,7 +42,8 @@ impl FixedBase {
     /// The table of one residue, modulo one number, for exponents of up to `bits` bits.
     ///
     /// Its cost is that of a power of at most 384 bits for each window, `bits / 6`, and 64 products; it
-    /// is eleven numbers wide for each bit. Waits for the device.
+    /// is eleven numbers wide for each bit. Waits for the device. Devices that compute powers in residue number
+    /// systems keep it in residues as well, and make these at the first power.
     ///
     /// # Errors
     /// [`Error::CountMismatch`] where there are several residues or moduli; [`Error::Width`] where

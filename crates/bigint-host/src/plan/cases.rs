@@ -216,7 +216,8 @@ impl Tuning {
             ] {
                 let cost = match row.bases {
                     1 => Cost::Power,
-                    _ => Cost::PairOfPowers,
+                    2 => Cost::PairOfPowers,
+                    _ => Cost::PowerByTable,
                 };
                 let case = Case::new(first(cost), algorithm, row.width, wave, row_of);
                 cases.push(case.by_table(time));

@@ -339,7 +339,7 @@ pub(crate) fn launches(
         tuning.kernel_and_why(job.operation, &widths, shape, job.options, device)?;
     let kernel = fitting(kernel, shared_bytes);
     let launch = kernel.launch_within(job.count(), &widths, result.width, shared_bytes);
-    if let Some((residues, level)) = powers::residues(tuning, device, job, &widths)? {
+    if let Some((residues, level)) = powers::residues(tuning, device, job, &inputs.shapes)? {
         return Ok(Chosen {
             launches: of(By::Residues(residues, kernel, launch)),
             operation,

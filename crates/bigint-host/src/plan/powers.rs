@@ -7,9 +7,10 @@ use crate::plan::choose::{Inputs, launches};
 use crate::plan::why::Why;
 use crate::tuning::gpu::RnsTuning;
 use crate::{Error, Options, Tuning};
+use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::operation::Cost;
-use bigint_core::rns::RnsPlan;
-use bigint_core::{Algorithm, Layout, Level, Operation, Shape};
+use bigint_core::rns::{RnsPlan, TABLE};
+use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Operation, Shape};
 
 /// The products of which a job's Montgomery products are made, and why; none where a kernel holds the moduli, or
 /// computes for secrets: carries run through sums for as long as numbers say.
@@ -66,18 +67,19 @@ pub(super) fn montgomery(
 }
 
 /// The residue number systems in which a job's powers, or products of two, are computed, and why. They are computed so
-/// where an option names it or tables say that it takes less time, no base is wider than the moduli, and the device has
-/// the shared memory.
+/// where an option names it or tables say that it takes less time, no base is wider than the moduli, or there is one
+/// table of a base and one modulus, and the device has the shared memory.
 pub(super) fn residues(
     tuning: &Tuning,
     device: Abilities,
     job: Job,
-    widths: &[usize],
+    shapes: &[Shape],
 ) -> Result<Option<(Residues, Why)>, Error> {
     let (operation, Options { level, lanes, .. }) = (job.operation, job.options);
-    let &[a, e, m] = widths else {
+    let &[a_shape, e_shape, m_shape] = shapes else {
         return Ok(None);
     };
+    let [a, e, m] = [a_shape, e_shape, m_shape].map(|shape| shape.width);
     let is_open = operation.has(Algorithm::Rns) && level.is_none();
     let (is_named, scans) = match (job.options.algorithm, job.options.algorithm_for(operation)) {
         (_, Algorithm::Rns) => (true, true),
@@ -94,9 +96,18 @@ pub(super) fn residues(
     let plan = plan.filter(|plan| plan.shared_bytes() <= device.shared_bytes);
     let bases = match operation.cost() {
         Cost::PairOfPowers => 2,
+        Cost::PowerByTable => TABLE,
         _ => 1,
     };
-    let fits = a.div_ceil(bases as usize) <= m;
+    let (fits, exponent) = match bases {
+        // There is a product for each window, whatever exponents need.
+        TABLE => {
+            let windows = (a / m.max(1)) >> TABLE_WINDOW;
+            let is_of_one = (a_shape.count, m_shape.count) == (1, 1);
+            (is_of_one, (windows * TABLE_WINDOW).div_ceil(LIMB_BITS))
+        }
+        _ => (a.div_ceil(bases as usize) <= m, e),
+    };
     let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && fits) else {
         return Ok(None);
     };
@@ -113,7 +124,7 @@ pub(super) fn residues(
     let rows = &tuning.modular.rns;
     let why = residues
         .wave
-        .and_then(|wave| rns_or_windows(rows, residues, wave, job.count(), [e, m]));
+        .and_then(|wave| rns_or_windows(rows, residues, wave, job.count(), [exponent, m]));
     Ok(why.filter(Why::holds).map(|why| (residues, why)))
 }
 
@@ -169,16 +180,26 @@ mod tests {
         widths: [usize; 3],
         options: Options,
     ) -> Option<Algorithm> {
+        let of_shapes = widths.map(|width| (count, width));
+        chosen_of_shapes(operation, tuning, of_shapes, options)
+    }
+
+    fn chosen_of_shapes(
+        operation: Operation,
+        tuning: &Tuning,
+        shapes: [(usize, usize); 3],
+        options: Options,
+    ) -> Option<Algorithm> {
         let device = Abilities {
             shared_bytes: 227 << 10,
             has_tensor_cores: true,
             has_warpgroups: true,
             multiprocessors: Some(132),
         };
-        let shapes = widths.map(|width| Shape::new(count, width, Layout::Contiguous));
-        let results = [widths[2]];
+        let results = [shapes[2].1];
+        let shapes = shapes.map(|(count, width)| Shape::new(count, width, Layout::Contiguous));
         let job = Job::new(operation, &shapes, &results, options, Wanted::Nothing).unwrap();
-        let residues = residues(tuning, device, job, &widths).unwrap();
+        let residues = residues(tuning, device, job, &shapes).unwrap();
         residues.map(|(residues, _)| match residues.scans {
             true => Algorithm::Rns,
             false => Algorithm::RnsVartime,
@@ -210,8 +231,8 @@ mod tests {
             assert!(!by_rns(wave, [width + 1, width, width]), "{width}");
         }
         assert!(!by_rns(wave_of(64) + 1, [64; 3]));
-        // As many primes as for 4096 bits, and windows of fewer limbs.
-        assert!(!by_rns(wave_of(97), [97; 3]));
+        // As many primes as for 8192 bits, and windows of fewer limbs.
+        assert!(!by_rns(wave_of(201), [201; 3]));
         // As many as for 1024 bits, and too wide.
         assert!(!by_rns(wave_of(16), [16; 3]) && !by_rns(wave_of(256), [300; 3]));
     }
@@ -241,6 +262,38 @@ mod tests {
         assert_eq!(by(&tuning, wave, widths, Algorithm::Auto), None);
         assert_eq!(by(&tuning, wave, widths, vartime), None);
         assert_eq!(by(&tuning, wave, widths, Algorithm::Rns), by_rns);
+    }
+
+    /// Of exponents as wide as the modulus, and a tenth of it.
+    #[test]
+    fn powers_by_a_table_are_chosen_by_rows_of_their_own() {
+        let mut tuning = Tuning::default();
+        let by =
+            |tuning: &Tuning, [bases, numbers, moduli]: [usize; 3], width: usize, algorithm| {
+                let t = (bases, (64 * width) * (32 * width).div_ceil(6));
+                let shapes = [t, (numbers, width), (moduli, width)];
+                let options = Options::from(algorithm);
+                chosen_of_shapes(Operation::PowFixed, tuning, shapes, options)
+            };
+        let wave = 132 * 256;
+        for width in [64, 96, 128, 192, 256] {
+            for (auto, by_rns) in [
+                (Algorithm::Auto, Algorithm::Rns),
+                (Algorithm::AutoVartime, Algorithm::RnsVartime),
+            ] {
+                let by_rns = Some(by_rns);
+                assert_eq!(by(&tuning, [1, wave, 1], width, auto), by_rns, "{width}");
+                // A wave for one number; several tables, or moduli.
+                for counts in [[1, 1, 1], [wave, wave, 1], [1, wave, wave]] {
+                    assert_eq!(by(&tuning, counts, width, auto), None, "{width}");
+                }
+            }
+        }
+        let (counts, by_rns) = ([1, wave, 1], Algorithm::Rns);
+        tuning.modular.rns.retain(|row| row.bases != TABLE);
+        assert_eq!(by(&tuning, counts, 64, Algorithm::Auto), None);
+        assert_eq!(by(&tuning, counts, 64, by_rns), Some(by_rns));
+        assert_eq!(by(&tuning, [1, wave, wave], 64, by_rns), None);
     }
 
     #[test]

@@ -275,7 +275,7 @@ pub struct ModularTuning {
 pub struct RnsTuning {
     /// Limbs of modulus and exponents. The row is for all moduli that have as many primes.
     pub width: usize,
-    /// 1, or 2 of products of two powers.
+    /// 1, 2 of products of two powers, or 3 of powers by a table.
     #[serde(default = "one")]
     pub bases: u32,
     /// By residue number systems, but for the conversions.

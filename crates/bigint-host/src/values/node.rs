@@ -5,10 +5,11 @@ use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
 use crate::common::threads::each;
 use crate::engine::inner::Inner;
+use bigint_core::rns::RnsPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The most operations that follow one another on a device before `auto` brings a result to the
 /// host as well: a failure repeats no more than these.
@@ -36,6 +37,8 @@ pub(crate) struct Node {
     pub inverses: Mutex<Vec<Share>>,
     /// What Montgomery products in two rings keep of moduli.
     pub rings: Mutex<Vec<Share>>,
+    /// What devices have of the number as a table of a base in residues.
+    pub in_residues: Mutex<Vec<Arc<InResidues>>>,
     pub engine: Arc<Inner>,
 }
 
@@ -86,6 +89,22 @@ pub(crate) struct Kept {
     pub buffer: Arc<Buffer>,
 }
 
+/// The table of a base in residue number systems, in the memory of a device.
+pub(crate) struct InResidues {
+    /// The modulus, which may be gone.
+    pub modulus: Weak<Node>,
+    pub plan: RnsPlan,
+    /// Whether it is read whole.
+    pub scans: bool,
+    /// The units of the modulus.
+    pub own: Buffer,
+    /// Those of what chains begin with.
+    pub radix: Buffer,
+    pub table: Buffer,
+    /// How many windows it has; none where the systems refuse the modulus.
+    pub windows: Option<u64>,
+}
+
 /// Some of a batch's numbers, in the memory of a device.
 #[derive(Clone)]
 pub(crate) struct Share {
@@ -113,6 +132,7 @@ impl Node {
             kept: OnceLock::new(),
             inverses: Mutex::default(),
             rings: Mutex::default(),
+            in_residues: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }
@@ -132,6 +152,7 @@ impl Node {
             kept: OnceLock::new(),
             inverses: Mutex::default(),
             rings: Mutex::default(),
+            in_residues: Mutex::default(),
             engine: Arc::clone(engine),
         }
     }

@@ -1,7 +1,10 @@
 //! Powers in residue number systems, and what goes another way.
 
 use bigint_core::rns::RnsPlan;
-use bigint_host::{Algorithm, BigUint, Engine, Form, Layout, Operation, RnsTuning, Shape, Tuning};
+use bigint_host::{
+    Algorithm, BigUint, Engine, FixedBase, Form, Layout, MontgomeryParams, Operation, Residues,
+    RnsTuning, Shape, Tuning,
+};
 use bigint_testing::simulator::on_simulator;
 
 /// Compares powers of an algorithm with num-bigint's; says which one computes them.
@@ -59,7 +62,7 @@ fn powers_by_name_are_right_and_what_is_refused_goes_by_windows() {
     }
 }
 
-/// Thresholds by which windows take long modulo 4 limbs, for powers or for products of two.
+/// Thresholds by which windows take long modulo 4 limbs, for powers, products of two, or powers by a table.
 fn slow_by_windows(bases: u32) -> Tuning {
     let mut tuning = Tuning::default();
     tuning.device = None;
@@ -184,5 +187,69 @@ fn products_of_two_powers_are_right_by_name_and_where_tables_say_that_they_take_
         let of_powers = engine.with_tuning(slow_by_windows(1));
         assert_eq!(check(&of_powers, m, 4), Window);
         assert_eq!(check(&engine.using(RnsVartime), m, 5), WindowVartime);
+    }
+}
+
+/// A base's table is kept in residues for each modulus, and for each way of reading it.
+#[test]
+fn powers_of_a_fixed_base_are_right_by_name_and_where_tables_say_that_they_take_less_time() {
+    let name = "residue_systems::powers_of_a_fixed_base_are_right_by_name_and_where_tables_say_that_they_take_less_time";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let odd = (BigUint::from(1u8) << 128usize) - BigUint::from(59u8);
+    let prime = BigUint::from(RnsPlan::of(4).expect("it is narrow").bases()[0][5]);
+    let g = &odd / 3u8;
+    let batch = |numbers: &[BigUint], width| {
+        let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+        batch.expect("fits")
+    };
+    let exponents: Vec<BigUint> = [0, 1, u64::MAX, u64::MAX / 7, 1 << 62, 3]
+        .map(BigUint::from)
+        .into();
+    for m in [&odd, &(&prime * 3u8)] {
+        let modulus = batch(std::slice::from_ref(m), 4);
+        let params = MontgomeryParams::new(&engine, &modulus).expect("it is odd");
+        let base = Residues::new(&batch(&[&g % m], 4), &params).expect("a device");
+        let base = FixedBase::new(&base, 64).expect("a device");
+        let entries = 64 * 64_usize.div_ceil(6);
+        let one = BigUint::from(1u8);
+        let radix = (&one << 128usize) % m;
+        let entry = |at: usize| {
+            let e = BigUint::from(at % 64) << (6 * (at / 64));
+            g.modpow(&e, m) * &radix % m
+        };
+        let table = (0..entries).rev();
+        let table = table.fold(BigUint::ZERO, |above, at| (above << 128usize) + entry(at));
+        let t = batch(&[table], 4 * entries);
+        let e = batch(&exponents, 2);
+        // Says which algorithm computes them.
+        let check = |engine: &Engine| {
+            let found = engine.pow_fixed(&t, &e, &modulus).expect("a device");
+            for (e, found) in exponents
+                .iter()
+                .zip(found.to_biguints().expect("comes back"))
+            {
+                assert_eq!(found, g.modpow(e, m), "{e} modulo {m}");
+            }
+            let explained = engine.explain(Operation::PowFixed, &[&t, &e, &modulus]);
+            explained.expect("a choice").parts[0].algorithm
+        };
+        use Algorithm::{Auto, AutoVartime, Rns, RnsVartime, Window};
+        for algorithm in [Rns, RnsVartime, Rns] {
+            assert_eq!(check(&engine.using(algorithm)), algorithm);
+        }
+        let by_tables = engine.with_tuning(slow_by_windows(3));
+        assert_eq!(check(&by_tables.using(Auto)), Rns);
+        assert_eq!(check(&by_tables.using(AutoVartime)), RnsVartime);
+        assert_eq!(check(&engine.with_tuning(slow_by_windows(2))), Window);
+        let powers = base
+            .pow(&e)
+            .expect("a device")
+            .retrieve()
+            .expect("a device");
+        let expected: Vec<_> = exponents.iter().map(|e| g.modpow(e, m)).collect();
+        assert_eq!(powers.to_biguints().expect("comes back"), expected);
     }
 }

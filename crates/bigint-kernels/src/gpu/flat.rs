@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // The compiler cannot see which device memory rows access.
 
-use super::access::{load, load_below, load_four, load_four_below, store_below, store_four_below};
+use super::access::{
+    load, load_below, load_four, load_four_below, load_two, store_below, store_four_below,
+};
 use bigint_core::{Limb, MatrixArgument};
 
 /// Bytes in a limb.
@@ -71,6 +73,13 @@ impl Row {
     pub fn four(self, at: u32, last: u32) -> [Limb; 4] {
         // SAFETY: the four is allocated, and aligned to 16 bytes.
         unsafe { load_four(self.up(4 * at.min(last)).0) }
+    }
+
+    /// Limbs `2 at` and `2 at + 1`, which the batch has. The row begins at a multiple of 8 bytes.
+    #[inline(always)]
+    pub fn two(self, at: u32) -> [Limb; 2] {
+        // SAFETY: the two are allocated, and aligned to 8 bytes.
+        unsafe { load_two(self.up(2 * at).0) }
     }
 
     /// The address of four `at`.

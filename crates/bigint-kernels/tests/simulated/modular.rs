@@ -1,7 +1,7 @@
 //! Arithmetic modulo numbers, quotients and roots: beside num-bigint, by its count of
 //! multiply-adds, and by what it tells of secrets.
 
-mod powers;
+pub mod powers;
 mod roots;
 
 use crate::bench::{Bench, Launch, Operand, committed, cut, kernels};

@@ -1,10 +1,12 @@
 //! Powers in residue number systems.
 
 use crate::bench::{Bench, LARGE, Operand, committed};
+use crate::modular::powers::table;
+use bigint_core::kernel::{EntryPoint, TABLE_WINDOW};
 use bigint_core::rns::{
-    Form, MOST_IN_REGISTERS, RNS_MODULE, RnsArguments, RnsPlan, Stages, WARPGROUPS, WARPS,
+    Form, MOST_JOINED, RNS_MODULE, RnsArguments, RnsPlan, Stages, TABLE, WARPGROUPS, WARPS,
 };
-use bigint_core::{Layout, MatrixArgument, Shape};
+use bigint_core::{Launch, Layout, MatrixArgument, Shape};
 use bigint_testing::{sweep, sweep_all};
 use cuda_sim::{Checks, DeviceConfig, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
@@ -67,6 +69,7 @@ impl Powers {
             table: bench.upload_limbs(&table),
             scratch: scratch.map(|limbs| bench.device.alloc(4 * limbs as u64).unwrap()),
             refused: bench.upload_limbs(&[0]),
+            base: 0,
             plan,
             count: count as u32,
             moduli: moduli as u32,
@@ -74,25 +77,106 @@ impl Powers {
             window,
             scans: scans.into(),
         };
-        let launches = arguments.launches().map(|(entry, launch)| {
+        let traces = self.launch(&arguments, &arguments.launches());
+        self.made(&arguments, shape, traces)
+    }
+
+    /// Launches, and their traces.
+    fn launch(&self, arguments: &RnsArguments, launches: &[(EntryPoint, Launch)]) -> Vec<u64> {
+        let traces = launches.iter().map(|&(entry, launch)| {
             let grid = [launch.grid, launch.block, launch.shared_bytes];
             let own = WARPGROUPS.iter().position(|form| form.entry == entry);
-            let module = own.map_or(bench.module(), |own| &self.1[own]);
+            let module = own.map_or(self.0.module(), |own| &self.1[own]);
             let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
-            bench.launch_in(module, entry.name, grid, &bytes, plan)
+            let counts = self
+                .0
+                .launch_in(module, entry.name, grid, &bytes, arguments.plan);
+            counts.trace
         });
-        let matrices = [arguments.a, arguments.e, arguments.m].map(|matrix| matrix.limbs);
-        let powers = bench.numbers(arguments.r, shape);
-        let refused = bench.read(arguments.refused, 1)[0];
-        let others = [arguments.r.limbs, arguments.table, arguments.refused];
+        traces.collect()
+    }
+
+    /// What was made, of memory that is given back.
+    fn made(&self, arguments: &RnsArguments, shape: Shape, traces: Vec<u64>) -> Made {
+        let RnsArguments {
+            r,
+            a,
+            e,
+            m,
+            table,
+            refused,
+            base,
+            ..
+        } = *arguments;
+        let bench = &self.0;
+        let made = Made {
+            powers: bench.numbers(r, shape),
+            refused: bench.read(refused, 1)[0],
+            traces,
+        };
+        let matrices = [r, a, e, m].map(|matrix| matrix.limbs);
+        let others = [table, refused, base].into_iter().filter(|at| *at != 0);
         for address in matrices.into_iter().chain(others).chain(arguments.scratch) {
             bench.device.free(address).unwrap();
         }
-        Made {
-            powers,
-            refused,
-            traces: launches.iter().map(|counts| counts.trace).collect(),
+        made
+    }
+
+    /// Powers of one base `g`, with a table for exponents of so many limbs, modulo one number.
+    fn run_of_base(
+        &self,
+        plan: RnsPlan,
+        (g, long): (&BigUint, usize),
+        [e, m]: [&Operand; 2],
+        layout: Layout,
+        scans: bool,
+    ) -> Made {
+        let bench = &self.0;
+        let (count, modulus) = (e.1.len(), &m.1[0]);
+        let t = table(g, modulus, m.0, long);
+        let mut primes = vec![0; plan.words()];
+        plan.fill(&mut primes);
+        let window = plan.window(e.0, scans, TABLE);
+        let windows = (32 * long).div_ceil(TABLE_WINDOW) * TABLE_WINDOW / window.bits as usize;
+        let channels = plan.channels() as usize;
+        let radix = plan.bases()[0][..channels].iter().product::<BigUint>();
+        let inverse = (BigUint::from(1u8) << (32 * m.0)).modinv(modulus).unwrap();
+        let first = (&radix * inverse).modpow(&windows.into(), modulus) * &radix * &radix % modulus;
+        let mut first = first.to_u32_digits();
+        let shape = Shape::new(count, m.0, layout);
+        let [one, scratch] = [1, count].map(|count| plan.scratch(count, 1, window));
+        first.resize(one[4], 0);
+        let room = |limbs: usize| bench.device.alloc(4 * limbs as u64).unwrap();
+        let [units, own, radix, tables, rest] = one.map(room);
+        bench.device.free(rest).unwrap();
+        let mut arguments = RnsArguments {
+            r: bench.room(shape),
+            a: bench.matrix(&t, layout),
+            e: bench.matrix(e, layout),
+            m: MatrixArgument {
+                number_stride: 0,
+                ..bench.matrix(m, layout)
+            },
+            table: bench.upload_limbs(&primes),
+            scratch: [units, own, radix, tables, bench.upload_limbs(&first)],
+            refused: bench.upload_limbs(&[0]),
+            base: 0,
+            plan,
+            count: 1,
+            moduli: 1,
+            windows: windows as u64,
+            window,
+            scans: scans.into(),
+        };
+        arguments.base = room(arguments.base_words() as usize);
+        let mut traces = self.launch(&arguments, &arguments.launches_of_base());
+        for i in [0, 3, 4] {
+            bench.device.free(arguments.scratch[i]).unwrap();
+            arguments.scratch[i] = room(scratch[i]);
         }
+        arguments.count = count as u32;
+        traces.extend(self.launch(&arguments, &arguments.launches()[2..]));
+        self.made(&arguments, shape, traces)
     }
 
     fn check(&self, operands: [&Operand; 3], layout: Layout, scans: bool) {
@@ -277,6 +361,63 @@ fn products_of_two_powers_are_those_of_num_bigint() {
     }
 }
 
+/// Exponents of as many limbs as the table is for, or fewer; entries stand at any strides.
+#[test]
+fn powers_of_a_base_with_a_table_are_those_of_num_bigint() {
+    let mut powers = Powers::new();
+    let cases = [
+        (1, [1, 1], 1, Layout::Contiguous, true),
+        (11, [1, 1], 33, Layout::Interleaved, false),
+        (7, [2, 1], 18, Layout::Contiguous, true),
+        (1, [3, 2], 5, Layout::Interleaved, false),
+        (
+            32,
+            [1, 1],
+            sweep_all(17, 17, 257),
+            Layout::Contiguous,
+            false,
+        ),
+        (32, [4, 4], 18, Layout::Contiguous, true),
+        (65, [1, 1], 17, Layout::Contiguous, true),
+        (128, [1, 1], 17, Layout::Interleaved, false),
+        (193, [1, 1], 17, Layout::Contiguous, true),
+    ];
+    let few = sweep_all(5, 5, cases.len());
+    for (i, (width, [long, exponent], count, layout, scans)) in
+        cases.into_iter().take(few).enumerate()
+    {
+        let one = BigUint::from(1u8);
+        let bits = 32 * width;
+        let moduli = [
+            (&one << bits) - 1u8,
+            BigUint::from(9u8),
+            (&one << (bits - 1)) + 1u8,
+            one.clone(),
+            powers.0.number(width) | &one,
+        ];
+        let which = sweep_all(i % 5..i % 5 + 1, i % 5..i % 5 + 1, 0..5);
+        for modulus in moduli[which].iter().cloned() {
+            let g = match count % 2 {
+                0 => &modulus - 1u8,
+                _ => powers.0.number(width) % &modulus,
+            };
+            let e = powers.0.batch(count, exponent);
+            let m = (width, vec![modulus]);
+            for plan in plans(width) {
+                let made = powers.run_of_base(plan, (&g, long), [&e, &m], layout, scans);
+                assert_eq!(made.refused, 0);
+                for (e, found) in e.1.iter().zip(made.powers) {
+                    let expected = match e.bits() {
+                        0 => &one % &m.1[0],
+                        _ => g.modpow(e, &m.1[0]),
+                    };
+                    assert_eq!(found, expected, "{plan:?}, {g:#x}^{e:#x} mod {:#x}", m.1[0]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() {
     let powers = Powers::new();
@@ -344,7 +485,7 @@ fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
                 }
             }
             for (column, [first, second]) in sums.iter().enumerate() {
-                let is_apart = pairs > MOST_IN_REGISTERS && column / 4 % 2 == 0;
+                let is_apart = pairs > MOST_JOINED && column / 4 % 2 == 0;
                 for sign in 0..2 {
                     let most = match is_apart {
                         true => first[sign].max(second[sign]),
@@ -372,8 +513,10 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
         checks: Checks::NONE,
         ..DeviceConfig::default()
     };
-    // Matrices stand in shared memory, pass through it, or do so beside the units of a base.
-    for width in [sweep(9, 40), 65, 129] {
+    // Matrices stand in shared memory, pass through it, or do so beside the units of a base; of the widest moduli in chunks of
+    // one pair.
+    let widths: &[usize] = sweep_all(&[9, 65, 129], &[40, 65, 129], &[40, 65, 129, 201]);
+    for &width in widths {
         // All are zero, or ones, or any.
         let traces = (0..if width > 40 { 2 } else { 4 }).map(|round| {
             let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
@@ -406,7 +549,14 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
             };
             let of_one = run(&powers, 1, [&a, &e]);
             powers.2 = SHORT;
-            [of_one, run(&powers, 2, pair.each_ref())].concat()
+            let modulus = (width, vec![m.1[0].clone()]);
+            let of_base = plans(width).into_iter().map(|plan| {
+                let base = (&BigUint::from(3u8), 1);
+                let made = powers.run_of_base(plan, base, [&e, &modulus], Layout::Contiguous, true);
+                made.traces
+            });
+            let of_base = of_base.collect();
+            [of_one, run(&powers, 2, pair.each_ref()), of_base].concat()
         });
         let traces: Vec<_> = traces.collect();
         let (first, others) = traces.split_first().unwrap();

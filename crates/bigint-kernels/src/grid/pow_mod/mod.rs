@@ -19,16 +19,21 @@ mod warpgroups;
 pub use powers::powers;
 pub use warpgroups::warpgroups;
 
+use self::powers::each;
+
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Any, Number};
 use crate::gpu::sieve::List;
 use crate::gpu::thread;
 use crate::power::half;
-use bigint_core::kernel::MatrixArgument;
+use bigint_core::kernel::{MatrixArgument, TABLE_WINDOW};
 use bigint_core::rns::{NUMBERS_OF_BLOCK, RnsArguments, RnsPlan, THREADS, TILE};
 use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
+
+/// Limbs that are loaded at once where a number passes by.
+const AT_ONCE: usize = 8;
 
 /// A prime and its constants in the table.
 #[derive(Clone, Copy)]
@@ -193,18 +198,35 @@ impl Rest {
         let (mut carry, mut borrow) = (0_u64, false);
         let mut i = 0;
         while i <= n {
-            let limb = self.limb(i);
-            let pair = joined(limb, below) << bits;
-            below = limb;
-            if i < n {
-                carry += q * u64::from(self.limb(n + 1 + i));
-            }
-            let (less, under) = ((pair >> BITS) as Limb).overflowing_sub(carry as Limb);
-            let (less, again) = less.overflowing_sub(Limb::from(borrow));
-            borrow = under | again;
-            carry >>= BITS;
-            self.set(i, less);
-            i += 1;
+            // Several at once, as each load waits for memory.
+            let (mut limbs, mut modulus) = ([0; AT_ONCE], [0; AT_ONCE]);
+            each::<AT_ONCE>(
+                #[inline(always)]
+                |k| {
+                    let at = i + k as u32;
+                    limbs[k] = self.limb(at.min(n));
+                    modulus[k] = self.limb(n + 1 + at.min(n - 1));
+                },
+            );
+            each::<AT_ONCE>(
+                #[inline(always)]
+                |k| {
+                    let at = i + k as u32;
+                    let pair = joined(limbs[k], below) << bits;
+                    below = limbs[k];
+                    if at < n {
+                        carry += q * u64::from(modulus[k]);
+                    }
+                    let (less, under) = ((pair >> BITS) as Limb).overflowing_sub(carry as Limb);
+                    let (less, again) = less.overflowing_sub(Limb::from(borrow));
+                    borrow = under | again;
+                    carry >>= BITS;
+                    if at <= n {
+                        self.set(at, less);
+                    }
+                },
+            );
+            i += AT_ONCE as u32;
         }
     }
 
@@ -276,7 +298,7 @@ pub unsafe fn radix(arguments: &RnsArguments) {
 #[inline(always)]
 pub unsafe fn residues(arguments: &RnsArguments) {
     let RnsArguments { plan, moduli, .. } = *arguments;
-    let bases = arguments.window.bases;
+    let bases = arguments.window.numbers();
     let of_base = thread::block_index();
     let (tile, which) = (of_base >> (bases - 1), of_base & (bases - 1));
     // SAFETY: by this function's own contract.
@@ -338,6 +360,61 @@ pub unsafe fn residues(arguments: &RnsArguments) {
     }
 }
 
+/// The calling thread's word of the table of a base, of its entries in limbs and the units of the modulus.
+///
+/// # Safety
+/// The launch is the second of [`RnsArguments::launches_of_base`], behind the first, of arguments with all the memory that
+/// they say.
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn base(arguments: &RnsArguments) {
+    let RnsArguments { plan, windows, .. } = *arguments;
+    let word = thread::block_index() * THREADS + thread::index_in_block();
+    // There are pairs: the compiler does not know it.
+    let (units, bits) = ((2 * plan.pairs).max(1), arguments.window.bits);
+    // SAFETY: by this function's own contract.
+    let (table, own, made, t) = unsafe {
+        (
+            row(arguments.table),
+            row(arguments.scratch[1]),
+            row(arguments.base),
+            number(&arguments.a, 0, 1),
+        )
+    };
+    let (window, unit, q, digit, group) = if arguments.scans == 1 {
+        let (digit, q) = (word >> 1 & ((1 << bits) - 1), word >> (bits + 1) & 3);
+        let unit = word >> (bits + 3);
+        (unit / units, unit % units, q, digit, word & 1)
+    } else {
+        let unit = word >> 3;
+        let entry = unit / units;
+        let digit = entry & ((1 << bits) - 1);
+        (entry >> bits, unit % units, word >> 1 & 3, digit, word & 1)
+    };
+    if window >= windows as u32 {
+        return;
+    }
+    let at = window * bits;
+    let whole = TABLE_WINDOW as u32;
+    let entry = (at / whole << whole) + (digit << (at % whole));
+    let limbs = arguments.m.width as u32;
+    let entry = t.part(limbs * entry, limbs * (entry + 1));
+    let second = u32::from(unit >= plan.pairs);
+    let pair = unit - plan.pairs * second;
+    let channel = 8 * pair + 4 * group + q;
+    let prime = Prime::of(table, plan, second, channel);
+    let place = plan.conversions_at() / 4 + 8 * plan.pairs * second + channel;
+    let [plain, ..] = table.four(place, place);
+    let residue = prime.times(folded(prime, plan.width, |i| entry.limb(i)), plain);
+    // The word of `k` of the first of a tile's numbers, which are all alike.
+    let k_of = 128 * pair + 4 * q + 2 * group;
+    let by = match second {
+        0 => own.limb(k_of, k_of),
+        _ => prime.square,
+    };
+    made.set(word, u32::MAX, prime.least(prime.times(residue, by)));
+}
+
 /// Two neighbouring limbs.
 #[inline(always)]
 fn joined(high: Limb, low: Limb) -> u64 {
@@ -380,7 +457,7 @@ pub unsafe fn limbs(arguments: &RnsArguments) {
     let rest = Rest::new(scratch, arguments, index, n);
     // `rho` of the second base.
     let (tile, row) = (index / TILE, index % TILE);
-    let first = 2 * arguments.window.bases * tile;
+    let first = 2 * arguments.window.numbers() * tile;
     let own = units.up(plan.tile() * (first + 1) + 16 * (row % 8) + row / 8);
     let weights = table.up(plan.weights_at());
     let (mut i, mut carry) = (0, 0_u64);

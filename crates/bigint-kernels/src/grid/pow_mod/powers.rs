@@ -17,7 +17,8 @@
 //! product by an entry; and a product by 1. With `R` entries in a row, entry `i + R j` is `a^i b^j`. A row
 //! begins with a base, and goes on by products by `a`. That of `b^j` begins with `b` for want of `b^(j - 1)`, which
 //! has left the registers, and with a product by that.
-//! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand.
+//! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand. Where all have the table of one base,
+//! there are a product of 1 that makes up for the table's form, one for each window, and a product by 1.
 //!
 //! **Cost**: a step `8 P^2` products of matrices a tile, eight products of words a unit and base, and as
 //! many loads of fours. Where all entries are read for each window, no branch and no address depends on
@@ -33,6 +34,7 @@ use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::power::{digit, half};
+use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE, Window};
 
 /// The last place of a base has no prime: a byte 1 on top.
@@ -62,6 +64,8 @@ enum Factor {
 struct Step {
     factor: Factor,
     digits: [u32; 2],
+    /// The window.
+    window: u32,
     kept: u32,
 }
 
@@ -102,7 +106,6 @@ impl Place {
     /// Goes to the next step.
     #[inline(always)]
     pub fn advance(&mut self) {
-        let Window { bits, .. } = self.window;
         let (row, entries) = (self.window.row(), self.window.entries());
         // The second row begins with `b` alone.
         let is_later = row < self.entry && self.entry < entries;
@@ -116,7 +119,7 @@ impl Place {
         } else {
             self.square += 1;
         }
-        if self.square > bits {
+        if self.square > self.window.squares() {
             self.square = 0;
             self.windows -= 1;
         }
@@ -147,8 +150,8 @@ impl Place {
     pub fn begins(self) -> Option<Beginning> {
         let is_first = self.is_first_of_row() && !self.has_begun;
         match self.entry {
-            1 => Some(Beginning::Base(0)),
             entry if entry == self.window.entries() => Some(Beginning::One),
+            1 => Some(Beginning::Base(0)),
             _ if is_first && self.is_of_table() => Some(Beginning::Base(1)),
             _ => None,
         }
@@ -170,8 +173,48 @@ pub(super) fn entry_of(window: Window, e: Number<Any>, i: u32) -> u32 {
     let Window { bits, bases } = window;
     let digit = |which: u32| digit(half(bases == 2, e, which), i, bits);
     match bases {
-        1 => digit(0),
-        _ => digit(0) | digit(1) << bits,
+        2 => digit(0) | digit(1) << bits,
+        _ => digit(0),
+    }
+}
+
+/// The table of a base for all numbers, as the calling lane reads it.
+#[derive(Clone, Copy)]
+pub(super) struct OfBase {
+    pub row: Row,
+    /// Units of an entry.
+    pub units: u32,
+    pub q: u32,
+    /// Whether all entries of a window are read.
+    pub scans: bool,
+}
+
+impl OfBase {
+    /// A unit of two numbers' entries in a window.
+    #[inline(always)]
+    pub fn unit(self, window: u32, at: u32, digits: [u32; 2]) -> [u32; 4] {
+        let OfBase { units, q, .. } = self;
+        let of_both: [[u32; 2]; 2] = match self.scans {
+            false => digits.map(|digit| {
+                let entry = (window << TABLE_WINDOW) + digit;
+                self.row.two(4 * (units * entry + at) + q)
+            }),
+            true => {
+                // Two entries in a four; one of two by each bit.
+                let first = 4 * (4 * (units * window + at) + q);
+                let fours = [0, 1, 2, 3].map(|i| self.row.four(first + i, u32::MAX));
+                digits.map(|digit| {
+                    let is = |bit: u32| digit >> bit & 1 == 1;
+                    let of_two = |lower: [u32; 4], upper: [u32; 4], is_upper: bool| {
+                        words(|k| if is_upper { upper[k] } else { lower[k] })
+                    };
+                    let [lower, upper] = [0, 2].map(|i| of_two(fours[i], fours[i + 1], is(1)));
+                    let [a, b, c, d] = of_two(lower, upper, is(2));
+                    if is(0) { [c, d] } else { [a, b] }
+                })
+            }
+        };
+        words(|k| of_both[k % 2][k / 2])
     }
 }
 
@@ -185,6 +228,7 @@ struct Powers<'a, const PAIRS: usize, const THREADS: u32> {
     table: Row,
     /// Units of numbers, of moduli and of `M^2`, and tables.
     units: [Row; 4],
+    of_base: OfBase,
     shared: Stretch,
     /// The warp's tile in the launch.
     tile: u32,
@@ -213,10 +257,11 @@ struct Pair {
 pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArguments) {
     let arguments = &of_residues(arguments);
     // SAFETY: by this function's own contract.
-    let (team, table, [units, own, radix, tables, _]) = unsafe {
+    let (team, table, base, [units, own, radix, tables, _]) = unsafe {
         (
             Team::<THREADS>::new(),
             row(arguments.table),
+            row(arguments.base),
             arguments.scratch.map(|address| row(address)),
         )
     };
@@ -237,6 +282,12 @@ pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArgu
         },
         table,
         units: [units, own, radix, tables],
+        of_base: OfBase {
+            row: base,
+            units: 2 * PAIRS as u32,
+            q: warp.lane() % 4,
+            scans: arguments.scans == 1,
+        },
         shared: Stretch::new(team, 0),
         tile,
         exponents: [exponent(0), exponent(1)],
@@ -269,7 +320,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
         let mut place = Place::first(self.arguments);
         let mut now = self.step(place);
-        let (mut xi, mut rho) = self.begin(Beginning::Base(0));
+        let (mut xi, mut rho) = self.begin(place.begins().unwrap_or(Beginning::One));
         loop {
             let tops = self.to_second(&xi, &mut rho, now);
             set_alpha(self.warp, &mut rho, tops);
@@ -303,7 +354,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             _ if place.begins().is_some() => Factor::Radix,
             _ if place.is_of_table() => Factor::Made(place.made_by()),
             Place { windows: 0, .. } => Factor::One,
-            Place { square, .. } if square == window.bits => Factor::Entry,
+            Place { square, .. } if square == window.squares() => Factor::Entry,
             _ => Factor::Itself,
         };
         let of = |e: Number<Any>| match factor {
@@ -313,6 +364,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         Step {
             factor,
             digits: self.exponents.map(of),
+            window: place.windows.wrapping_sub(1),
             kept: place.kept(),
         }
     }
@@ -338,7 +390,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
     /// The four of the lane's unit of this one of its numbers' bases.
     #[inline(always)]
     fn unit(self, pair: Pair, which: u32) -> u32 {
-        self.within(pair, self.arguments.window.bases * self.tile + which)
+        self.within(pair, self.arguments.window.numbers() * self.tile + which)
     }
 
     /// The unit of moduli, or of `M^2`.
@@ -442,6 +494,10 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         match step.factor {
             Factor::Radix => self.of_modulus(2, pair),
             Factor::Made(entry) => unit(entry),
+            _ if self.arguments.window.is_of_table() => {
+                let at = pair.base * self.plan.pairs + pair.at;
+                self.of_base.unit(step.window, at, step.digits)
+            }
             _ if self.arguments.scans == 0 => {
                 let [first, second] = step.digits.map(unit);
                 [first[0], second[1], first[2], second[3]]

@@ -90,7 +90,7 @@ fn lanes_square_digits_of_zeros_and_of_all_ones() {
 }
 
 /// The table of `base` for exponents of `width` limbs, for a modulus of `n` limbs.
-fn table(base: &BigUint, modulus: &BigUint, n: usize, width: usize) -> Operand {
+pub fn table(base: &BigUint, modulus: &BigUint, n: usize, width: usize) -> Operand {
     let windows = (32 * width).div_ceil(TABLE_WINDOW);
     let mut limbs = Vec::new();
     for i in 0..windows {

@@ -1,6 +1,7 @@
 //! The entry of a table that a window wants, chosen while its squares are computed: a unit of all entries after the other,
 //! or, where there is room for eight entries and tables have four, two.
 
+use super::super::powers::OfBase;
 use super::ring::Progress;
 use super::units::Lane;
 use super::{Powers, Step, each, words};
@@ -87,7 +88,7 @@ impl<
     #[inline(always)]
     pub(super) fn begin_choice(self, progress: &mut Progress) {
         progress.unit = 0;
-        if self.arguments.scans == 1 {
+        if self.arguments.scans == 1 && !self.arguments.window.is_of_table() {
             self.bring_unit(progress);
         }
     }
@@ -97,6 +98,25 @@ impl<
     pub(super) fn choose_rest(self, digits: [u32; 2], progress: &mut Progress) {
         while self.arguments.scans == 1 && progress.unit < 2 * PAIRS as u32 {
             self.choose(digits, progress);
+        }
+    }
+
+    /// Chooses the entry of a window from the table of a base: what comes behind the numbers' own.
+    #[inline(always)]
+    pub(super) fn choose_of_base(self, window: u32, digits: [u32; 2]) {
+        let table = OfBase {
+            row: self.base,
+            units: 2 * PAIRS as u32,
+            q: self.warp.lane() % 4,
+            scans: self.arguments.scans == 1,
+        };
+        let mut pair = 0;
+        while pair < PAIRS as u32 {
+            let units = [pair, PAIRS as u32 + pair];
+            let chosen = units.map(|unit| table.unit(window, unit, digits));
+            self.set_chosen(units[0], chosen[0]);
+            self.set_chosen(units[1], chosen[1]);
+            pair += 1;
         }
     }
 

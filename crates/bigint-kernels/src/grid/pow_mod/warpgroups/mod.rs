@@ -38,7 +38,7 @@ use crate::gpu::stretch::Stretch;
 use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::{WideSums, wait};
-use bigint_core::rns::{MOST_IN_REGISTERS, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
+use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
 /// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
 /// follow.
@@ -80,6 +80,8 @@ struct Powers<
     matrices: Row,
     /// Units of numbers, of moduli and of `M^2`, and tables.
     units: [Row; 4],
+    /// The table of a base.
+    base: Row,
     shared: Stretch,
     /// The warp's tile in the launch.
     tile: u32,
@@ -106,10 +108,11 @@ pub unsafe fn warpgroups<
 ) {
     let arguments = &of_residues(arguments);
     // SAFETY: by this function's own contract.
-    let (team, table, [units, own, radix, tables, _]) = unsafe {
+    let (team, table, base, [units, own, radix, tables, _]) = unsafe {
         (
             Team::<THREADS>::new(),
             row(arguments.table),
+            row(arguments.base),
             arguments.scratch.map(|address| row(address)),
         )
     };
@@ -131,6 +134,7 @@ pub unsafe fn warpgroups<
         table,
         matrices: table.up(plan.matrices_at()),
         units: [units, own, radix, tables],
+        base,
         shared: Stretch::new(team, 0),
         tile,
         exponents: [exponent(0), exponent(1)],
@@ -152,6 +156,7 @@ impl<
         assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3 && THREADS.is_multiple_of(128));
         assert!(SCANNED == 4 || SCANNED == 8);
         assert!(!stages.is_wide() || PAIRS.is_multiple_of(COLUMNS));
+        assert!(stages.are_resident() || stages.released() <= 3);
         stages
     };
 
@@ -205,6 +210,8 @@ impl<
             let next = self.step(place);
             if next.is_last {
                 self.choose_one();
+            } else if self.arguments.window.is_of_table() {
+                self.choose_of_base(place.windows - 1, next.digits);
             } else if place.square == self.arguments.window.bits {
                 self.choose_rest(next.digits, &mut progress);
             } else if place.square == 0 && has_windows {
@@ -244,15 +251,15 @@ impl<
         let is_of_window = !is_of_table && !is_last;
         let is_by_radix = place.begins().is_some();
         // The second power comes before the base can be read as an entry.
-        let squares =
-            place.entry == 2 && !is_by_radix || is_of_window && place.square < window.bits;
+        let squares = is_of_table && place.entry == 2 && !is_by_radix
+            || is_of_window && place.square < window.squares();
         let digits = match is_of_window {
             true => self
                 .exponents
                 .map(|e| entry_of(window, e, place.windows - 1)),
             false => [place.made_by(); 2],
         };
-        let is_chosen = is_last || scans && is_of_window;
+        let is_chosen = is_last || (scans || window.is_of_table()) && is_of_window;
         // A square is by `k` in the first base, which is of the modulus.
         let factor = match is_by_radix || squares {
             true => Factor {
@@ -301,7 +308,7 @@ impl<
     /// Units of this one of the bases of the warp's tile; of the first in the end those of powers.
     #[inline(always)]
     fn own(self, which: u32) -> Lane {
-        let tile = self.arguments.window.bases * self.tile + which;
+        let tile = self.arguments.window.numbers() * self.tile + which;
         Lane::of(self.units[0], self.first_four(tile))
     }
 
@@ -616,7 +623,7 @@ fn sum<const PAIRS: usize>(sums: &WideSums, k: usize) -> u64 {
     });
     let joined = |[first, second]: [u32; 2]| first.wrapping_add(second << 8) ^ 1 << 31;
     let high = u64::from(joined(high)) << 16;
-    if PAIRS <= MOST_IN_REGISTERS {
+    if PAIRS <= MOST_JOINED {
         return high + u64::from(joined(low));
     }
     let second = i64::from(low[1] as i32) * 256;

@@ -57,7 +57,7 @@ impl<
         let RnsArguments {
             windows, window, ..
         } = *self.arguments;
-        let products = window.products() + windows as u32 * (window.bits + 1) + 1;
+        let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
         let mut progress = Progress {
             read: Turn { stage: 0, phase: 0 },
             filled: Turn { stage: 0, phase: 0 },
@@ -197,7 +197,7 @@ impl<
         if stages.are_resident() {
             return;
         }
-        each::<2>(
+        each::<3>(
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {
@@ -213,7 +213,7 @@ impl<
             return;
         }
         let is_lane = self.team.thread() == 0;
-        each::<2>(
+        each::<3>(
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {

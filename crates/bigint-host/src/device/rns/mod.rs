@@ -1,0 +1,187 @@
+//! Powers in residue number systems on tensor cores: [`bigint_core::rns`] has the kernels.
+
+mod base;
+
+use crate::common::device::{Buffer, Device, Roots};
+use crate::common::job::Job;
+use crate::device::job::{resident, without_flags};
+use crate::device::launches::Residues;
+use crate::device::part::Part;
+use crate::values::made::Made;
+use crate::values::node::{InResidues, Operands};
+use crate::{BackEnd, Error};
+use bigint_core::kernel::{MatrixArgument, TABLE_BUDGET};
+use bigint_core::rns::{RnsArguments, TABLE};
+use bigint_core::{LIMB_BITS, Limb};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Computes numbers `numbers` of a job's powers. Answers `None` where a modulus is zero or shares a factor
+/// with the first base: a kernel has to compute them all.
+pub(crate) fn compute(
+    device: &Arc<dyn Device>,
+    job: Job,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    residues: Residues,
+) -> Result<Option<Made>, Error> {
+    let started = Instant::now();
+    let Residues {
+        plan,
+        bases,
+        scans,
+        wave,
+    } = residues;
+    let (count, shape) = (job.count(), job.shapes()[0]);
+    let base = match bases {
+        TABLE => {
+            let base = base::table(device, [&operands[0], &operands[2]], residues)?;
+            if base.windows.is_none() {
+                return Ok(None);
+            }
+            Some(base)
+        }
+        _ => None,
+    };
+    let exponent = operands[1].shape.width.div_ceil(bases as usize);
+    let window = plan.window(exponent, scans, bases);
+    let windows = base.as_ref().and_then(|base| base.windows);
+    let whole = (LIMB_BITS * exponent).div_ceil(window.bits as usize) as u64;
+    let block = plan.numbers_of_block() as usize;
+    let [.., table, _] = plan.scratch(block, 1, window);
+    let wave = wave.unwrap_or(block);
+    let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
+    let at_once = wave * waves.max(1);
+    let at_once = at_once.min(count);
+    let moduli = if operands[2].shape.count == 1 {
+        1
+    } else {
+        at_once
+    };
+    let memory = Memory {
+        // What is kept of a table in residues is all that is read of it.
+        given: resident(device, &operands[usize::from(base.is_some())..], &numbers)?,
+        made: device.allocate(shape.limbs())?,
+        refused: device.upload(&[0])?,
+        scratch: scratch(
+            device,
+            plan.scratch(at_once, moduli, window),
+            base.is_some(),
+        )?,
+        base,
+    };
+    let (buffers, scratch) = (memory.buffers(), memory.addresses_of_scratch());
+    let table = device.roots(Roots::Rns(plan))?;
+    let mut first = 0;
+    while first < count {
+        let here = at_once.min(count - first);
+        let [a, e, m] = [0, 1, 2].map(|index| memory.operand(operands, index, count, first));
+        let arguments = RnsArguments {
+            r: Part::of_shape(&memory.made, shape)
+                .numbers_from(first)
+                .limbs,
+            a,
+            e,
+            m,
+            table,
+            scratch,
+            refused: memory.refused.address(),
+            base: memory.base.as_ref().map_or(0, |base| base.table.address()),
+            plan,
+            count: here as u32,
+            moduli: moduli.min(here) as u32,
+            windows: windows.unwrap_or(whole),
+            window,
+            scans: scans.into(),
+        };
+        let launches = arguments.launches();
+        // Of a table's base the units of the modulus are there.
+        let launches = &launches[if bases == TABLE { 2 } else { 0 }..];
+        for &(entry, launch) in launches {
+            let is_checked = bases != TABLE && entry == plan.form().entry;
+            if is_checked && is_set(device, &memory.refused)? {
+                return Ok(None);
+            }
+            let known = residues.specialization(entry);
+            device.launch(entry, known, launch, &arguments, &buffers)?;
+        }
+        first += here;
+    }
+    tracing::debug!(
+        back_end = %BackEnd::Cuda(device.ordinal().into()),
+        kernel = plan.form().entry.name,
+        primes = plan.channels(),
+        count,
+        width = shape.width,
+        elapsed = ?started.elapsed(),
+        "launched"
+    );
+    without_flags(device, job, memory.made).map(Some)
+}
+
+/// Whether a kernel has refused a modulus.
+fn is_set(device: &Arc<dyn Device>, refused: &Buffer) -> Result<bool, Error> {
+    let mut limbs = [0];
+    device.download(refused, &mut limbs)?;
+    Ok(limbs != [0])
+}
+
+/// Scratch of so many limbs each; none for what is kept with the table of a base.
+fn scratch(
+    device: &Arc<dyn Device>,
+    mut limbs: [usize; 5],
+    is_of_base: bool,
+) -> Result<Vec<Buffer>, Error> {
+    if is_of_base {
+        [limbs[1], limbs[2]] = [0; 2];
+    }
+    let scratch = limbs.map(|limbs| device.allocate(limbs));
+    Ok(scratch.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// The memory of launches.
+struct Memory {
+    made: Buffer,
+    refused: Buffer,
+    scratch: Vec<Buffer>,
+    /// The operands, without the table of a base.
+    given: Vec<Arc<Buffer>>,
+    base: Option<Arc<InResidues>>,
+}
+
+impl Memory {
+    fn buffers(&self) -> Vec<&Buffer> {
+        let base = self.base.iter();
+        let base = base.flat_map(|base| [&base.own, &base.radix, &base.table]);
+        [&self.made, &self.refused]
+            .into_iter()
+            .chain(&self.scratch)
+            .chain(self.given.iter().map(|buffer| &**buffer))
+            .chain(base)
+            .collect()
+    }
+
+    fn addresses_of_scratch(&self) -> [u64; 5] {
+        let mut at = [0, 1, 2, 3, 4].map(|i: usize| self.scratch[i].address());
+        if let Some(base) = &self.base {
+            [at[1], at[2]] = [base.own.address(), base.radix.address()];
+        }
+        at
+    }
+
+    /// An operand from number `first` on; nothing where it is the table of a base.
+    fn operand(
+        &self,
+        operands: Operands<'_>,
+        index: usize,
+        count: usize,
+        first: usize,
+    ) -> MatrixArgument {
+        let given = index.checked_sub(usize::from(self.base.is_some()));
+        given.map_or_else(MatrixArgument::default, |given| {
+            let part = Part::of_operand(&operands[index], &self.given[given], count);
+            part.numbers_from(first).limbs
+        })
+    }
+}
