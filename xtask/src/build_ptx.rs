@@ -113,7 +113,7 @@ fn build() -> Result<()> {
     .write()
 }
 
-/// The PTX of the library's kernels, and that of the [examples](examples). Both are built at the same time, as a crate is
+/// The PTX of the library's kernels, and that of the examples. Both are built at the same time, as a crate is
 /// compiled on one core.
 fn everything(toolchain: &DeviceToolchain) -> Result<(String, Vec<String>)> {
     thread::scope(|scope| {

@@ -25,7 +25,7 @@
 //! `c`. Over the real numbers these are the complex polynomials modulo `x^L - z` with `z = e(1/4)` and `z = e(1/6)`: of
 //! each polynomial's halves `u + v x^L` becomes `u + z v`. So `2 L` digits take `L` complex values, which is a quarter
 //! of what a whole product of two such numbers would take both ways, and the tree and the passes are those of
-//! [`Plan`], with [roots](fill) of their own. A product takes nine transforms of `L` values, a square seven, as the transforms
+//! [`Plan`], with [roots](RingPlan::fill) of their own. A product takes nine transforms of `L` values, a square seven, as the transforms
 //! of `n` and of `m` are kept: two numbers forth and one back modulo `R`, then `x y` times `n` forth and back, then two
 //! numbers and `q` forth and `x y - q m` back modulo `Q`.
 //!
@@ -61,7 +61,7 @@ use crate::kernel::{EntryPoint, Launch, MatrixArgument};
 /// The PTX module of these kernels.
 pub const MODULE: &str = "rings";
 
-/// The values of [`RingPlan::lanes`] for which there are kernels.
+/// The lanes of [`RingPlan::of_lanes`] for which there are kernels.
 pub const RING_LANES: [u32; 2] = [32, 64];
 
 /// The kernels that compute powers, and those that keep transforms.

@@ -9,49 +9,6 @@ pub mod weighted;
 use crate::gpu::memory::{Any, Number};
 use bigint_core::MatrixArgument;
 
-/// The levels of a tree over points in shared memory. A pass takes one to three levels.
-trait Levels: Copy {
-    /// Goes `log2 R` levels from `depth` on, down or up, in place.
-    fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32);
-
-    /// Goes down the levels from `from` to `to`.
-    #[inline(always)]
-    fn downs(self, from: u32, to: u32) {
-        let mut depth = from;
-        match (to - from) % 3 {
-            1 => {
-                self.pass_in_place::<2, false>(depth);
-                depth += 1;
-            }
-            2 => {
-                self.pass_in_place::<4, false>(depth);
-                depth += 2;
-            }
-            _ => {}
-        }
-        while depth < to {
-            self.pass_in_place::<8, false>(depth);
-            depth += 3;
-        }
-    }
-
-    /// Goes up the levels from `to` to `from`.
-    #[inline(always)]
-    fn ups(self, from: u32, to: u32) {
-        let rest = (to - from) % 3;
-        let mut depth = to;
-        while depth > from + rest {
-            depth -= 3;
-            self.pass_in_place::<8, true>(depth);
-        }
-        match rest {
-            1 => self.pass_in_place::<2, true>(from),
-            2 => self.pass_in_place::<4, true>(from),
-            _ => {}
-        }
-    }
-}
-
 /// The columns of a matrix that a block has, in a launch with blocks for the columns of every
 /// operand.
 #[derive(Clone, Copy)]

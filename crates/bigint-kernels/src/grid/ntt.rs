@@ -25,7 +25,7 @@
 
 mod rows;
 
-use super::{Columns, Levels};
+use super::Columns;
 use crate::gpu::block::Team;
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::residues::Residues;
@@ -468,7 +468,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The tree over parts whose residues, modulo a prime, are in the block's shared memory.
+/// The tree over parts whose residues, modulo a prime, are in the block's shared memory. A pass takes one to three
+/// levels.
 #[derive(Clone, Copy)]
 struct Tree<'a> {
     block: Block<'a>,
@@ -476,7 +477,8 @@ struct Tree<'a> {
     parts: Parts,
 }
 
-impl Levels for Tree<'_> {
+impl Tree<'_> {
+    /// Goes `log2 R` levels from `depth` on, down or up, in place.
     #[inline(always)]
     fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32) {
         let Tree {
@@ -486,5 +488,42 @@ impl Levels for Tree<'_> {
         } = self;
         let (get, set) = (|i| block.apart(i), |i, v| block.set_apart(i, v));
         block.pass::<R, UP>(field, parts, depth, get, set);
+    }
+
+    /// Goes down the levels from `from` to `to`.
+    #[inline(always)]
+    fn downs(self, from: u32, to: u32) {
+        let mut depth = from;
+        match (to - from) % 3 {
+            1 => {
+                self.pass_in_place::<2, false>(depth);
+                depth += 1;
+            }
+            2 => {
+                self.pass_in_place::<4, false>(depth);
+                depth += 2;
+            }
+            _ => {}
+        }
+        while depth < to {
+            self.pass_in_place::<8, false>(depth);
+            depth += 3;
+        }
+    }
+
+    /// Goes up the levels from `to` to `from`.
+    #[inline(always)]
+    fn ups(self, from: u32, to: u32) {
+        let rest = (to - from) % 3;
+        let mut depth = to;
+        while depth > from + rest {
+            depth -= 3;
+            self.pass_in_place::<8, true>(depth);
+        }
+        match rest {
+            1 => self.pass_in_place::<2, true>(from),
+            2 => self.pass_in_place::<4, true>(from),
+            _ => {}
+        }
     }
 }

@@ -4,7 +4,6 @@
 use super::{Block, Field, Parts};
 use crate::gpu::residues::Residues;
 use crate::gpu::thread;
-use crate::grid::Levels;
 use crate::transform::primes::one_of;
 use bigint_core::transform::ntt::{Factor, LOG_ORDER, NttArguments, Second, THREADS, padded};
 
