@@ -256,7 +256,7 @@ rings! {
     64: 64 8;
 }
 
-// SAFETY, for the three kernels of squares modulo `2^p - 1`: the launch has the arguments, the grid
+// SAFETY, for the kernels of squares and products modulo `2^p - 1`: the launch has the arguments, the grid
 // and the shared memory that `bigint_core::weighted` describes.
 
 /// The kernel [`bigint_core::weighted::ROWS`].
@@ -264,6 +264,20 @@ rings! {
 unsafe extern "ptx-kernel" fn weighted_rows(arguments: WeightedArguments) {
     // SAFETY: above.
     unsafe { weighted::Block::new(&arguments) }.rows();
+}
+
+/// The kernel [`bigint_core::weighted::MULTIPLY`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_multiply(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.multiply();
+}
+
+/// The kernel [`bigint_core::weighted::KEEP`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_keep(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.keep();
 }
 
 /// The kernel [`bigint_core::weighted::BACK`].

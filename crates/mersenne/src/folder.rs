@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Lock, Proof, Residue};
+use crate::{Error, Lock, Number, Proof, Residue};
 
 /// What a [`Folder`] saves: a test, or trial factoring.
 pub trait Save: Sized {
@@ -176,9 +176,9 @@ impl Folder {
         if_there(removed).map_err(|source| Error::File { path, source })
     }
 
-    /// The name of the folder in which a test of `2^p - 1` keeps residues for its proof.
-    pub fn residues(p: u32) -> String {
-        format!("m{p}.residues")
+    /// The name of the folder in which the test of a number keeps residues for its proof.
+    pub fn residues(number: impl Into<Number>) -> String {
+        format!("{}.residues", number.into().stem())
     }
 
     /// The name of the file from which a certification of `2^p - 1` starts, as AutoPrimeNet leaves
@@ -214,7 +214,7 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_residue(&self, iteration: u32, residue: &Residue) -> Result<(), Error> {
-        let folder = self.file(&Self::residues(residue.number().n()));
+        let folder = self.file(&Self::residues(residue.number()));
         let path = folder.join(iteration.to_string());
         let mut bytes = residue.to_bytes();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -223,25 +223,31 @@ impl Folder {
             .map_err(|source| Error::File { path, source })
     }
 
-    /// The residue of an iteration of the test of `2^p - 1` that was kept for a proof.
+    /// The residue of an iteration of the test of a number that was kept for a proof.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is damaged.
-    pub fn load_residue(&self, p: u32, iteration: u32) -> Result<Residue, Error> {
-        let path = self.file(&Self::residues(p)).join(iteration.to_string());
+    pub fn load_residue(
+        &self,
+        number: impl Into<Number>,
+        iteration: u32,
+    ) -> Result<Residue, Error> {
+        let number = number.into();
+        let folder = self.file(&Self::residues(number));
+        let path = folder.join(iteration.to_string());
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(source) => return Err(Error::File { path, source }),
         };
-        kept(p, &bytes).ok_or_else(|| {
+        kept(number, &bytes).ok_or_else(|| {
             let what = "the residue is damaged".to_owned();
             Error::Save { path, what }
         })
     }
 
     /// The name of the file of middle `level` of a proof of this power that is being built.
-    fn middle(&self, p: u32, power: u32, level: u32) -> PathBuf {
-        let folder = self.file(&Self::residues(p));
+    fn middle(&self, number: Number, power: u32, level: u32) -> PathBuf {
+        let folder = self.file(&Self::residues(number));
         folder.join(format!("middle-{power}-{level}"))
     }
 
@@ -250,15 +256,16 @@ impl Folder {
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_middle(&self, power: u32, level: u32, middle: &Residue) -> Result<(), Error> {
-        let path = self.middle(middle.number().n(), power, level);
+        let path = self.middle(middle.number(), power, level);
         let mut bytes = middle.to_bytes();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         replace(&path, &bytes).map_err(|source| Error::File { path, source })
     }
 
     /// The first middles of a proof of this power that were kept and are whole.
-    pub fn load_middles(&self, p: u32, power: u32) -> Vec<Residue> {
-        let middle = |level| kept(p, &fs::read(self.middle(p, power, level)).ok()?);
+    pub fn load_middles(&self, number: impl Into<Number>, power: u32) -> Vec<Residue> {
+        let number = number.into();
+        let middle = |level| kept(number, &fs::read(self.middle(number, power, level)).ok()?);
         (0..power).map_while(middle).collect()
     }
 
@@ -266,23 +273,28 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::File`] where one cannot be removed.
-    pub fn remove_middles(&self, p: u32, power: u32) -> Result<(), Error> {
+    pub fn remove_middles(&self, number: impl Into<Number>, power: u32) -> Result<(), Error> {
+        let number = number.into();
         for level in 0..power {
-            let path = self.middle(p, power, level);
+            let path = self.middle(number, power, level);
             if_there(fs::remove_file(&path)).map_err(|source| Error::File { path, source })?;
         }
         Ok(())
     }
 
-    /// Writes a proof into the folder `proof`, from which AutoPrimeNet uploads it, and returns its
-    /// path.
+    /// Writes a proof and returns its path: one of `2^p - 1` is in the folder `proof`, from which AutoPrimeNet
+    /// uploads it.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     pub fn save_proof(&self, proof: &Proof) -> Result<PathBuf, Error> {
-        let folder = self.file("proof");
-        let path = folder.join(format!("{}-{}.proof", proof.p(), proof.power()));
-        let made = fs::create_dir_all(&folder);
+        let (number, power) = (proof.number(), proof.power());
+        let path = self.file(&match number.exponent() {
+            Some(p) => format!("proof/{p}-{power}.proof"),
+            None => format!("{}-{power}.proof", number.stem()),
+        });
+        let folder = path.parent().unwrap_or(&self.path);
+        let made = fs::create_dir_all(folder);
         match made.and_then(|()| replace(&path, &proof.to_bytes())) {
             Ok(()) => Ok(path),
             Err(source) => Err(Error::File { path, source }),
@@ -291,11 +303,10 @@ impl Folder {
 }
 
 /// The residue in a file's bytes, before their sum, if they are whole.
-fn kept(p: u32, bytes: &[u8]) -> Option<Residue> {
+fn kept(number: Number, bytes: &[u8]) -> Option<Residue> {
     let (bytes, sum) = bytes.split_last_chunk::<4>()?;
-    let is_whole =
-        bytes.len() == p.div_ceil(8) as usize && crc32fast::hash(bytes).to_le_bytes() == *sum;
-    is_whole.then(|| Residue::from_bytes(p, bytes))
+    let is_whole = bytes.len() == number.bytes() && crc32fast::hash(bytes).to_le_bytes() == *sum;
+    is_whole.then(|| Residue::from_bytes(number, bytes))
 }
 
 /// Success where what a file was removed or renamed for is so: it was not there.

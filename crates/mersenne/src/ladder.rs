@@ -88,7 +88,7 @@ impl Ladder {
     }
 
     /// The number whose bits are those of so many steps.
-    fn block(&self, from: u32, length: u32) -> Vec<u64> {
+    pub(crate) fn block(&self, from: u32, length: u32) -> Vec<u64> {
         let mut limbs = vec![0; length as usize / 64 + 1];
         for (i, step) in (from..from + length).rev().enumerate() {
             limbs[i / 64] |= u64::from(self.bit(step)) << (i % 64);

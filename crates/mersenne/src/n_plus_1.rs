@@ -9,13 +9,14 @@
 //! Example, `2 3^3 - 1 = 53`: `P = 3`, as 5 is no square modulo 53. `V_(2 9) = -1`,
 //! `V_54 = (-1)^3 - 3 (-1) = 2`, and `-1 - 2` has no divisor in common with 53.
 //!
-//! **Cost**: a square and a product, both exact, for each bit. It is for probable primes, and has no check:
-//! where one seems to be composite, it begins anew, twice at most.
+//! **Cost**: a square and a product, as long as 2.5 squares, for each bit ([`Runner::lucas`]). It is for
+//! probable primes, and nothing but the rounding error is checked: where one seems to be composite, it begins
+//! anew, twice at most.
 
 use crate::ladder::Ladder;
 use crate::lucas_lehmer::lucas;
 use crate::prp::Witness;
-use crate::{Error, Number, Outcome, Residue, Step};
+use crate::{Error, Number, Outcome, Residue, Runner, Step};
 
 /// Morrison's test at some iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,18 +75,13 @@ impl NPlus1 {
     /// Runs up to `times` steps.
     ///
     /// # Errors
-    /// If the host lacks memory.
-    pub fn advance(&mut self, times: u32) -> Result<Step, Error> {
-        let p = Residue::from_u64(self.terms[0].number(), self.witness.a.into());
-        for _ in 0..times.min(self.iterations() - self.iteration) {
-            let [v, next] = &self.terms;
-            let between = v.mul(next).minus(&p);
-            self.terms = match self.ladder.bit(self.iteration) {
-                false => [v.square_minus(1, 2), between],
-                true => [between, next.square_minus(1, 2)],
-            };
-            self.iteration += 1;
-        }
+    /// As for [`Runner::lucas`]; if the host lacks memory.
+    pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
+        let until = self.iterations().min(self.iteration + times);
+        let bits = (self.iteration..until).map(|i| self.ladder.bit(i));
+        let bits: Vec<bool> = bits.collect();
+        self.terms = runner.lucas(&self.terms, self.witness.a, &bits)?;
+        self.iteration = until;
         match self.iteration == self.iterations() {
             true => self.conclude(),
             false => Ok(Step::Going),

@@ -113,6 +113,14 @@ impl Number {
         self.c.abs() == 1 && is_above
     }
 
+    /// What the names of its files begin with.
+    pub(crate) fn stem(self) -> String {
+        match self.exponent() {
+            Some(p) => format!("m{p}"),
+            None => format!("{}x{}^{}{:+}", self.k, self.base, self.n, self.c),
+        }
+    }
+
     /// The prime factors of `b`.
     pub(crate) fn primes(self) -> Vec<u32> {
         let (mut left, mut primes) = (self.base, Vec::new());

@@ -142,6 +142,20 @@ impl Prp {
         Prp::of(base, squarings, None)
     }
 
+    /// The test of a number of which there are [proofs](crate::Proof), at its beginning: [`Prp::new`] of
+    /// `2^p - 1` and `k 2^n + 1` with `k < 2^n`, else [`Prp::fermat`].
+    pub(crate) fn proved(number: Number) -> Self {
+        match number.is_binary() && number.has_proof() {
+            true if number.c() > 0 || number.exponent().is_some() => Prp::new(number),
+            _ => Prp::fermat(number),
+        }
+    }
+
+    /// The bits of its exponent, if it is not a power of two.
+    pub(crate) fn ladder(&self) -> Option<&Ladder> {
+        self.goal.ladder().map(|(ladder, _)| ladder)
+    }
+
     /// Fermat's test to the base 3, of any number, at its beginning.
     pub fn fermat(number: impl Into<Number>) -> Self {
         let number = number.into();

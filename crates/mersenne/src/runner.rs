@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread::{Builder, JoinHandle};
 
-use crate::{Backend, Error, Later, Number, Residue, Squaring};
+use crate::{Backend, Error, Later, Multiplying, Number, Residue, Squaring};
 
 /// A residue and the machine that squares it. Where a rounding error is too large, the iterations
 /// since the residue was last read are repeated with a longer transform.
@@ -23,6 +23,8 @@ pub struct Runner<'a> {
     lengthened: u32,
     failure: Option<Error>,
     product: Option<Product>,
+    /// The machines of [`Runner::lucas`].
+    pair: Option<[Box<dyn Multiplying>; 2]>,
 }
 
 /// A residue and its product with a factor, computed while the machine squares on.
@@ -73,6 +75,7 @@ impl<'a> Runner<'a> {
             lengthened: 0,
             failure: None,
             product: None,
+            pair: None,
         })
     }
 
@@ -284,6 +287,74 @@ impl<'a> Runner<'a> {
         self.judge(error)
     }
 
+    /// Terms `V_i` and `V_(i + 1)` of the sequence `V_0 = 2`, `V_1 = P`, `V_(i + 1) = P V_i - V_(i - 1)`, after
+    /// steps from these: each doubles `i`, and adds 1 if its bit is set. By
+    ///
+    /// ```text
+    /// V_(2 i) = V_i^2 - 2,   V_(2 i + 1) = V_i V_(i + 1) - P
+    /// ```
+    ///
+    /// a step is a square and a product. It leaves the runner's own residue alone.
+    ///
+    /// # Errors
+    /// As for [`Runner::square`].
+    pub fn lucas(
+        &mut self,
+        terms: &[Residue; 2],
+        p: u32,
+        bits: &[bool],
+    ) -> Result<[Residue; 2], Error> {
+        let mut longer_than = None;
+        loop {
+            match self.lucas_once(terms, p, bits, longer_than) {
+                Ok(Some(terms)) => return Ok(terms),
+                Ok(None) => {
+                    longer_than = self.words();
+                    self.lengthened += 1;
+                }
+                Err(error) if self.backend.falls_back(&error) => {
+                    longer_than = None;
+                    self.failure = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+            self.pair = None;
+        }
+    }
+
+    /// The same; `None` where a rounding error is too large.
+    fn lucas_once(
+        &mut self,
+        terms: &[Residue; 2],
+        p: u32,
+        bits: &[bool],
+        longer_than: Option<usize>,
+    ) -> Result<Option<[Residue; 2]>, Error> {
+        let machine = || self.backend.multiplying(self.number, longer_than);
+        let pair = match self.pair.take() {
+            Some(pair) => pair,
+            None => [machine()?, machine()?],
+        };
+        let [v, next] = self.pair.insert(pair);
+        v.set(&terms[0])?;
+        next.set(&terms[1])?;
+        for &bit in bits {
+            let (squared, other) = if bit {
+                (&mut *next, &mut *v)
+            } else {
+                (&mut *v, &mut *next)
+            };
+            let factor = squared.keep()?;
+            other.multiply(&factor, None, p)?;
+            squared.square(1, 1, 2)?;
+        }
+        self.greatest = f64::max(v.error()?, next.error()?);
+        match self.greatest <= Self::LIMIT {
+            true => Ok(Some([v.residue()?, next.residue()?])),
+            false => Ok(None),
+        }
+    }
+
     /// Why the machine was changed, if it was since the last call.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
@@ -313,7 +384,10 @@ impl<'a> Runner<'a> {
 
     /// Words of the transform; `None` where nothing is rounded.
     pub fn words(&self) -> Option<usize> {
-        self.squaring.words()
+        match &self.pair {
+            Some([v, _]) => v.words(),
+            None => self.squaring.words(),
+        }
     }
 
     /// The number of times that a longer transform was taken.

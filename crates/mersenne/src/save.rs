@@ -178,7 +178,7 @@ impl Saved {
     pub fn worktypes(number: Number) -> &'static [&'static str] {
         match (number.is_binary(), number.has_proof(), number.c()) {
             (true, true, -1) if number.exponent().is_some() => &["LL"],
-            (true, true, -1) => &["LLR"],
+            (true, true, -1) => &["PRP", "LLR"],
             (true, true, _) => &["Proth"],
             (false, true, -1) => &["PRP", "N+1"],
             (false, true, _) => &["PRP", "N-1"],
@@ -215,6 +215,14 @@ impl Saved {
     pub(crate) fn bound(&self) -> Option<u32> {
         match self {
             Saved::PMinus1(test) => Some(test.bound()),
+            _ => None,
+        }
+    }
+
+    /// The squarings to the last residue of a test of which there are proofs.
+    pub(crate) fn proved(&self) -> Option<u32> {
+        match (self, self.worktype()) {
+            (Saved::Prp(test), "PRP-3" | "Proth" | "PRP") => Some(test.squarings()),
             _ => None,
         }
     }
@@ -348,7 +356,7 @@ impl Saved {
             Saved::LucasLehmer(test) => test.advance(runner, times),
             Saved::Prp(test) => test.advance(runner, times),
             Saved::PMinus1(test) => test.advance(runner, times),
-            Saved::NPlus1(test) => test.advance(times),
+            Saved::NPlus1(test) => test.advance(runner, times),
         })
     }
 
@@ -373,15 +381,14 @@ impl Save for Saved {
         let number = self.number();
         let worktype = self.worktype();
         if let "PRP" | "N-1" | "N+1" = worktype {
-            let (k, b, n, c) = (number.k(), number.base(), number.n(), number.c());
-            return format!("{k}x{b}^{n}{c:+}.{}", worktype.to_lowercase());
+            return format!("{}.{}", number.stem(), worktype.to_lowercase());
         }
         match (worktype, self.bound(), number.exponent()) {
             ("LL", _, Some(p)) => format!("m{p}.ll"),
             ("Cert", _, Some(p)) => format!("m{p}.certification"),
             (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
             (_, _, Some(p)) => format!("m{p}.prp"),
-            (_, _, None) => format!("{}x2^{}{:+}", number.k(), number.n(), number.c()),
+            (_, _, None) => number.stem(),
         }
     }
 

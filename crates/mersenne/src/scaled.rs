@@ -1,12 +1,12 @@
-//! Squares modulo `k b^n + c` by weighted transforms, on the CPU or a GPU.
+//! Squares and products modulo `k b^n + c` by weighted transforms, on the CPU or a GPU.
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Modulus, Weighted};
 use bigint_host::{Engine, MersenneSquares};
 
-use crate::backend::Later;
+use crate::backend::{Kept, Later};
 use crate::stage_2::gcd;
-use crate::{Error, Number, Residue, Squaring};
+use crate::{Error, Factor, Multiplying, Number, Residue, Squaring};
 
 /// A machine with a transform.
 enum Machine {
@@ -140,6 +140,36 @@ impl Squaring for Scaled {
             Machine::Cpu { weighted, .. } => weighted.length().words(),
             Machine::Device(squares) => squares.words(),
         })
+    }
+}
+
+impl Multiplying for Scaled {
+    fn keep(&mut self) -> Result<Factor, Error> {
+        Ok(Factor(match &mut self.machine {
+            Machine::Cpu { weighted, .. } => Kept::Transformed(weighted.keep()),
+            Machine::Device(squares) => Kept::OnDevice(squares.keep()?),
+        }))
+    }
+
+    fn multiply(
+        &mut self,
+        Factor(factor): &Factor,
+        less: Option<&Factor>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        let less = less.map(|Factor(less)| less);
+        match &mut self.machine {
+            Machine::Cpu { weighted, error } => {
+                let less = less.map(Kept::transformed);
+                let found = weighted.multiply(factor.transformed(), less, minus);
+                *error = greater(*error, found);
+            }
+            Machine::Device(squares) => {
+                let less = less.map(Kept::on_device);
+                squares.multiply(factor.on_device(), less, minus)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -22,7 +22,7 @@
 //!
 //! Nothing but the rounding error is checked, as in the first stage.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use bigint_host::BigUint;
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,24 @@ impl Stage2 {
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<Steps<'a>>, Error> {
+        match self.steps_on(backend, longer_than, goes_on) {
+            Err(error) if backend.falls_back(&error) => {
+                let steps = self.steps_on(backend, None, goes_on)?;
+                Ok(steps.map(|steps| Steps {
+                    failure: Some(error),
+                    ..steps
+                }))
+            }
+            steps => steps,
+        }
+    }
+
+    fn steps_on<'a>(
+        &self,
+        backend: &'a dyn Backend,
+        longer_than: Option<usize>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Steps<'a>>, Error> {
         let machine = || backend.multiplying(self.number(), longer_than);
         let (mut x, mut step, mut product) = (machine()?, machine()?, machine()?);
         // H^8, and H^(j^2) and H^(4 j + 4) from j = 1 on.
@@ -156,8 +174,8 @@ impl Stage2 {
                 factors.push(x.keep()?);
             }
             let by = step.keep()?;
-            x.multiply(&by, None)?;
-            step.multiply(&twice, None)?;
+            x.multiply(&by, None, 0)?;
+            step.multiply(&twice, None, 0)?;
         }
         // H^((m D)^2), H^((2 m + 1) D^2) and H^(2 D^2).
         let m = self.giants().start() + self.done;
@@ -170,7 +188,7 @@ impl Stage2 {
         step.square(1, 1, 0)?;
         let twice = step.keep()?;
         power(&mut *step, m)?;
-        step.multiply(&once, None)?;
+        step.multiply(&once, None, 0)?;
         product.set(&self.product)?;
         let primes = primes_up_to(self.bounds[1].isqrt() + 1);
         Ok(Some(Steps {
@@ -182,12 +200,14 @@ impl Stage2 {
             twice,
             product,
             primes,
+            failure: None,
         }))
     }
 
     /// Does so many giant steps, at most to the end, and returns whether that is reached. `steps` is where
-    /// the stage is. Where its rounding errors are too great, it is made anew, with a longer transform;
-    /// `goes_on` is asked meanwhile, and where it says no nothing is done.
+    /// the stage is. Where its rounding errors are too great, it is made anew, with a longer transform, and
+    /// where its machine fails, on another one, if there is one; `goes_on` is asked meanwhile, and where it
+    /// says no nothing is done.
     ///
     /// # Errors
     /// As for [`Stage2::steps`].
@@ -199,21 +219,37 @@ impl Stage2 {
     ) -> Result<bool, Error> {
         let (done, total) = self.progress();
         let next = total.min(done + u64::from(times));
-        loop {
-            for giant in done..next {
-                self.giant(steps, self.giants().start() + giant)?;
-            }
-            if steps.error()? <= Runner::LIMIT {
-                break;
-            }
-            let Some(longer) = self.steps(steps.backend, steps.words(), goes_on)? else {
+        let product = loop {
+            let failure = match self.giant_steps(steps, done..next) {
+                Ok(Some(product)) => break product,
+                Ok(None) => None,
+                Err(error) if steps.backend.falls_back(&error) => Some(error),
+                Err(error) => return Err(error),
+            };
+            let longer_than = steps.words().filter(|_| failure.is_none());
+            let Some(others) = self.steps(steps.backend, longer_than, goes_on)? else {
                 return Ok(false);
             };
-            *steps = longer;
-        }
-        self.product = steps.product.residue()?;
-        self.done = next;
+            *steps = others;
+            steps.failure = failure.or(steps.failure.take());
+        };
+        (self.product, self.done) = (product, next);
         Ok(next == total)
+    }
+
+    /// Does these giant steps, and returns the product; `None` where rounding errors are too great.
+    fn giant_steps(
+        &self,
+        steps: &mut Steps<'_>,
+        giants: Range<u64>,
+    ) -> Result<Option<Residue>, Error> {
+        for giant in giants {
+            self.giant(steps, self.giants().start() + giant)?;
+        }
+        match steps.error()? <= Runner::LIMIT {
+            true => Ok(Some(steps.product.residue()?)),
+            false => Ok(None),
+        }
     }
 
     /// Giant step `m`: its differences, and the next giant.
@@ -229,12 +265,12 @@ impl Stage2 {
                 && (is_wanted(at + j) || at.checked_sub(j).is_some_and(is_wanted))
             {
                 let baby = &steps.factors[*baby];
-                steps.product.multiply(&giant, Some(baby))?;
+                steps.product.multiply(&giant, Some(baby), 0)?;
             }
         }
         let by = steps.step.keep()?;
-        steps.giant.multiply(&by, None)?;
-        steps.step.multiply(&steps.twice, None)
+        steps.giant.multiply(&by, None, 0)?;
+        steps.step.multiply(&steps.twice, None, 0)
     }
 
     /// The greatest common divisor of `2^p - 1` and the product, once the stage is done: as
@@ -261,6 +297,7 @@ pub struct Steps<'a> {
     product: Box<dyn Multiplying>,
     /// The primes up to the root of `B2`.
     primes: Vec<u64>,
+    failure: Option<Error>,
 }
 
 impl Steps<'_> {
@@ -275,6 +312,11 @@ impl Steps<'_> {
             greatest = f64::max(greatest, machine.error()?);
         }
         Ok(greatest)
+    }
+
+    /// Why the machine was changed, if it was since the last call.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
     }
 
     /// Words of the transform; `None` where nothing is rounded.
@@ -293,7 +335,7 @@ fn power(x: &mut dyn Multiplying, exponent: u64) -> Result<(), Error> {
     for bit in (0..top).rev() {
         x.square(1, 1, 0)?;
         if exponent >> bit & 1 == 1 {
-            x.multiply(&base, None)?;
+            x.multiply(&base, None, 0)?;
         }
     }
     Ok(())

@@ -7,7 +7,8 @@ use bigint_testing::simulator::on_simulator;
 use bigint_testing::sweep;
 use common::outcome;
 use mersenne::{
-    Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Number, Prp, Residue, Saved, Squaring, Step,
+    Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Number, PMinus1, Proof, Prp, Residue,
+    Runner, Saved, Squaring, Stage2, Step,
 };
 use num_bigint::BigUint;
 
@@ -125,6 +126,130 @@ fn other_moduli_square_on_a_device_as_on_the_cpu() {
         let [found, right] = [&device as &dyn Backend, &exact()]
             .map(|backend| outcome(Saved::new(number, worktype), backend));
         assert_eq!((found.is_prime, &found), (is_prime, &right), "{number}");
+    }
+}
+
+#[test]
+fn a_device_multiplies_as_the_cpu_does() {
+    if !on_simulator("a_device_multiplies_as_the_cpu_does", &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    // Rows of 8 and 16 points; 8, 16, 24 and 40 of them.
+    for (k, b, n, c, words) in [
+        (1, 2, 2203, -1, 128),
+        (1, 2, 4423, -1, 256),
+        (1, 2, 6451, -1, 384),
+        (3, 2, 1700, 1, 128),
+        (315, 2, 1700, -1, 128),
+        (2, 3, 2100, -1, 256),
+        (9, 10, 2500, 1, 640),
+        (4, 3, 1000, 5, 128),
+    ] {
+        let number = Number::of(k, b, n, c).unwrap();
+        let machines = [
+            device.multiplying(number, Some(words - 1)),
+            exact().multiplying(number, None),
+        ];
+        let [mut found, mut right] = machines.map(Result::unwrap);
+        assert_eq!(found.words(), Some(words), "{number}");
+        let [zero, one] = [0, 1].map(|x| Residue::from_u64(number, x));
+        // N - 1, 0, 1, the inverse of 2, and one that looks random.
+        let random = Residue::from_u64(number, 7).pow(1 << 20).times(3);
+        let half = one.divided_by(2);
+        let all = [zero.clone().minus(&one), zero, one, half, random];
+        let minus = if c.abs() == 1 { 5 } else { 0 };
+        for (i, x) in all.iter().enumerate() {
+            let (factor, less) = (&all[(i + 1) % 5], &all[(i + 3) % 5]);
+            let products = [&mut found, &mut right].map(|machine| {
+                let [factor, less] = [factor, less].map(|of| {
+                    machine.set(of).unwrap();
+                    let kept = machine.keep().unwrap();
+                    // The residue has not changed.
+                    assert_eq!(&machine.residue().unwrap(), of, "{number}");
+                    kept
+                });
+                machine.set(x).unwrap();
+                machine.multiply(&factor, None, minus).unwrap();
+                let first = machine.residue().unwrap();
+                machine.multiply(&factor, Some(&less), 0).unwrap();
+                machine.square(1, 1, minus).unwrap();
+                assert!(machine.error().unwrap() < 0.3, "{number}");
+                [first, machine.residue().unwrap()]
+            });
+            assert_eq!(products[0], products[1], "{number}, {i}");
+        }
+    }
+}
+
+#[test]
+fn p_minus_1_proofs_and_morrisons_test_multiply_on_a_device() {
+    let test = "p_minus_1_proofs_and_morrisons_test_multiply_on_a_device";
+    if !on_simulator(test, &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let start = second_stage(2017, 5, 463);
+    let stages = [&device as &dyn Backend, &exact()].map(|backend| {
+        let mut stage = start.clone();
+        let mut steps = stage.steps(backend, None, &|| true).unwrap().unwrap();
+        while !stage.advance(&mut steps, 3, &|| true).unwrap() {}
+        (steps.words(), stage)
+    });
+    let [(words, found), (none, right)] = stages;
+    assert_eq!((words, none), (Some(128), None));
+    assert_eq!(found, right);
+    assert_eq!(found.divisor().unwrap(), 9_338_711u32.into());
+
+    let residue = |iteration| {
+        let three = Residue::from_u64(607, 3);
+        Ok((0..iteration).fold(three, |x, _| x.square_minus(1, 0)))
+    };
+    let right = Proof::build(607, 2, residue).unwrap();
+    let found = Proof::go_on(607, 2, &device, Vec::new(), residue, |_| {});
+    assert_eq!(found.unwrap(), right);
+
+    let number = Number::of(2, 3, 384, -1).unwrap();
+    let terms = [3, 7].map(|x| Residue::from_u64(number, x));
+    let bits = [true, true, false, true, false, false, true, true].repeat(3);
+    let [found, right] = [&device as &dyn Backend, &exact()].map(|backend| {
+        let mut runner = Runner::new(number, 0, backend).unwrap();
+        let terms = runner.lucas(&terms, 3, &bits).unwrap();
+        (runner.words(), terms)
+    });
+    assert_eq!((found.0, right.0), (Some(128), None));
+    assert_eq!(found.1, right.1);
+}
+
+#[test]
+fn a_device_that_is_lost_in_the_second_stage_costs_no_factor() {
+    let test = "a_device_that_is_lost_in_the_second_stage_costs_no_factor";
+    let fault = "cuLaunchKernel:500=CUDA_ERROR_LAUNCH_FAILED!";
+    if !on_simulator(test, &[("CUDA_SIM_FAULT", fault)]) {
+        return;
+    }
+    let mut auto = Auto::new(0, exact());
+    auto.device_from = 0;
+    let mut stage = second_stage(2017, 5, 463);
+    let mut steps = stage.steps(&auto, None, &|| true).unwrap().unwrap();
+    assert!(steps.take_failure().is_none());
+    let mut failures = 0;
+    while !stage.advance(&mut steps, 3, &|| true).unwrap() {
+        failures += u32::from(steps.take_failure().is_some());
+    }
+    assert_eq!((failures, steps.words()), (1, None));
+    assert_eq!(stage.divisor().unwrap(), 9_338_711u32.into());
+}
+
+/// The second stage of P-1 after a first one.
+fn second_stage(p: u32, first: u32, second: u64) -> Stage2 {
+    let mut test = Saved::PMinus1(PMinus1::new(p, first).unwrap());
+    let cpu = exact();
+    let mut runner = test.runner(&cpu).unwrap();
+    while let Step::Going = test.advance(&mut runner, 1000).unwrap() {}
+    match test {
+        Saved::PMinus1(test) => Stage2::new(&test, second, 1 << 20),
+        _ => unreachable!(),
     }
 }
 

@@ -8,7 +8,10 @@ mod program;
 
 use common::outcome;
 use killed::run_and_kill;
-use mersenne::{Arithmetic, Cpu, Folder, Number, Outcome, Saved, Step, is_prime};
+use mersenne::{
+    Arithmetic, Backend, Cpu, Error, Folder, Multiplying, Number, Outcome, Residue, Runner, Saved,
+    Squaring, Step, is_prime,
+};
 use num_bigint::BigUint;
 use program::run;
 
@@ -251,6 +254,55 @@ fn tests_at_rest_are_taken_up_again() {
     }
 }
 
+/// Transforms that are too short at first.
+struct Short;
+
+impl Backend for Short {
+    fn name(&self) -> &str {
+        "short"
+    }
+
+    fn squaring(&self, number: Number, _: Option<usize>) -> Result<Box<dyn Squaring>, Error> {
+        transforms().squaring(number, None)
+    }
+
+    fn multiplying(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        transforms().multiplying(number, Some(longer_than.unwrap_or(320)))
+    }
+}
+
+#[test]
+fn lucas_sequences_go_by_transforms_as_by_exact_products() {
+    let exact = Cpu {
+        arithmetic: Arithmetic::Exact,
+        ..Cpu::default()
+    };
+    for (k, b, n) in [(2, 3, 5800), (3, 2, 9200), (9, 10, 2770), (1, 1000, 920)] {
+        let number = Number::of(k, b, n, -1).unwrap();
+        let terms = [2, 65_521].map(|x| Residue::from_u64(number, x));
+        let bits: Vec<bool> = (0..60u32)
+            .map(|i| 0x9e37_79b9u32 >> (i % 32) & 1 == 1)
+            .collect();
+        let machines: [&dyn Backend; 3] = [&exact, &transforms(), &Short];
+        let [right, found, longer] = machines.map(|backend| {
+            let mut runner = Runner::new(number, 0, backend).unwrap();
+            let terms = runner.lucas(&terms, 65_521, &bits[..30]).unwrap();
+            let terms = runner.lucas(&terms, 65_521, &bits[30..]).unwrap();
+            (terms, runner.words(), runner.lengthened() > 0)
+        });
+        assert_eq!(
+            (right.1, found.1.is_some(), longer.2),
+            (None, true, true),
+            "{number}"
+        );
+        assert!(right.0 == found.0 && right.0 == longer.0, "{number}");
+    }
+}
+
 #[test]
 fn an_error_on_the_way_is_found_and_undone() {
     for (worktype, backend) in [
@@ -290,7 +342,7 @@ fn the_program_tests_and_proves_them() {
         ("2*3^222-1", &["PRP", "N+1"], "P"),
         ("2*3^223-1", &["PRP"], "C"),
         ("1*10^99+289", &["PRP"], "P"),
-        ("3*2^391-1", &["LLR"], "P"),
+        ("3*2^391-1", &["PRP", "LLR"], "P"),
         ("9*4^1148+1", &["Proth"], "C"),
     ] {
         let output = run(folder.path(), &["test", number, "--json"]);
@@ -339,6 +391,41 @@ fn the_program_tests_and_proves_them() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{number}: {said}");
         assert!(said.contains(what), "{number}: {said}");
+    }
+}
+
+#[test]
+fn tests_leave_proofs_that_others_check() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, name, status) in [
+        ("3*2^391-1", "3x2^391-1", "P"),
+        ("9*2^2297+1", "9x2^2297+1", "P"),
+        ("2*3^1453+1", "2x3^1453+1", "C"),
+    ] {
+        let arguments = ["test", number, "--json", "--proof-power", "3"];
+        let output = run(folder.path(), &arguments);
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        assert_eq!(line["proof"]["power"], 3, "{number}");
+        let file = format!("{name}-3.proof");
+        let output = run(folder.path(), &["verify", &file, "--json"]);
+        assert!(output.status.success(), "{output:?}");
+        let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            (&line["status"], &line["proof-power"]),
+            (&status.into(), &3.into())
+        );
+        assert_eq!(line["n"], mersenne::number(number).unwrap().n());
+        // Its residues are of no more use.
+        assert!(!folder.path().join(format!("{name}.residues")).exists());
+        let path = folder.path().join(file);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 2;
+        bytes[last] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let output = run(folder.path(), &["verify", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
     }
 }
 

@@ -211,7 +211,7 @@ fn a_proof_that_was_interrupted_goes_on_where_it_was() {
     let files = Folder::new(folder.path());
     files.save_residue(p, &residues[&p]).unwrap();
     let (mut level, residue) = (0, |iteration| Ok(residues[&iteration].clone()));
-    let whole = Proof::go_on(p, power, Vec::new(), residue, |middle| {
+    let whole = Proof::go_on(p, power, &Cpu::default(), Vec::new(), residue, |middle| {
         files.save_middle(power, level, middle).unwrap();
         level += 1;
     });
@@ -226,7 +226,14 @@ fn a_proof_that_was_interrupted_goes_on_where_it_was() {
             read += 1;
             Ok(residues[&iteration].clone())
         };
-        let proof = Proof::go_on(p, power, known[..done].to_vec(), residue, |_| kept += 1);
+        let proof = Proof::go_on(
+            p,
+            power,
+            &Cpu::default(),
+            known[..done].to_vec(),
+            residue,
+            |_| kept += 1,
+        );
         assert_eq!(proof.unwrap(), whole);
         // The last residue, and one for each leaf of the levels that are left.
         assert_eq!((read, kept), (1 + (1 << 5) - (1 << done), 5 - done));

@@ -12,6 +12,8 @@
 //! | [`BACK`] | two columns: `fast / 2` blocks | points | digits, carries, errors |
 //! | [`FORTH`] | two columns | digits, carries | points: frequencies of the columns |
 //!
+//! For a product [`MULTIPLY`] takes the place of [`ROWS`]; [`KEEP`] makes what it multiplies by.
+//!
 //! Convolutions are cyclic, or, for positive `c`, negacyclic: points have a twist, and frequencies are half-odd.
 //!
 //! Transforms of `m 2^20` words take two launches modulo `2^p - 1`: see [`long`].
@@ -25,13 +27,25 @@ use crate::kernel::EntryPoint;
 /// The threads of a block.
 pub const THREADS: u32 = 256;
 
-/// The PTX module that has the three kernels.
+/// The PTX module that has the kernels.
 pub const MODULE: &str = "weighted";
 
 /// The kernel of rows: it multiplies by twiddles, transforms rows, squares, and goes the same way
 /// back.
 pub const ROWS: EntryPoint = EntryPoint {
     name: "weighted_rows",
+    module: MODULE,
+};
+
+/// The kernel of rows that multiplies by a factor, or by what it is above another.
+pub const MULTIPLY: EntryPoint = EntryPoint {
+    name: "weighted_multiply",
+    module: MODULE,
+};
+
+/// The kernel of rows that writes them as a factor.
+pub const KEEP: EntryPoint = EntryPoint {
+    name: "weighted_keep",
     module: MODULE,
 };
 
@@ -53,7 +67,7 @@ pub const FORTH: EntryPoint = EntryPoint {
 /// exponent is below this, and a far root, whose exponent is a multiple of it.
 pub const NEAR: u32 = 1 << 10;
 
-/// The one parameter of the three kernels, passed by value. Addresses are in device memory. A pair
+/// The one parameter of the kernels, passed by value. Addresses are in device memory. A pair
 /// is two doubles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,6 +98,11 @@ pub struct WeightedArguments {
     pub row_weights: u64,
     /// The address of two pairs for each word of the first row, as for rows.
     pub column_weights: u64,
+    /// The address of the factor that [`KEEP`] writes and [`MULTIPLY`] reads: two pairs for each point of
+    /// a row, at [`kept_place`].
+    pub factor: u64,
+    /// The address of what is subtracted from the factor, likewise; 0 for nothing.
+    pub less: u64,
     /// The factor by which the weights' inverses must still be multiplied.
     pub scale: f64,
     /// The number by which the square is multiplied.
@@ -136,18 +155,36 @@ impl WeightedArguments {
         self.slow / 2 + if self.is_negacyclic() { 0 } else { 1 }
     }
 
+    /// The limbs of a factor.
+    pub const fn factor_limbs(&self) -> u64 {
+        8 * self.pairs() as u64 * self.fast as u64
+    }
+
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in
     /// limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 11] {
+    pub const fn stretches(&self) -> [(u64, u64); 13] {
         let (slow, fast) = (self.slow as u64, self.fast as u64);
         let points = slow * fast;
-        let (half, of_twists) = match self.is_negacyclic() {
-            true => (1, (self.twists, 4 * slow)),
-            false => (0, (self.points, 0)),
+        let half = if self.is_negacyclic() { 1 } else { 0 };
+        // What is not there has no limbs.
+        let [of_twists, of_factor, of_less] = {
+            let all = [self.twists, self.factor, self.less];
+            let limbs = [4 * slow, self.factor_limbs(), self.factor_limbs()];
+            let mut stretches = [(self.points, 0); 3];
+            let mut i = 0;
+            while i < 3 {
+                if all[i] != 0 {
+                    stretches[i] = (all[i], limbs[i]);
+                }
+                i += 1;
+            }
+            stretches
         };
         [
             (self.points, 4 * points),
             of_twists,
+            of_factor,
+            of_less,
             (self.digits, 4 * points),
             (self.carries, points),
             (self.errors, fast * THREADS as u64),
@@ -159,6 +196,13 @@ impl WeightedArguments {
             (self.column_weights, 16 * fast),
         ]
     }
+}
+
+/// The place, in pairs, of the two points that a factor has for place `i` of a row: the point there, and the
+/// conjugate of the point at its mirror.
+#[inline(always)]
+pub const fn kept_place(row: u32, i: u32, fast: u32) -> u32 {
+    2 * (row * fast + i)
 }
 
 /// The bits of the first step of a transform of `2^log` points. Each other step has three.

@@ -45,6 +45,12 @@ impl Complex {
         Complex::new(self.im, self.re)
     }
 
+    /// The difference `self - less`.
+    #[inline(always)]
+    pub fn minus(self, less: Self) -> Self {
+        Complex::new(self.re - less.re, self.im - less.im)
+    }
+
     /// The product with `by`, by two multiplications and two fused operations.
     #[inline(always)]
     pub fn times(self, by: Self) -> Self {
@@ -83,6 +89,21 @@ pub fn square_mirrored(z: Complex, w: Complex, y: Complex) -> (Complex, Complex)
         Complex::new(p.re + g.re, p.im + g.im),
         Complex::new(p.re - g.re, p.im - g.im),
     )
+}
+
+/// Multiplies two such transforms, as [`square_mirrored`] squares one: `E` becomes `E F + y O P`, and `O`
+/// becomes `E P + O F`, where the factor is `F + i P`. `f` and `g` are its `z` and `w`.
+#[inline(always)]
+pub fn multiply_mirrored(
+    [z, w]: [Complex; 2],
+    [f, g]: [Complex; 2],
+    y: Complex,
+) -> (Complex, Complex) {
+    let plus = |a: Complex, b: Complex| Complex::new(a.re + b.re, a.im + b.im);
+    let ([s, d], [t, e]) = ([plus(z, w), z.minus(w)], [plus(f, g), f.minus(g)]);
+    let p = s.times(t).plus_product(y.negated(), d.times(e));
+    let q = s.times(e).plus_product(d, t);
+    (plus(p, q), p.minus(q))
 }
 
 /// Sets place `i` to `a + w b` and place `j` to `a - w b`, by six fused operations, where `a` and

@@ -33,7 +33,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let numbers = candidates(&text)
         .map_err(|BadLine { column, what }| Failure::Usage(format!("{name}:1:{column}: {what}")))?;
-    common.only_here()?;
     let mut left = 0;
     for (line, number) in numbers {
         let number = match number {

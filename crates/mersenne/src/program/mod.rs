@@ -59,7 +59,7 @@ enum Command {
     Llr(Other),
     /// Proth's test of K 2^N + 1, with Gerbicz' check
     Proth(Other),
-    /// The test of a number K*B^N+C: a proof for K*2^N+-1; else a probable-prime test to the base 3 with
+    /// The test of a number K*B^N+C: Proth's of K*2^N+1; else a probable-prime test to the base 3 with
     /// Gerbicz' check, and where that finds a probable prime K*B^N+-1, a proof by what B's factors are
     Test(Expression),
     /// Tests of the numbers K*B^N+C of a sieve's file, in ABC or NewPGen form
@@ -180,9 +180,9 @@ struct Common {
     /// Time from one line of progress to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,
-    /// PRP: halvings of the proof that ends the test, 0 for none; residues of 2^K iterations
-    /// are kept in the folder meanwhile. By default 8 to 10, by the exponent, and fewer for one below
-    /// 65536 or where the disk has no room
+    /// PRP and Proth: halvings of the proof that ends the test, 0 for none; residues of 2^K iterations
+    /// are kept in the folder meanwhile. By default none, but for 2^P - 1: 8 to 10, by the exponent, and
+    /// fewer for one below 65536 or where the disk has no room
     #[arg(long, value_name = "K", value_parser = value_parser!(u32).range(0..=Proof::MOST_POWER as i64))]
     proof_power: Option<u32>,
     /// LL and PRP of 2^P - 1: the power of two, below P, by which the first residue is multiplied, so that
@@ -271,7 +271,7 @@ impl Common {
         }
     }
 
-    fn backend(&self) -> Result<Box<dyn Backend>, Failure> {
+    fn backend(&self) -> Result<Box<dyn Backend + Send>, Failure> {
         let cpu = Cpu {
             arithmetic: match self.arithmetic {
                 ArithmeticName::Auto => Arithmetic::Auto,
@@ -289,15 +289,6 @@ impl Common {
             BackendName::Auto | BackendName::Cpu => Box::new(cpu),
             BackendName::Cuda => Box::new(Cuda::open(self.device)?),
         })
-    }
-
-    /// Refuses what is for `2^P - 1` alone.
-    fn only_here(&self) -> Result<(), Failure> {
-        if self.proof_power.is_some() {
-            let what = "only 2^P - 1 is tested with a proof";
-            return Err(Failure::Usage(what.to_owned()));
-        }
-        Ok(())
     }
 
     /// The shift of a test of this number.
@@ -372,7 +363,6 @@ impl Expression {
             json,
             common,
         } = self;
-        common.only_here()?;
         run::all(*number, *json, common, &Stop::on_signals())
     }
 }
@@ -384,7 +374,11 @@ impl Other {
         let Some(number) = number else {
             return Err(Failure::Usage(format!("{k} is not below 2^{n}")));
         };
-        common.only_here()?;
+        if !is_plus && common.proof_power.is_some() {
+            let what =
+                "Lucas-Lehmer tests have no proof; `mersenne test` and `mersenne prp` make one";
+            return Err(Failure::Usage(what.to_owned()));
+        }
         // 2^p - 1 is tested as any other number, and its test has a name of its own.
         let worktype = number.exponent().map_or(worktype, |_| "LL");
         run::alone(

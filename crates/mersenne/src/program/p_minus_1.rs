@@ -1,6 +1,5 @@
 //! P-1 from its beginning, or from its save files, to its result.
 
-use std::fs;
 use std::time::Instant;
 
 use crate::primenet::ResultLine;
@@ -52,7 +51,8 @@ pub fn one(
             None,
         ),
         Some(second) => {
-            let start = Stage2::new(&test, second, memory());
+            let memory = common.backend()?.memory(number);
+            let start = Stage2::new(&test, second, memory);
             let name = format!("{number} P-1 stage 2");
             let (mut stage, lock) = taken_up(start, &name, &folder)?;
             let found = match stage.done() {
@@ -113,6 +113,9 @@ fn second_stage(
         if stage.advance(&mut steps, times, &goes_on)? {
             break;
         }
+        if let Some(error) = steps.take_failure() {
+            note!("warning: {error}; going on without it");
+        }
         times = next_stretch(times, before.elapsed());
         if report.last.elapsed() >= common.report_every {
             let speed = |each: f64| format!("{:.3} ms/giant step", 1e3 * each);
@@ -151,14 +154,4 @@ fn factor(
         ))),
         divisor => Ok(Some(divisor)),
     }
-}
-
-/// The bytes that the baby steps may take: half of what the system says is free.
-fn memory() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let free = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    free.map_or(1 << 30, |free| free * 512)
 }

@@ -289,8 +289,9 @@ pub fn one(
         files.push(progress_folder(number.n()));
     }
     // What a proof can still be made of stays.
-    if worktype == "PRP-3" && !found.lacks_proof {
-        files.push(Folder::residues(number.n()));
+    let is_proved = found.test.as_ref().and_then(Saved::proved).is_some();
+    if is_proved && !found.lacks_proof {
+        files.push(Folder::residues(number));
     }
     let line = match &found.proof {
         Some(proof) => line.with_proof(proof),
@@ -416,7 +417,7 @@ pub fn to_the_end(
     saving.save_or_tell(&test);
     let proof = match kept.power {
         0 => None,
-        power => proof(number.n(), power, &*backend, common, folder, stop)?,
+        power => proof(number, power, &*backend, common, folder, stop)?,
     };
     Ok(Found {
         test: Some(test),
@@ -501,7 +502,8 @@ impl Checks {
 
 /// The iterations whose residues are kept for a proof.
 struct Kept {
-    number: Number,
+    /// The squarings of the test.
+    squarings: u32,
     /// The proof's power.
     power: u32,
     iterations: Vec<u32>,
@@ -509,13 +511,13 @@ struct Kept {
 
 impl Kept {
     fn new(test: &Saved, power: u32) -> Self {
-        let number = test.number();
+        let squarings = test.proved().unwrap_or(0);
         let iterations = match power {
             0 => Vec::new(),
-            power => Proof::iterations(number.n(), power),
+            power => Proof::iterations(squarings, power),
         };
         Kept {
-            number,
+            squarings,
             power,
             iterations,
         }
@@ -543,11 +545,12 @@ impl Kept {
         let Err(error) = folder.save_residue(iteration, &runner.residue()?) else {
             return Ok(());
         };
-        let p = self.number.n();
-        let without = |power: &u32| !Proof::iterations(p, *power).contains(&iteration);
+        let squarings = self.squarings;
+        let without = |power: &u32| !Proof::iterations(squarings, *power).contains(&iteration);
         self.power = (1..=self.power).rev().find(without).unwrap_or(0);
-        self.iterations
-            .retain(|kept| self.power > 0 && Proof::iterations(p, self.power).contains(kept));
+        self.iterations.retain(|kept| {
+            self.power > 0 && Proof::iterations(squarings, self.power).contains(kept)
+        });
         let power = self.power;
         note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
         Ok(())
@@ -557,23 +560,26 @@ impl Kept {
 /// The power of the proof that this test will end with. It may be less than the wanted one, if
 /// residues of earlier iterations are missing.
 fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
-    let (p, (iteration, _)) = (test.number().n(), test.progress());
-    let most = Proof::most_power(p);
-    let asked = match (test.worktype(), common.proof_power) {
-        (kind, _) if kind != "PRP-3" => 0,
-        (_, None) if iteration > 0 => Proof::good_power(p),
-        (_, None) => affordable(p, Proof::good_power(p), folder),
+    let (number, (iteration, _)) = (test.number(), test.progress());
+    let Some(squarings) = test.proved() else {
+        return Ok(0);
+    };
+    let most = Proof::most_power(squarings);
+    let asked = match (number.exponent(), common.proof_power) {
+        (None, None) => 0,
+        (Some(p), None) if iteration > 0 => Proof::good_power(p),
+        (Some(p), None) => affordable(p, Proof::good_power(p), folder),
         (_, Some(power)) if power <= most => power,
         (_, Some(power)) => {
             return Err(Failure::Usage(format!(
-                "a proof of power {power} takes an exponent above 4^{power}; {most} is the \
-                 greatest power for {p}"
+                "a proof of power {power} takes a test of 4^{power} squarings; {most} is the greatest \
+                 power for {squarings}"
             )));
         }
     };
-    let is_there = |&at: &u32| folder.load_residue(p, at).is_ok();
+    let is_there = |&at: &u32| folder.load_residue(number, at).is_ok();
     let has_all = |&power: &u32| {
-        let iterations = Proof::iterations(p, power);
+        let iterations = Proof::iterations(squarings, power);
         let passed = iterations.partition_point(|&at| at <= iteration);
         iterations[..passed].iter().all(is_there)
     };
@@ -610,7 +616,7 @@ fn free_space(_: &Path) -> Option<u64> {
 /// The proof of a test that is done, in its file, if it can be made: a warning says why not. One
 /// that does not hold is made again, as the machine may have erred while it was made.
 fn proof(
-    p: u32,
+    number: Number,
     power: u32,
     backend: &dyn Backend,
     common: &Common,
@@ -620,20 +626,21 @@ fn proof(
     let mut what = String::new();
     for attempt in ["it is made again", "no proof is made"] {
         let (residues, count) = (folder.clone(), Arc::new(AtomicU32::new(0)));
+        let machine = common.backend()?;
         let counted = count.clone();
         let progress = || {
             let count = count.load(Ordering::Relaxed);
-            format!("M{p} proof: {count} of {} residues", 1 << power)
+            format!("{number} proof: {count} of {} residues", 1 << power)
         };
         let built = attended(progress, common, stop, move || {
-            let known = residues.load_middles(p, power);
+            let known = residues.load_middles(number, power);
             let mut level = known.len() as u32;
             counted.store((1 << level) - 1, Ordering::Relaxed);
             let residue = |iteration| {
                 counted.fetch_add(1, Ordering::Relaxed);
-                residues.load_residue(p, iteration)
+                residues.load_residue(number, iteration)
             };
-            Proof::go_on(p, power, known, residue, |middle| {
+            Proof::go_on(number, power, &*machine, known, residue, |middle| {
                 // Without it, a proof that is interrupted begins further back.
                 let _ = residues.save_middle(power, level, middle);
                 level += 1;
@@ -643,7 +650,7 @@ fn proof(
             Ok(proof) if verify::holds(&proof, backend, common, stop)? => {
                 match folder.save_proof(&proof) {
                     Ok(path) => {
-                        note!("M{p} proof of power {power} in {}", path.display());
+                        note!("{number} proof of power {power} in {}", path.display());
                         return Ok(Some(proof));
                     }
                     Err(error) => error.to_string(),
@@ -652,11 +659,11 @@ fn proof(
             Ok(_) => "it does not hold: a residue that was kept may be wrong".to_owned(),
             Err(error) => error.to_string(),
         };
-        note!("M{p} proof: {what}; {attempt}");
-        folder.remove_middles(p, power)?;
+        note!("{number} proof: {what}; {attempt}");
+        folder.remove_middles(number, power)?;
     }
-    let residues = folder.file(&Folder::residues(p));
+    let residues = folder.file(&Folder::residues(number));
     let residues = residues.display();
-    note!("warning: M{p} has no proof: {what}; its residues stay in {residues}");
+    note!("warning: {number} has no proof: {what}; its residues stay in {residues}");
     Ok(None)
 }

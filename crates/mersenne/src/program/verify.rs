@@ -17,7 +17,7 @@ use super::{Common, Failure};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The proof, of version 2, as PrimeNet takes it
+    /// The proof, of version 2, as PrimeNet takes it, or of another number K*B^N+C
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// End with one JSON object on standard output
@@ -33,12 +33,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |what: String| Failure::Usage(format!("{name}: {what}"));
     let bytes = fs::read(file).map_err(|error| usage(error.to_string()))?;
     let proof = Proof::from_bytes(&bytes).map_err(usage)?;
-    let (p, power) = (proof.p(), proof.power());
+    let (number, power) = (proof.number(), proof.power());
     let backend = common.backend()?;
     let stop = Stop::on_signals();
     let proof = Arc::new(proof);
     let looked_at = proof.clone();
-    let progress = || format!("M{p} proof: its residues");
+    let progress = || format!("{number} proof: its residues");
     let flaw = attended(progress, common, &stop, move || looked_at.flaw())?;
     if let Some(flaw) = flaw? {
         return Err(Failure::Running(format!(
@@ -52,12 +52,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => ("P", "a probable prime"),
         false => ("C", "composite"),
     };
-    note!("{name}: the proof holds: M{p} is {verdict}");
+    note!("{name}: the proof holds: {number} is {verdict}");
     if *json {
-        let worktype = "PRP-3";
-        let line = json!({
-            "exponent": p, "status": status, "worktype": worktype, "proof-power": power,
-        });
+        let mut line = match number.exponent() {
+            Some(p) => json!({ "exponent": p, "worktype": "PRP-3" }),
+            None => {
+                let (k, b, n, c) = (number.k(), number.base(), number.n(), number.c());
+                json!({ "k": k, "b": b, "n": n, "c": c })
+            }
+        };
+        line["status"] = status.into();
+        line["proof-power"] = power.into();
         print(&line.to_string())?;
     }
     Ok(())
@@ -70,7 +75,7 @@ pub fn holds(
     common: &Common,
     stop: &Stop,
 ) -> Result<bool, Failure> {
-    let name = format!("M{} proof", proof.p());
+    let name = format!("{} proof", proof.number());
     let halved = proof.clone();
     let progress = || format!("{name}: its halvings");
     let certificate = attended(progress, common, stop, move || halved.certificate())??;
@@ -85,14 +90,14 @@ fn is_true(
     common: &Common,
     stop: &Stop,
 ) -> Result<bool, Failure> {
-    let total = certificate.squarings;
+    let total = certificate.squarings();
     let mut runner = certificate.runner(backend)?;
     let mut report = Report::new(0, None);
     let (mut done, mut times) = (0, 1);
     while done < total {
         let before = Instant::now();
         let stretch = times.min(total - done);
-        runner.square(stretch)?;
+        runner.square_by(certificate.stretches(done..done + stretch))?;
         done += stretch;
         times = next_stretch(times, before.elapsed());
         stop.check()?;

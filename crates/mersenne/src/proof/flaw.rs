@@ -16,19 +16,24 @@
 //!   the first claim is of `B^2`, so `-B` passes for `B`, and a prime's test, which ends with 9, could
 //!   be shown with `-9`. No honest test ends with 9 times such an element but 9 itself.
 //!
-//! So a proof that holds shows that a probable prime is one (`B = 9`), and that no error happened. It
+//! Of another number `k b^n + c` the last residue `B` of a prime is 1, or -1 by Proth's test. -1 and, where `k`
+//! and `c` are 1 in size, the powers of `b`, whose order divides `2 n`, are known there: so a residue whose
+//! power `2 n` is 1 is refused, but that of a prime.
+//!
+//! So a proof that holds shows that a probable prime is one (`B = 9`, and so on), and that no error happened. It
 //! does not stop somebody who has found a prime from hiding it: modulo a prime, elements of order 3
 //! and others are known [Hoffmann 2023]. Of a composite's residue it shows the class up to `±2^j`.
 
 use bigint_host::BigUint;
 
 use super::Proof;
+use super::claim::Claim;
 use crate::error::or_out_of_memory;
-use crate::{Error, Residue};
+use crate::{Error, Number, Residue};
 
-/// The greatest exponent for which the whole test is run in place of trusting a proof: it takes a
+/// The greatest bits of a number for which the whole test is run in place of trusting a proof: it takes a
 /// tenth of a second.
-const SHORT: u32 = 1 << 13;
+const SHORT: u64 = 1 << 13;
 
 /// Why a proof proves nothing, though its claim may be true.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +49,7 @@ pub enum Flaw {
     Wrong,
     /// The last residue may be a prime's in disguise.
     #[error(
-        "its last residue is 9 times a power of 2 or -1: no test ends so, and a prime may be hidden"
+        "its last residue is a prime's times an element of small order: no test ends so, and a prime may be hidden"
     )]
     Disguised,
 }
@@ -60,8 +65,8 @@ impl Proof {
             if let Some(factor) = self.shared_factor()? {
                 return Ok(Some(Flaw::SharedFactor(factor)));
             }
-            Ok(if self.p() <= SHORT {
-                (self.last != tested(self.p())).then_some(Flaw::Wrong)
+            Ok(if self.number().bits() <= SHORT {
+                (self.last != tested(self.number())).then_some(Flaw::Wrong)
             } else {
                 self.is_disguised().then_some(Flaw::Disguised)
             })
@@ -76,10 +81,15 @@ impl Proof {
         Ok((divisor != BigUint::from(1u32)).then_some(divisor))
     }
 
-    /// Whether the last residue is `±9 2^j`, and not 9. In a circle of `p` bits, that is a number with
+    /// Whether the last residue is a prime's times an element that has a small order, and not a prime's: of
+    /// `2^p - 1` it is `±9 2^j`. In a circle of `p` bits, that is a number with
     /// two ones, or two zeros, that are three apart.
     pub(super) fn is_disguised(&self) -> bool {
-        let p = self.p();
+        let number = self.number();
+        let Some(p) = number.exponent() else {
+            let power = self.last.pow(2 * u64::from(number.n()));
+            return power == Residue::from_u64(number, 1) && !self.is_prime();
+        };
         let bit = |i: u32| self.last.limbs()[i as usize / 64] >> (i % 64) & 1;
         let ones: u32 = self.last.limbs().iter().map(|limb| limb.count_ones()).sum();
         let odd = match ones {
@@ -96,11 +106,9 @@ impl Proof {
     }
 }
 
-/// The last residue `3^(2^p)`, by the whole test.
-fn tested(p: u32) -> Residue {
-    let mut x = Residue::from_u64(p, 3);
-    for _ in 0..p {
-        x = x.square_minus(1, 0);
-    }
-    x
+/// The last residue, by the whole test.
+fn tested(number: Number) -> Residue {
+    let claim = Claim::of(number);
+    let factors = claim.factors();
+    factors.fold(claim.start.clone(), |x, by| x.square_minus(by, 0))
 }

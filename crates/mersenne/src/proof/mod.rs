@@ -1,8 +1,8 @@
-//! Proofs that a PRP test was run [Pietrzak 2018], in the form of GIMPS. Checking one takes a small
-//! part of the test's time.
+//! Proofs that a PRP test was run [Pietrzak 2018], of `2^p - 1` in the form of GIMPS. Checking one takes a
+//! small part of the test's time.
 //!
 //! The claim `A^(2^n) = B`, where `A = 3`, `n = p` and `B` is the test's last residue, is
-//! halved. With `M = A^(2^m)`, `m = ceil(n / 2)`, it says the same as
+//! halved. ([`claim`] has what differs for other numbers.) With `M = A^(2^m)`, `m = ceil(n / 2)`, it says the same as
 //!
 //! ```text
 //! A^(2^m) = M   and   M^(2^m) = B     (B^2 where n is odd)
@@ -26,21 +26,25 @@
 //!
 //! [`Flaw`] says what a proof that holds is worth, and which proofs are refused before a squaring.
 
+mod claim;
 mod flaw;
 #[cfg(test)]
 mod forgeries;
 
 pub use flaw::Flaw;
 
+use std::ops::Range;
+
+use claim::{Claim, above, factor};
 use sha3::{Digest, Sha3_256};
 
 use crate::error::or_out_of_memory;
-use crate::{Backend, Cpu, Error, Multiplying, Residue, Runner, is_prime};
+use crate::{Backend, Cpu, Error, Multiplying, Number, Prp, Residue, Runner, is_prime};
 
 /// A proof of a PRP test.
 ///
 /// ```
-/// use mersenne::{Certificate, Cpu, Proof, Residue, Runner};
+/// use mersenne::{Cpu, Proof, Residue, Runner};
 /// let (p, cpu) = (607, Cpu::default());
 /// let mut runner = Runner::new(p, 0, &cpu)?;
 /// let proof = Proof::build(p, 2, |iteration| {
@@ -48,27 +52,27 @@ use crate::{Backend, Cpu, Error, Multiplying, Residue, Runner, is_prime};
 ///     runner.square(iteration)?;
 ///     runner.residue()
 /// })?;
-/// let Certificate { squarings, .. } = proof.certificate()?;
-/// assert_eq!(squarings, 152); // a quarter of 607
+/// let certificate = proof.certificate()?;
+/// assert_eq!(certificate.squarings(), 152); // a quarter of 607
 /// assert_eq!(proof.flaw()?, None);
-/// assert!(proof.certificate()?.holds(&cpu)? && proof.is_prime());
+/// assert!(certificate.holds(&cpu)? && proof.is_prime());
 /// # Ok::<_, mersenne::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The last residue, `3^(2^p)`.
+    /// The last residue: `3^(2^p)` of `2^p - 1`.
     last: Residue,
     /// The `M`, in the order of the halvings.
     middles: Vec<Residue>,
 }
 
-/// The claim that a proof leaves to check: `start^(2^squarings) = end`.
+/// The claim that a proof leaves to check: squares of `start`, each times its factor, lead to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// The residue that is squared.
     pub start: Residue,
-    /// The number of squarings.
-    pub squarings: u32,
+    /// The factors of the squares, in their order: 1 or 3.
+    pub factors: Vec<u32>,
     /// The residue that they lead to.
     pub end: Residue,
 }
@@ -89,9 +93,10 @@ impl Proof {
         power.min(Self::most_power(p))
     }
 
-    /// The greatest power for `2^p - 1`. Above it, iterations would lie too close together.
-    pub fn most_power(p: u32) -> u32 {
-        (p.ilog2() / 2).min(Self::MOST_POWER)
+    /// The greatest power for so many squarings, `p` of `2^p - 1`. Above it, iterations would lie too close
+    /// together.
+    pub fn most_power(squarings: u32) -> u32 {
+        (squarings.ilog2() / 2).min(Self::MOST_POWER)
     }
 
     /// The number of halvings.
@@ -99,31 +104,42 @@ impl Proof {
         self.middles.len() as u32
     }
 
-    /// The exponent of the number that was tested.
-    pub fn p(&self) -> u32 {
-        self.last.number().n()
+    /// The number that was tested.
+    pub fn number(&self) -> Number {
+        self.last.number()
     }
 
     /// Whether the number is a probable prime, by a proof without [`flaw`](Self::flaw) that holds.
     pub fn is_prime(&self) -> bool {
-        self.last == Residue::from_u64(self.p(), 9)
+        let number = self.number();
+        let [zero, one, nine] = [0, 1, 9].map(|x| Residue::from_u64(number, x));
+        // Proth's power is of half the exponent.
+        let is_of_squares = Prp::proved(number).ladder().is_none();
+        self.last
+            == match number.exponent() {
+                Some(_) => nine,
+                None if is_of_squares => zero.minus(&one),
+                None => one,
+            }
     }
 
-    /// The iterations whose residues a proof of this power is made of, ascending. The last is `p`.
+    /// The iterations whose residues a proof of this power is made of, ascending, of a test of so many
+    /// squarings. The last is the last of those, `p` of `2^p - 1`.
     ///
     /// # Panics
     /// If the power is above [`Proof::most_power`].
-    pub fn iterations(p: u32, power: u32) -> Vec<u32> {
-        assert!(power <= Self::most_power(p), "no proof of power {power}");
+    pub fn iterations(squarings: u32, power: u32) -> Vec<u32> {
+        let most = Self::most_power(squarings);
+        assert!(power <= most, "no proof of power {power}");
         let mut iterations = vec![0];
-        let mut span = p;
+        let mut span = squarings;
         for _ in 0..power {
             span = span.div_ceil(2);
             iterations = iterations.iter().flat_map(|&at| [at, at + span]).collect();
         }
         // Numbers whose bits say which spans have been passed, the longest first.
         iterations.remove(0);
-        iterations.push(p);
+        iterations.push(squarings);
         iterations
     }
 
@@ -135,14 +151,15 @@ impl Proof {
     /// # Panics
     /// If the power is above [`Proof::most_power`].
     pub fn build(
-        p: u32,
+        number: impl Into<Number>,
         power: u32,
         mut residue: impl FnMut(u32) -> Result<Residue, Error>,
     ) -> Result<Self, Error> {
-        Self::go_on(p, power, Vec::new(), &mut residue, |_| {})
+        let cpu = Cpu::default();
+        Self::go_on(number, power, &cpu, Vec::new(), &mut residue, |_| {})
     }
 
-    /// The same, where the first `M` are there already. `keep` is given the others, each as soon as it is
+    /// The same on this machine, where the first `M` are there already. `keep` is given the others, each as soon as it is
     /// known.
     ///
     /// # Errors
@@ -151,29 +168,40 @@ impl Proof {
     /// # Panics
     /// If the power is above [`Proof::most_power`], or there are more `M` than that.
     pub fn go_on(
-        p: u32,
+        number: impl Into<Number>,
         power: u32,
+        backend: &dyn Backend,
         middles: Vec<Residue>,
         mut residue: impl FnMut(u32) -> Result<Residue, Error>,
         mut keep: impl FnMut(&Residue),
     ) -> Result<Self, Error> {
         assert!(middles.len() <= power as usize, "no more than the power");
-        let iterations = Self::iterations(p, power);
-        or_out_of_memory(|| Self::build_of(p, power, &iterations, middles, &mut residue, &mut keep))
+        let number = number.into();
+        let iterations = Self::iterations(Claim::of(number).squarings, power);
+        or_out_of_memory(|| {
+            let mut powers = Powers::new(number, backend)?;
+            Self::build_of(
+                power,
+                &iterations,
+                &mut powers,
+                middles,
+                &mut residue,
+                &mut keep,
+            )
+        })
     }
 
     fn build_of(
-        p: u32,
         power: u32,
         iterations: &[u32],
+        powers: &mut Powers<'_>,
         mut middles: Vec<Residue>,
         residue: &mut dyn FnMut(u32) -> Result<Residue, Error>,
         keep: &mut dyn FnMut(&Residue),
     ) -> Result<Self, Error> {
-        let last = residue(p)?;
+        let last = residue(iterations[iterations.len() - 1])?;
         let mut challenges = Challenges::new(&last);
         let mut hashes: Vec<u64> = middles.iter().map(|known| challenges.next(known)).collect();
-        let mut powers = Powers::new(p)?;
         for level in middles.len() as u32..power {
             // A middle is a tree: of two neighbours the first to the power of a hash, the
             // last one's at the leaves.
@@ -207,10 +235,16 @@ impl Proof {
     }
 
     fn halved(&self) -> Certificate {
-        let p = self.p();
+        let number = self.number();
         let mut challenges = Challenges::new(&self.last);
-        let (mut start, mut end) = (Residue::from_u64(p, 3), self.last.clone());
-        let mut squarings = p;
+        let claim = Claim::of(number);
+        let mut exponents = claim.exponents(self.power());
+        let Claim {
+            mut start,
+            mut squarings,
+            ..
+        } = claim;
+        let mut end = self.last.clone();
         for middle in &self.middles {
             let hash = challenges.next(middle);
             if !squarings.is_multiple_of(2) {
@@ -219,17 +253,23 @@ impl Proof {
             start = power_times(&start, hash, middle);
             end = power_times(middle, hash, &end);
             squarings = squarings.div_ceil(2);
+            let (first, second) = exponents.split_at(exponents.len() / 2);
+            let pairs = first.iter().zip(second);
+            exponents = pairs.map(|(first, second)| first * hash + second).collect();
         }
+        let exponent = exponents.pop().unwrap_or_default();
+        let start = start.mul(&above(number, &exponent, squarings));
+        let bits = (0..squarings).rev().map(|i| exponent.bit(i.into()));
         Certificate {
             start,
-            squarings,
+            factors: bits.map(factor).collect(),
             end,
         }
     }
 
     /// The bytes of its file, in PrimeNet's version 2.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = header(self.power(), self.p()).into_bytes();
+        let mut bytes = header(self.power(), self.number()).into_bytes();
         for residue in [&self.last].into_iter().chain(&self.middles) {
             bytes.extend(residue.to_bytes());
         }
@@ -255,12 +295,19 @@ impl Proof {
             return Err("only proofs of version 2 with hashes of 64 bits are known".to_owned());
         }
         let power: u32 = field("POWER=")?.parse().map_err(|_| "its power is none")?;
-        let number = field("NUMBER=M")?;
-        let p: u32 = number.parse().map_err(|_| "its number is none 2^p - 1")?;
-        if p < 3 || !is_prime(p) || power > Self::most_power(p) {
-            return Err(format!("there is no proof of power {power} for 2^{p} - 1"));
-        }
-        let length = p.div_ceil(8) as usize;
+        let text = field("NUMBER=")?;
+        let number = match text.strip_prefix('M') {
+            Some(p) => {
+                let p: u32 = p.parse().map_err(|_| "its number is none 2^p - 1")?;
+                Some(p).filter(|&p| p >= 3 && is_prime(p)).map(Number::from)
+            }
+            None => crate::number(text).ok(),
+        };
+        let none = || format!("there is no proof of power {power} for {}", named(text));
+        // No test has more squarings than its number has bits.
+        let can_be = |number: &Number| power <= Self::most_power(number.bits() as u32);
+        let number = number.filter(can_be).ok_or_else(none)?;
+        let length = number.bytes();
         let wanted = length as u64 * (u64::from(power) + 1);
         if rest.len() as u64 != wanted {
             let found = rest.len();
@@ -268,15 +315,22 @@ impl Proof {
                 "it has {found} bytes of residues in place of {wanted}"
             ));
         }
+        // Only now is it worth to compute the number.
+        if power > Self::most_power(Claim::of(number).squarings) {
+            return Err(none());
+        }
         let residues = rest.chunks(length).zip(0..).map(|(bytes, i)| {
             let refused = || {
                 let name = match i {
                     0 => "last residue".to_owned(),
                     i => format!("middle {i}"),
                 };
-                format!("its {name} is 0, or not below 2^{p} - 1: nothing is proved")
+                format!(
+                    "its {name} is 0, or not below {}: nothing is proved",
+                    named(text)
+                )
             };
-            Residue::unit_from_bytes(p, bytes).ok_or_else(refused)
+            Residue::unit_from_bytes(number, bytes).ok_or_else(refused)
         });
         let mut middles = residues.collect::<Result<Vec<_>, _>>()?;
         Ok(Proof {
@@ -287,13 +341,28 @@ impl Proof {
 }
 
 impl Certificate {
+    /// The number of squarings.
+    pub fn squarings(&self) -> u32 {
+        self.factors.len() as u32
+    }
+
+    /// Some of the squarings, as [`Runner::square_by`] takes them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn stretches(&self, squarings: Range<u32>) -> impl Iterator<Item = (u32, u32)> {
+        let factors = &self.factors[squarings.start as usize..squarings.end as usize];
+        let stretches = factors.chunk_by(|a, b| a == b);
+        stretches.map(|stretch| (stretch.len() as u32, stretch[0]))
+    }
+
     /// Whether the claim is true, by its squarings.
     ///
     /// # Errors
     /// As for [`Runner::square`].
     pub fn holds(&self, backend: &dyn Backend) -> Result<bool, Error> {
         let mut runner = self.runner(backend)?;
-        runner.square(self.squarings)?;
+        runner.square_by(self.stretches(0..self.squarings()))?;
         Ok(runner.residue()? == self.end)
     }
 
@@ -308,8 +377,16 @@ impl Certificate {
     }
 }
 
-fn header(power: u32, p: u32) -> String {
-    format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}\n")
+fn header(power: u32, number: Number) -> String {
+    format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER={number}\n")
+}
+
+/// The number that a header calls so.
+fn named(text: &str) -> String {
+    match text.strip_prefix('M') {
+        Some(p) => format!("2^{p} - 1"),
+        None => text.to_owned(),
+    }
 }
 
 /// The product `base^exponent times`.
@@ -320,16 +397,21 @@ fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
     }
 }
 
-/// A machine for [`power_times`] of long numbers: all cores, by transforms.
-struct Powers {
-    p: u32,
+/// A machine for [`power_times`] of long numbers.
+struct Powers<'a> {
+    number: Number,
+    backend: &'a dyn Backend,
     machine: Box<dyn Multiplying>,
 }
 
-impl Powers {
-    fn new(p: u32) -> Result<Self, Error> {
-        let machine = Cpu::default().multiplying(p.into(), None)?;
-        Ok(Powers { p, machine })
+impl<'a> Powers<'a> {
+    fn new(number: Number, backend: &'a dyn Backend) -> Result<Self, Error> {
+        let machine = multiplying(number, backend)?;
+        Ok(Powers {
+            number,
+            backend,
+            machine,
+        })
     }
 
     /// The product `base^exponent times`.
@@ -340,21 +422,27 @@ impl Powers {
         times: &Residue,
     ) -> Result<Residue, Error> {
         loop {
-            let product = self.attempt(base, exponent, times)?;
-            if self.machine.error()? <= Runner::LIMIT {
-                return Ok(product);
+            match self.attempt(base, exponent, times) {
+                Ok(Some(product)) => return Ok(product),
+                Ok(None) => {
+                    let longer_than = self.machine.words();
+                    self.machine = self.backend.multiplying(self.number, longer_than)?;
+                }
+                Err(error) if self.backend.falls_back(&error) => {
+                    self.machine = multiplying(self.number, self.backend)?;
+                }
+                Err(error) => return Err(error),
             }
-            let longer_than = self.machine.words();
-            self.machine = Cpu::default().multiplying(self.p.into(), longer_than)?;
         }
     }
 
+    /// The same; `None` where rounding errors are too great.
     fn attempt(
         &mut self,
         base: &Residue,
         exponent: u64,
         times: &Residue,
-    ) -> Result<Residue, Error> {
+    ) -> Result<Option<Residue>, Error> {
         let machine = &mut self.machine;
         machine.set(times)?;
         if let Some(top) = exponent.checked_ilog2() {
@@ -364,12 +452,23 @@ impl Powers {
             for bit in (0..top).rev() {
                 machine.square(1, 1, 0)?;
                 if exponent >> bit & 1 == 1 {
-                    machine.multiply(&base, None)?;
+                    machine.multiply(&base, None, 0)?;
                 }
             }
-            machine.multiply(&times, None)?;
+            machine.multiply(&times, None, 0)?;
         }
-        machine.residue()
+        match machine.error()? <= Runner::LIMIT {
+            true => machine.residue().map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// A machine that multiplies modulo the number: another one where one fails.
+fn multiplying(number: Number, backend: &dyn Backend) -> Result<Box<dyn Multiplying>, Error> {
+    match backend.multiplying(number, None) {
+        Err(error) if backend.falls_back(&error) => backend.multiplying(number, None),
+        machine => machine,
     }
 }
 
@@ -377,8 +476,15 @@ impl Powers {
 struct Challenges([u8; 32]);
 
 impl Challenges {
+    /// Those of a proof with this last residue. Other numbers than `2^p - 1` are part of them.
     fn new(last: &Residue) -> Self {
-        Challenges(Sha3_256::digest(last.to_bytes()).into())
+        let number = last.number();
+        let name = match number.exponent() {
+            Some(_) => String::new(),
+            None => number.to_string(),
+        };
+        let hash = Sha3_256::new_with_prefix(name).chain_update(last.to_bytes());
+        Challenges(hash.finalize().into())
     }
 
     fn next(&mut self, middle: &Residue) -> u64 {
@@ -443,8 +549,8 @@ mod tests {
                 assert_eq!((proof.power(), proof.is_prime()), (power, is_prime));
                 let left = proof.certificate().unwrap();
                 assert_eq!(proof.flaw().unwrap(), None);
-                assert_eq!(left.squarings, p.div_ceil(1 << power));
-                let exponent = BigUint::from(1u32) << left.squarings;
+                assert_eq!(left.squarings(), p.div_ceil(1 << power));
+                let exponent = BigUint::from(1u32) << left.squarings();
                 let end = value(&left.start).modpow(&exponent, &modulus);
                 assert_eq!(end, value(&left.end), "p {p}, power {power}");
                 assert!(left.holds(&Cpu::default()).unwrap());
@@ -453,10 +559,106 @@ mod tests {
         }
     }
 
+    /// The number, and the proof of its test, whose residues are num-bigint's.
+    fn other_proof(k: u64, b: u32, n: u32, c: i32, power: u32) -> (BigUint, Proof) {
+        let number = Number::of(k, b, n, c).unwrap();
+        let modulus =
+            value(&Residue::from_u64(number, 0).minus(&Residue::from_u64(number, 1))) + 1u32;
+        let less = &modulus - 1u32;
+        let claim = Claim::of(number);
+        let squarings = u64::from(claim.squarings);
+        let residue = |iteration: u32| {
+            // The exponent's first bits: of all of it, or of Proth's half.
+            let is_proths = b == 2 && c == 1;
+            let exponent = if is_proths { &less >> 1 } else { less.clone() };
+            let a = match is_proths {
+                true => (3u32..).find(|&a| number.jacobi(a) == -1).unwrap(),
+                false => 3,
+            };
+            let exponent = exponent >> (squarings - u64::from(iteration));
+            let x = BigUint::from(a).modpow(&exponent, &modulus);
+            Ok(Residue::from_bytes(number, &x.to_bytes_le()))
+        };
+        (
+            modulus.clone(),
+            Proof::build(number, power, residue).unwrap(),
+        )
+    }
+
+    #[test]
+    fn what_proofs_of_other_numbers_leave_is_true_by_num_bigint() {
+        for (k, b, n, c, is_prime) in [
+            (3, 2, 391, -1, true),
+            (3, 2, 392, -1, false),
+            (7, 2, 400, 1, false),
+            (9, 2, 547, 1, false),
+            (3, 2, 534, 1, true),
+            (2, 3, 320, 1, true),
+            (2, 3, 222, -1, true),
+            (4, 7, 200, 3, false),
+            (1, 10, 99, 289, true),
+            (7, 2, 201, 33, false),
+        ] {
+            let most = Proof::most_power(Claim::of(Number::of(k, b, n, c).unwrap()).squarings);
+            for power in 0..=most {
+                let (modulus, proof) = other_proof(k, b, n, c, power);
+                let number = proof.number();
+                let name = format!("{number}, power {power}");
+                assert_eq!(
+                    (proof.power(), proof.is_prime()),
+                    (power, is_prime),
+                    "{name}"
+                );
+                assert_eq!(proof.flaw().unwrap(), None, "{name}");
+                let left = proof.certificate().unwrap();
+                let squarings = Claim::of(number).squarings;
+                assert_eq!(left.squarings(), squarings.div_ceil(1 << power), "{name}");
+                let factors = left.factors.iter();
+                let end = factors.fold(value(&left.start), |x, by| &x * &x * by % &modulus);
+                assert_eq!(end, value(&left.end), "{name}");
+                assert!(left.holds(&Cpu::default()).unwrap(), "{name}");
+                assert_eq!(Proof::from_bytes(&proof.to_bytes()), Ok(proof), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_wrong_in_a_proof_of_another_number_is_found() {
+        let (_, proof) = other_proof(2, 3, 320, 1, 3);
+        let bytes = proof.to_bytes();
+        let header = header(3, proof.number()).len();
+        for at in (header..bytes.len() - 1).step_by(13) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 4;
+            let wrong = Proof::from_bytes(&bytes).unwrap();
+            assert!(
+                !wrong.certificate().unwrap().holds(&Cpu::default()).unwrap(),
+                "byte {at}"
+            );
+        }
+        // The number is part of the challenges, and a prime's residue cannot be told to be another.
+        let text = |number: &str| {
+            let text = String::from_utf8(bytes[..header].to_vec()).unwrap();
+            let text = text.replace("2*3^320+1", number);
+            Proof::from_bytes(&[text.as_bytes(), &bytes[header..]].concat())
+        };
+        assert_eq!(text("2*3^320+1"), Ok(proof.clone()));
+        assert!(text("2*3^320+3").unwrap().flaw().unwrap().is_some());
+        for wrong in ["2*3^320+2", "2*3^3200+1", "2*3^4294967295+1", "3^", ""] {
+            assert!(text(wrong).is_err(), "{wrong}");
+        }
+        let hidden = Residue::from_u64(proof.number(), 0).minus(&proof.last);
+        let hidden = Proof {
+            last: hidden,
+            middles: proof.middles,
+        };
+        assert!(hidden.is_disguised());
+    }
+
     #[test]
     fn a_bit_that_is_wrong_anywhere_is_found() {
         let bytes = proof(607, 3).to_bytes();
-        let residues = header(3, 607).len();
+        let residues = header(3, 607.into()).len();
         for at in (residues..bytes.len()).step_by(19) {
             let mut bytes = bytes.clone();
             bytes[at] ^= 4;
@@ -471,7 +673,7 @@ mod tests {
     fn files_that_are_no_proofs_are_told() {
         let good = proof(127, 2).to_bytes();
         let text = |from: &str, to: &str| {
-            let header = String::from_utf8(good[..header(2, 127).len()].to_vec()).unwrap();
+            let header = String::from_utf8(good[..header(2, 127.into()).len()].to_vec()).unwrap();
             let rest = &good[header.len()..];
             [header.replace(from, to).as_bytes(), rest].concat()
         };

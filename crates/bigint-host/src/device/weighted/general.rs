@@ -1,4 +1,4 @@
-//! Squares by a transform of any length, in the three launches of [`bigint_core::weighted`].
+//! Squares and products by a transform of any length, in the three launches of [`bigint_core::weighted`].
 
 use super::squares::{Digits, Squares, doubles, greatest, upload_doubles, upload_pairs};
 use crate::Error;
@@ -7,7 +7,7 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::weighted::{
-    Around, BACK, FORTH, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes,
+    Around, BACK, FORTH, KEEP, MULTIPLY, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root, twists};
 use std::sync::Arc;
@@ -83,6 +83,8 @@ impl General {
             twists: address(6),
             row_weights: address(4),
             column_weights: address(5),
+            factor: 0,
+            less: 0,
             scale: k as f64 / (2.0 * words as f64),
             by: 1.0,
             unit: layout.unit as f64,
@@ -117,10 +119,10 @@ impl General {
         more: &[&Buffer],
     ) -> Result<(), Error> {
         let WeightedArguments { slow, fast, .. } = arguments;
-        let (grid, n) = if entry == ROWS {
-            (arguments.pairs(), fast)
-        } else {
+        let (grid, n) = if entry == BACK || entry == FORTH {
             (fast / 2, slow)
+        } else {
+            (arguments.pairs(), fast)
         };
         let launch = Launch {
             grid,
@@ -178,6 +180,36 @@ impl Squares for General {
             for entry in [ROWS, BACK, FORTH] {
                 self.launch(entry, arguments, &[])?;
             }
+        }
+        Ok(())
+    }
+
+    fn keep(&self) -> Result<Buffer, Error> {
+        let limbs = usize::try_from(self.arguments.factor_limbs()).expect("it is in memory");
+        let factor = self.device.allocate(limbs)?;
+        let arguments = WeightedArguments {
+            factor: factor.address(),
+            ..self.arguments
+        };
+        self.launch(KEEP, arguments, &[&factor])?;
+        Ok(factor)
+    }
+
+    fn multiply(
+        &mut self,
+        factor: &Buffer,
+        less: Option<&Buffer>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        let arguments = WeightedArguments {
+            factor: factor.address(),
+            less: less.map_or(0, Buffer::address),
+            minus: minus.into(),
+            ..self.arguments
+        };
+        let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
+        for entry in [MULTIPLY, BACK, FORTH] {
+            self.launch(entry, arguments, &buffers)?;
         }
         Ok(())
     }

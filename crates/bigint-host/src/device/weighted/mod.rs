@@ -1,9 +1,10 @@
-//! Squares modulo `2^p - 1` and other `k b^n + c` on a device: [`bigint_core::weighted`] has the kernels.
+//! Squares and products modulo `2^p - 1` and other `k b^n + c` on a device: [`bigint_core::weighted`] has the kernels.
 
 mod general;
 mod long;
 mod squares;
 
+use crate::common::device::Buffer;
 use crate::{Engine, Error};
 use bigint_cpu::fast::number::weighted::{self, Layout, Modulus};
 use general::General;
@@ -42,7 +43,8 @@ impl Engine {
         Ok(Some(MersenneSquares { layout, squares }))
     }
 
-    /// Zero modulo another number on the engine's device, by a transform of the length that
+    /// Zero modulo a number on the engine's device, in three launches, which can also be
+    /// [multiplied](MersenneSquares::multiply): by a transform of the length that
     /// [`Engine::transform_modulo`] chose. A residue `x` is kept as `X = x / k`, and what is said of `x^2` and
     /// `minus` is true of `k X^2` and `minus / k`. `None` on the CPU, and where no transform of so many words
     /// suits the modulus.
@@ -101,6 +103,14 @@ impl Engine {
         let device = self.inner.device();
         device.is_some_and(|device| long::shape(words, device).is_some())
     }
+}
+
+/// The transform of a residue on the device, by which others modulo the same number are multiplied by
+/// transforms of the same length. It takes as much memory as the residue's own, 8 bytes a word.
+pub struct MersenneFactor {
+    modulus: Modulus,
+    words: usize,
+    transform: Buffer,
 }
 
 /// A residue of [`MersenneSquares`] on the device, as it was when [`MersenneSquares::residue_now`]
@@ -194,12 +204,55 @@ impl MersenneSquares {
     /// # Panics
     /// If something is subtracted modulo `k b^n + c` where `c` is neither 1 nor -1.
     pub fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        let has_inverse = self.layout.modulus.c.abs() == 1;
-        assert!(minus == 0 || has_inverse, "1 / k is known");
+        self.check_minus(minus);
         self.squares.square(times, by, minus)
     }
 
-    /// The greatest distance of a word of a square from an integer before it was rounded, since
+    /// The transform of the residue as it is now, to multiply by. It takes as long as half a square.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device has not the memory.
+    ///
+    /// # Panics
+    /// If it takes two launches for a square: [`Engine::squares_modulo`] makes one that takes three.
+    pub fn keep(&self) -> Result<MersenneFactor, Error> {
+        Ok(MersenneFactor {
+            modulus: self.layout.modulus,
+            words: self.words(),
+            transform: self.squares.keep()?,
+        })
+    }
+
+    /// Replaces the residue `x` by `x (factor - less) - minus`, in the time of a square.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// As for [`keep`](Self::keep) and [`square`](Self::square), and if a factor is of another modulus or
+    /// length.
+    pub fn multiply(
+        &mut self,
+        factor: &MersenneFactor,
+        less: Option<&MersenneFactor>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        self.check_minus(minus);
+        let check = |of: &MersenneFactor| {
+            let is_alike = (of.modulus, of.words) == (self.layout.modulus, self.words());
+            assert!(is_alike, "a factor of the same kind");
+        };
+        [Some(factor), less].into_iter().flatten().for_each(check);
+        let less = less.map(|less| &less.transform);
+        self.squares.multiply(&factor.transform, less, minus)
+    }
+
+    fn check_minus(&self, minus: u32) {
+        let has_inverse = self.layout.modulus.c.abs() == 1;
+        assert!(minus == 0 || has_inverse, "1 / k is known");
+    }
+
+    /// The greatest distance of a word of a square or product from an integer before it was rounded, since
     /// the beginning. Waits for the squares.
     ///
     /// # Errors

@@ -12,8 +12,23 @@ pub(super) trait Squares {
     fn set(&mut self, digits: &[f64]) -> Result<(), Error>;
     fn digits(&self) -> Result<Digits, Error>;
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
+    /// The transform of the residue, to multiply by.
+    fn keep(&self) -> Result<Buffer, Error> {
+        panic!("{SQUARES_ALONE}");
+    }
+    fn multiply(
+        &mut self,
+        _factor: &Buffer,
+        _less: Option<&Buffer>,
+        _minus: u32,
+    ) -> Result<(), Error> {
+        panic!("{SQUARES_ALONE}");
+    }
     fn error(&self) -> Result<f64, Error>;
 }
+
+/// Why there is no product.
+const SQUARES_ALONE: &str = "a transform in two launches makes squares alone";
 
 /// A copy of a residue's digits on the device.
 pub(super) struct Digits {

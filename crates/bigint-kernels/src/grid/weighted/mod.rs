@@ -17,9 +17,9 @@ use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots, multiply_add};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
-use crate::transform::complex::{Complex, complex, square_mirrored};
+use crate::transform::complex::{Complex, complex, multiply_mirrored, square_mirrored};
 use bigint_core::weighted::{
-    NEAR, THREADS, WeightedArguments, first_bits, frequency, padded, place,
+    NEAR, THREADS, WeightedArguments, first_bits, frequency, kept_place, padded, place,
 };
 use few::butterfly;
 
@@ -84,29 +84,73 @@ impl<'a> Block<'a> {
     /// way back.
     #[inline(always)]
     pub fn rows(self) {
+        let pair = self.load();
+        self.each_frequency(pair, |_, z, w, y| square_mirrored(z, w, y));
+        self.store(pair);
+    }
+
+    /// The same with a product in place of the square: by the factor, or by what it is above another.
+    #[inline(always)]
+    pub fn multiply(self) {
+        let WeightedArguments {
+            fast, factor, less, ..
+        } = *self.arguments;
+        let [of_factor, of_less] = [factor, less].map(|address| self.pairs(address));
+        let pair = self.load();
+        self.each_frequency(pair, |i, z, w, y| {
+            let at = kept_place(pair.rows[0].1, i, fast);
+            let mut by = [0, 1].map(|side| complex(of_factor.pair(at + side)));
+            if less != 0 {
+                let less = [0, 1].map(|side| complex(of_less.pair(at + side)));
+                by = [by[0].minus(less[0]), by[1].minus(less[1])];
+            }
+            multiply_mirrored([z, w], by, y)
+        });
+        self.store(pair);
+    }
+
+    /// Transforms a row and its mirror as [`rows`](Self::rows) does, and writes them as a factor. The points
+    /// stay.
+    #[inline(always)]
+    pub fn keep(self) {
+        let WeightedArguments { fast, factor, .. } = *self.arguments;
+        let kept = self.pairs(factor);
+        let pair = self.load();
+        let mut i = self.team.thread();
+        while i < fast {
+            let other = self.mirror(pair, frequency(i, fast.trailing_zeros()));
+            let (z, w) = (self.get(i), self.get(other).conjugate());
+            let at = kept_place(pair.rows[0].1, i, fast);
+            kept.set_pair(at, [z.re, z.im]);
+            kept.set_pair(at + 1, [w.re, w.im]);
+            i += THREADS;
+        }
+    }
+
+    /// Brings the block's row and its mirror to shared memory, with twiddles, and transforms them.
+    #[inline(always)]
+    fn load(self) -> RowPair {
         let WeightedArguments { slow, fast, .. } = *self.arguments;
         let log_fast = fast.trailing_zeros();
         let k = thread::block_index();
-        // Frequencies are half-odd in a negacyclic transform: twice them, `2 s + 1`, counts roots of twice the order.
         let half = u32::from(self.arguments.is_negacyclic());
-        let times = |s: u32| (s << half) + half;
         let is_zero = k + half == 0;
         let mirror = if is_zero { 0 } else { slow - half - k };
-        let (points, fast_roots) = (
-            self.pairs(self.arguments.points),
-            self.roots(self.arguments.fast_roots),
-        );
-        let at = [place(k, slow) << log_fast, place(mirror, slow) << log_fast];
+        let of = |s: u32| (place(s, slow) << log_fast, s);
+        let pair = RowPair {
+            rows: [of(k), of(mirror)],
+            is_zero,
+        };
+        let points = self.pairs(self.arguments.points);
         let mut i = self.team.thread();
         while i < 2 * fast {
             let mut z = [Complex::ZERO; AT_ONCE];
             let mut k_of = [0; AT_ONCE];
             eight!(u => {
                 let i = (i + u as u32 * THREADS).min(2 * fast - 1);
-                let (side, c) = (i >> log_fast, i & (fast - 1));
-                let (row, s) = if side == 0 { (at[0], k) } else { (at[1], mirror) };
+                let ((row, s), c) = (pair.row(i >> log_fast), i & (fast - 1));
                 z[u] = complex(points.pair(row + c));
-                k_of[u] = c * times(s);
+                k_of[u] = c * self.times(s);
             });
             eight!(u => {
                 let place = i + u as u32 * THREADS;
@@ -118,35 +162,70 @@ impl<'a> Block<'a> {
         }
         self.team.sync();
         self.transform::<false>(fast, self.arguments.fast_roots);
-        let first = self.twiddle(times(k));
+        pair
+    }
+
+    /// Goes the same way back as [`load`](Self::load) came.
+    #[inline(always)]
+    fn store(self, pair: RowPair) {
+        let WeightedArguments { fast, .. } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let points = self.pairs(self.arguments.points);
+        self.transform::<true>(fast, self.arguments.fast_roots);
+        // A row that is its own mirror is written once.
+        let [(row, _), (mirror, _)] = pair.rows;
+        let end = if mirror == row { fast } else { 2 * fast };
+        let mut i = self.team.thread();
+        while i < end {
+            let ((row, s), c) = (pair.row(i >> log_fast), i & (fast - 1));
+            let z = self
+                .get(i)
+                .times(self.twiddle(c * self.times(s)).conjugate());
+            points.set_pair(row + c, [z.re, z.im]);
+            i += THREADS;
+        }
+    }
+
+    /// A row's frequency, in what the near and far roots count: frequencies are half-odd in a negacyclic
+    /// transform, and twice them, `2 s + 1`, counts roots of twice the order.
+    #[inline(always)]
+    fn times(self, s: u32) -> u32 {
+        let half = u32::from(self.arguments.is_negacyclic());
+        (s << half) + half
+    }
+
+    /// Replaces the point at each place `i` of the row, and the conjugate of the point at its mirror, by what
+    /// `f` makes of them and of the root `y` of [`square_mirrored`]. It ends with a barrier.
+    #[inline(always)]
+    fn each_frequency(
+        self,
+        pair: RowPair,
+        f: impl Fn(u32, Complex, Complex, Complex) -> (Complex, Complex),
+    ) {
+        let WeightedArguments { fast, .. } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let fast_roots = self.roots(self.arguments.fast_roots);
+        let first = self.twiddle(self.times(pair.rows[0].1));
         let mut i = self.team.thread();
         while i < fast {
             let c = frequency(i, log_fast);
-            // Row 0 of a cyclic transform is its own mirror by c -> -c, every other row by c -> -1 - c.
-            let other = if is_zero { fast - c } else { fast - 1 - c };
-            let other = fast + place(other & (fast - 1), fast);
+            let other = self.mirror(pair, c);
             let y = first.times(complex(fast_roots.at(c)));
-            let (z, w) = square_mirrored(self.get(i), self.get(other).conjugate(), y);
+            let (z, w) = f(i, self.get(i), self.get(other).conjugate(), y);
             self.set(i, z);
             self.set(other, w.conjugate());
             i += THREADS;
         }
         self.team.sync();
-        self.transform::<true>(fast, self.arguments.fast_roots);
-        // A row that is its own mirror is written once.
-        let end = if mirror == k { fast } else { 2 * fast };
-        let mut i = self.team.thread();
-        while i < end {
-            let (side, c) = (i >> log_fast, i & (fast - 1));
-            let (row, s) = if side == 0 {
-                (at[0], k)
-            } else {
-                (at[1], mirror)
-            };
-            let z = self.get(i).times(self.twiddle(c * times(s)).conjugate());
-            points.set_pair(row + c, [z.re, z.im]);
-            i += THREADS;
-        }
+    }
+
+    /// The place of the mirror of the row's frequency `c`.
+    #[inline(always)]
+    fn mirror(self, pair: RowPair, c: u32) -> u32 {
+        let WeightedArguments { fast, .. } = *self.arguments;
+        // Row 0 of a cyclic transform is its own mirror by c -> -c, every other row by c -> -1 - c.
+        let other = if pair.is_zero { fast - c } else { fast - 1 - c };
+        fast + place(other & (fast - 1), fast)
     }
 
     /// Transforms two columns back to points, and splits their words into digits and a carry
@@ -234,6 +313,7 @@ impl<'a> Block<'a> {
             self.pairs(self.arguments.carries),
         );
         let last = (slow << (log_fast - 1)) - 1;
+        let [low, high] = self.around(carries.double(last));
         let mut s = self.team.thread();
         while s < slow {
             let mut rows = [([[0.0; 2]; 2], 0.0); AT_ONCE / 2];
@@ -242,17 +322,12 @@ impl<'a> Block<'a> {
                 let (mine, at) = ((s << (log_fast - 1)) + block, (s << log_fast) + 2 * block);
                 rows[u] = (
                     [digits.pair(at), digits.pair(at + 1)],
-                    carries.double(if mine == 0 { last } else { mine - 1 }),
+                    if mine == 0 { low } else { carries.double(mine - 1) },
                 );
             });
             four!(u => {
                 let s = s + u as u32 * THREADS;
-                let mine = (s << (log_fast - 1)) + block;
-                if mine == 0 {
-                    rows[u].1 = self.around(rows[u].1)[0];
-                }
-                if mine == last {
-                    let [_, high] = self.around(carries.double(last));
+                if (s << (log_fast - 1)) + block == last {
                     rows[u].0 = self.with_high(rows[u].0, high);
                 }
                 if s < slow {
@@ -499,6 +574,26 @@ impl<'a> Block<'a> {
     fn pairs(self, address: u64) -> Pairs {
         // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
         unsafe { Pairs::new(address) }
+    }
+}
+
+/// A row and its mirror, which a block has.
+#[derive(Clone, Copy)]
+struct RowPair {
+    /// Where each begins, and its frequency.
+    rows: [(u32, u32); 2],
+    /// Whether the row is its own mirror by `c -> -c`.
+    is_zero: bool,
+}
+
+impl RowPair {
+    #[inline(always)]
+    fn row(self, side: u32) -> (u32, u32) {
+        if side == 0 {
+            self.rows[0]
+        } else {
+            self.rows[1]
+        }
     }
 }
 

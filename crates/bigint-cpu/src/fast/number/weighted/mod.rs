@@ -85,7 +85,7 @@ trait Transform: Send {
     fn layout(&self) -> &Layout;
     fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64;
     fn keep(&mut self) -> Factor;
-    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64;
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>, minus: u32) -> f64;
     fn length(&self) -> Length;
 }
 
@@ -184,7 +184,7 @@ impl Weighted {
         self.transform.keep()
     }
 
-    /// Replaces the residue `x` by `x (factor - less)`. Returns the greatest distance of a word
+    /// Replaces the residue `x` by `x (factor - less) - minus`. Returns the greatest distance of a word
     /// from an integer before it was rounded. With a `less`, that is some 1.4 times the distance of
     /// a square.
     ///
@@ -196,16 +196,16 @@ impl Weighted {
     /// x.set(&[7]);
     /// let seven = x.keep();
     /// x.set(&[9]);
-    /// x.multiply(&seven, None);
+    /// x.multiply(&seven, None, 0);
     /// assert_eq!(x.residue()[0], 63);
     /// let sixty_three = x.keep();
-    /// x.multiply(&sixty_three, Some(&seven));
-    /// assert_eq!(x.residue()[0], 63 * 56);
+    /// x.multiply(&sixty_three, Some(&seven), 2);
+    /// assert_eq!(x.residue()[0], 63 * 56 - 2);
     /// ```
     ///
     /// # Panics If a factor is of another exponent, length or path.
-    pub fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64 {
-        self.transform.multiply(factor, less)
+    pub fn multiply(&mut self, factor: &Factor, less: Option<&Factor>, minus: u32) -> f64 {
+        self.transform.multiply(factor, less, minus)
     }
 
     /// The length of the transform.
@@ -622,7 +622,7 @@ impl<M: Machine> Transform for Words<M> {
         }))
     }
 
-    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>) -> f64 {
+    fn multiply(&mut self, factor: &Factor, less: Option<&Factor>, minus: u32) -> f64 {
         let (factor, less) = (self.kept(factor), less.map(|less| self.kept(less)));
         let m = self.m;
         self.pass_over_rows(|i, rows| {
@@ -632,7 +632,7 @@ impl<M: Machine> Transform for Words<M> {
                 less: less.map(|less| &less[i][..]),
             });
         });
-        self.carry_columns(1, 0, 0)
+        self.carry_columns(1, minus, 0)
     }
 
     fn length(&self) -> Length {

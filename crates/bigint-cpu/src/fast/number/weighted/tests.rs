@@ -143,9 +143,9 @@ fn products_are_exact_ones_at_every_length_and_on_every_path() {
                         kept
                     });
                     weighted.set(&x);
-                    assert!(weighted.multiply(&a, None) < 0.3);
+                    assert!(weighted.multiply(&a, None, 0) < 0.3);
                     assert!(value(&weighted.residue()) == product, "p {p}, {length:?}");
-                    assert!(weighted.multiply(&a, Some(&b)) < 0.4);
+                    assert!(weighted.multiply(&a, Some(&b), 0) < 0.4);
                     assert!(
                         value(&weighted.residue()) == difference,
                         "p {p}, {length:?}"
@@ -259,8 +259,11 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
                     weighted.set(&all[0]);
                     let factor = weighted.keep();
                     weighted.set(x);
-                    assert!(weighted.multiply(&factor, None) < 0.35, "{name}");
-                    let product = value(x) * value(&all[0]) * k % &number;
+                    let minus = if c.abs() == 1 { 5 } else { 0 };
+                    assert!(weighted.multiply(&factor, None, minus) < 0.35, "{name}");
+                    let less = BigUint::from(base).pow(n) * minus % &number;
+                    let less = if c < 0 { &number - less } else { less };
+                    let product = (value(x) * value(&all[0]) * k + less) % &number;
                     assert!(residue(&weighted) == product, "{name}");
                     tested += 1;
                 }

@@ -1,0 +1,285 @@
+//! The CPU, by either arithmetic.
+
+use bigint_cpu::Path;
+use bigint_cpu::fast::number::weighted::{Length, Weighted};
+use bigint_host::plan::mersenne_by_doubles;
+
+use super::{Backend, Factor, Kept, Multiplying, Squaring, for_differences};
+use crate::scaled::Scaled;
+use crate::{Error, Number, Residue, Runner};
+
+/// The arithmetic by which the CPU squares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// The one that is faster for the exponent.
+    #[default]
+    Auto,
+    /// The engine's exact product, folded modulo `2^p - 1`.
+    Exact,
+    /// The weighted transform in doubles, with its error watched.
+    Fp64,
+}
+
+/// The CPU, with all its threads.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    /// The arithmetic.
+    pub arithmetic: Arithmetic,
+    /// The instructions it uses.
+    pub path: Path,
+    /// The lengths of transforms to choose from, in words; empty for all.
+    pub lengths: Vec<usize>,
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Cpu {
+            arithmetic: Arithmetic::Auto,
+            path: bigint_cpu::Cpu::current().path(),
+            lengths: Vec::new(),
+        }
+    }
+}
+
+impl Cpu {
+    fn length(&self, p: u32, longer_than: Option<usize>) -> Option<Length> {
+        let first = match longer_than {
+            Some(words) => Length::of_words(words)?.next(),
+            None => Length::for_exponent(p),
+        }?;
+        let listed = |length: &Length| self.lengths.contains(&length.words());
+        let longer = || Length::all().skip_while(move |length| length.words() < first.words());
+        Some(longer().find(listed).unwrap_or(first))
+    }
+
+    /// The machine with a transform for an exponent that is greater by `more`; `None` where exact
+    /// products are to be taken.
+    fn transformed(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+        more: u32,
+    ) -> Result<Option<Transformed>, Error> {
+        let Some(p) = number.exponent() else {
+            return Ok(None);
+        };
+        let exact = match self.arithmetic {
+            Arithmetic::Auto => !mersenne_by_doubles(p),
+            Arithmetic::Exact => true,
+            Arithmetic::Fp64 => false,
+        };
+        if exact {
+            return Ok(None);
+        }
+        let length = self.length(p.saturating_add(more), longer_than);
+        let Some(length) = length.filter(|length| length.words() <= p as usize) else {
+            // Very short numbers need no transform, and very long ones get none.
+            let limit = Runner::LIMIT;
+            return match self.arithmetic {
+                Arithmetic::Fp64 => Err(Error::TooLong { p, limit }),
+                _ => Ok(None),
+            };
+        };
+        let weighted = Weighted::new(p, length, self.path);
+        let error = 0.0;
+        Ok(Some(Transformed { p, weighted, error }))
+    }
+
+    /// The bits of a number from which on transforms are faster than exact products.
+    const SCALED: u64 = 8000;
+
+    /// The machine with a transform for a number that is not `2^p - 1`; `None` where exact products are to be
+    /// taken.
+    fn scaled(&self, number: Number, longer_than: Option<usize>) -> Option<Scaled> {
+        let is_exact = match self.arithmetic {
+            Arithmetic::Auto => number.bits() < Self::SCALED,
+            Arithmetic::Exact => true,
+            Arithmetic::Fp64 => false,
+        };
+        if is_exact {
+            return None;
+        }
+        Scaled::on_cpu(number, longer_than.and_then(Length::of_words), self.path)
+    }
+}
+
+impl Backend for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        if number.exponent().is_none() {
+            return Ok(match self.scaled(number, longer_than) {
+                Some(scaled) => Box::new(scaled),
+                None => Exact::boxed(number),
+            });
+        }
+        Ok(match self.transformed(number, longer_than, 0)? {
+            Some(transformed) => Box::new(transformed),
+            None => Exact::boxed(number),
+        })
+    }
+
+    fn multiplying(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        if number.exponent().is_none() {
+            return Ok(match self.scaled(number, longer_than) {
+                Some(scaled) => Box::new(scaled),
+                None => Exact::boxed(number),
+            });
+        }
+        Ok(
+            match self.transformed(number, longer_than, for_differences(number))? {
+                Some(transformed) => Box::new(transformed),
+                None => Exact::boxed(number),
+            },
+        )
+    }
+}
+
+/// Squares by the engine's exact product, folded modulo the number.
+pub(super) struct Exact(Residue);
+
+impl Exact {
+    pub(super) fn boxed(number: Number) -> Box<Exact> {
+        Box::new(Exact(Residue::from_u64(number, 0)))
+    }
+}
+
+impl Squaring for Exact {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        self.0 = x.clone();
+        Ok(())
+    }
+
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(self.0.clone())
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        for _ in 0..times {
+            self.0 = self.0.square_minus(by, minus);
+        }
+        Ok(())
+    }
+
+    fn subtracts_anywhere(&self) -> bool {
+        true
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        let less = Residue::from_u64(self.0.number(), minus.into()).shifted(bit);
+        self.0 = self.0.square_minus(by, 0).minus(&less);
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(0.0)
+    }
+
+    fn words(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl Multiplying for Exact {
+    fn keep(&mut self) -> Result<Factor, Error> {
+        Ok(Factor(Kept::Exact(self.0.clone())))
+    }
+
+    fn multiply(
+        &mut self,
+        Factor(factor): &Factor,
+        less: Option<&Factor>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        let factor = factor.exact().clone();
+        let factor = match less {
+            Some(Factor(less)) => factor.minus(less.exact()),
+            None => factor,
+        };
+        let minus = Residue::from_u64(self.0.number(), minus.into());
+        self.0 = self.0.mul(&factor).minus(&minus);
+        Ok(())
+    }
+}
+
+/// Squares by the weighted transform.
+struct Transformed {
+    p: u32,
+    weighted: Weighted,
+    error: f64,
+}
+
+impl Transformed {
+    fn erred(&mut self, error: f64) {
+        self.error = if error.is_nan() {
+            f64::INFINITY
+        } else {
+            self.error.max(error)
+        };
+    }
+}
+
+impl Multiplying for Transformed {
+    fn keep(&mut self) -> Result<Factor, Error> {
+        Ok(Factor(Kept::Transformed(self.weighted.keep())))
+    }
+
+    fn multiply(
+        &mut self,
+        Factor(factor): &Factor,
+        less: Option<&Factor>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        let less = less.map(|Factor(less)| less.transformed());
+        let error = self.weighted.multiply(factor.transformed(), less, minus);
+        self.erred(error);
+        Ok(())
+    }
+}
+
+impl Squaring for Transformed {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        self.weighted.set(x.limbs());
+        Ok(())
+    }
+
+    fn residue(&self) -> Result<Residue, Error> {
+        Ok(Residue::reduce(self.p, &self.weighted.residue()))
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        for _ in 0..times {
+            let error = self.weighted.square(by, minus);
+            self.erred(error);
+        }
+        Ok(())
+    }
+
+    fn subtracts_anywhere(&self) -> bool {
+        true
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        let error = self.weighted.square_shifted(by, minus, bit);
+        self.erred(error);
+        Ok(())
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(self.error)
+    }
+
+    fn words(&self) -> Option<usize> {
+        Some(self.weighted.length().words())
+    }
+}
