@@ -224,7 +224,8 @@ fn p_minus_1_proofs_and_morrisons_test_multiply_on_a_device() {
 #[test]
 fn a_device_that_is_lost_in_the_second_stage_costs_no_factor() {
     let test = "a_device_that_is_lost_in_the_second_stage_costs_no_factor";
-    let fault = "cuLaunchKernel:500=CUDA_ERROR_LAUNCH_FAILED!";
+    // In a giant step.
+    let fault = "cuLaunchKernel:150=CUDA_ERROR_LAUNCH_FAILED!";
     if !on_simulator(test, &[("CUDA_SIM_FAULT", fault)]) {
         return;
     }
@@ -233,11 +234,9 @@ fn a_device_that_is_lost_in_the_second_stage_costs_no_factor() {
     let mut stage = second_stage(2017, 5, 463);
     let mut steps = stage.steps(&auto, None, &|| true).unwrap().unwrap();
     assert!(steps.take_failure().is_none());
-    let mut failures = 0;
-    while !stage.advance(&mut steps, 3, &|| true).unwrap() {
-        failures += u32::from(steps.take_failure().is_some());
-    }
-    assert_eq!((failures, steps.words()), (1, None));
+    while !stage.advance(&mut steps, 3, &|| true).unwrap() {}
+    assert!(steps.take_failure().is_some());
+    assert_eq!(steps.words(), None);
     assert_eq!(stage.divisor().unwrap(), 9_338_711u32.into());
 }
 

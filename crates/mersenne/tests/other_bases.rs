@@ -408,8 +408,9 @@ fn tests_leave_proofs_that_others_check() {
         let text = String::from_utf8(output.stdout).unwrap();
         let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         assert_eq!(line["proof"]["power"], 3, "{number}");
-        let file = format!("{name}-3.proof");
-        let output = run(folder.path(), &["verify", &file, "--json"]);
+        let path = folder.path().join(format!("{name}-3.proof"));
+        let file = path.to_str().unwrap();
+        let output = run(folder.path(), &["verify", file, "--json"]);
         assert!(output.status.success(), "{output:?}");
         let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(
@@ -419,12 +420,11 @@ fn tests_leave_proofs_that_others_check() {
         assert_eq!(line["n"], mersenne::number(number).unwrap().n());
         // Its residues are of no more use.
         assert!(!folder.path().join(format!("{name}.residues")).exists());
-        let path = folder.path().join(file);
         let mut bytes = std::fs::read(&path).unwrap();
         let last = bytes.len() - 2;
         bytes[last] ^= 1;
         std::fs::write(&path, bytes).unwrap();
-        let output = run(folder.path(), &["verify", path.to_str().unwrap()]);
+        let output = run(folder.path(), &["verify", file]);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
     }
 }

@@ -238,7 +238,7 @@ fn certification() -> (tempfile::TempDir, String) {
     fs::remove_file(path).unwrap();
     fs::remove_file(folder.path().join("results.json.txt")).unwrap();
     fs::write(folder.path().join("M9689.cert"), left.start.to_bytes()).unwrap();
-    let line = format!("Cert=N/A,1,2,9689,-1,{}\n", left.squarings);
+    let line = format!("Cert=N/A,1,2,9689,-1,{}\n", left.squarings());
     fs::write(folder.path().join("worktodo.txt"), line).unwrap();
     let hash = Sha3_256::digest(left.end.to_bytes());
     let hash = hash

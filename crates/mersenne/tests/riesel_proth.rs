@@ -177,6 +177,13 @@ fn the_program_tests_them_too() {
     }
 }
 
+/// The low bits of `3^(N - 1)` modulo `N = k 2^n - 1`, by num-bigint.
+fn fermat(k: u64, n: u32) -> u64 {
+    let value = (BigUint::from(k) << n) - 1u32;
+    let power = BigUint::from(3u32).modpow(&(&value - 1u32), &value);
+    power.iter_u64_digits().next().unwrap_or(0)
+}
+
 /// The last residue by num-bigint: of Riesel's test from `V_k(P)` on, or Proth's power.
 fn residue(k: u64, n: u32, is_plus: bool) -> u64 {
     let value = (BigUint::from(k) << n) + 1u32;
@@ -210,10 +217,12 @@ fn numbers_of_a_sieve_s_file_are_tested_and_their_residues_are_the_exact_ones() 
         .flat_map(|k| (70..700).step_by(47).map(move |n| (k, n)))
     {
         abc += &format!("{k} {n} +1\n");
-        expected.push((k, n, 1));
+        expected.push((k, n, 1, "Proth"));
         if k > 1 {
             newpgen += &format!("{k} {n}\n");
-            expected.push((k, n, -1));
+            expected.push((k, n, -1, "PRP"));
+            // A probable prime is proved to be one.
+            expected.extend((fermat(k, n) == 1).then_some((k, n, -1, "LLR")));
         }
     }
     let write = |name: &str, text: String| {
@@ -240,14 +249,18 @@ fn numbers_of_a_sieve_s_file_are_tested_and_their_residues_are_the_exact_ones() 
     for line in text.lines() {
         let found: serde_json::Value = serde_json::from_str(line).unwrap();
         let [k, n] = ["k", "n"].map(|key| found[key].as_u64().unwrap());
-        let c = found["c"].as_i64().unwrap();
+        let (n, c) = (n as u32, found["c"].as_i64().unwrap());
+        let worktype = found["worktype"].as_str().unwrap();
         let at = expected
             .iter()
-            .position(|&other| other == (k, n as u32, c))
+            .position(|&other| other == (k, n, c, worktype))
             .unwrap();
         expected.swap_remove(at);
-        let res64 = format!("{:016X}", residue(k, n as u32, c > 0));
-        assert_eq!(found["res64"], res64, "{line}");
+        let res64 = match worktype {
+            "PRP" => fermat(k, n),
+            _ => residue(k, n, c > 0),
+        };
+        assert_eq!(found["res64"], format!("{res64:016X}"), "{line}");
     }
     let bad = write("bad.txt", "3 391\n".to_owned());
     assert_eq!(run(folder.path(), &["file", &bad]).status.code(), Some(2));

@@ -373,6 +373,8 @@ pub fn to_the_end(
         if let Step::Done(outcome) = step
             && checks.hold(&mut test, &mut runner, common, stop)?
         {
+            // The last squaring may be a block's last.
+            kept.keep(test.progress().0, &mut runner, folder, &name)?;
             break outcome;
         }
         checks.settle_finished(&mut test, &mut runner)?;
