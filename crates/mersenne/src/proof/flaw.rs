@@ -16,9 +16,10 @@
 //!   the first claim is of `B^2`, so `-B` passes for `B`, and a prime's test, which ends with 9, could
 //!   be shown with `-9`. No honest test ends with 9 times such an element but 9 itself.
 //!
-//! Of another number `k b^n + c` the last residue `B` of a prime is 1, or -1 by Proth's test. -1 and, where `k`
-//! and `c` are 1 in size, the powers of `b`, whose order divides `2 n`, are known there: so a residue whose
-//! power `2 n` is 1 is refused, but that of a prime.
+//! Of another number `k b^n + c` the last residue `B` of a prime is 1, or -1 by Proth's test. There -1 is known,
+//! and, where `k` and `c` are 1 in size, the powers of `b`, whose order divides `2 n`; and who has found
+//! `k 2^n + 1` to be prime has elements whose order is a power of two. So a residue whose order divides
+//! `2^20 n` is refused, but that of a prime.
 //!
 //! So a proof that holds shows that a probable prime is one (`B = 9`, and so on), and that no error happened. It
 //! does not stop somebody who has found a prime from hiding it: modulo a prime, elements of order 3
@@ -87,7 +88,7 @@ impl Proof {
     pub(super) fn is_disguised(&self) -> bool {
         let number = self.number();
         let Some(p) = number.exponent() else {
-            let power = self.last.pow(2 * u64::from(number.n()));
+            let power = self.last.pow(u64::from(number.n()) << 20);
             return power == Residue::from_u64(number, 1) && !self.is_prime();
         };
         let bit = |i: u32| self.last.limbs()[i as usize / 64] >> (i % 64) & 1;
