@@ -244,6 +244,44 @@ fn ctrl_z_saves_the_test_and_stops_until_it_is_told_to_go_on() {
     assert_eq!(hunt.code(), Some(143));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_test_waits_while_a_program_runs_that_wants_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    // This program under another name, which the system cuts to 15 bytes.
+    let name = "another-program-0";
+    let path = folder.path().join(name);
+    fs::copy(env!("CARGO_BIN_EXE_mersenne"), &path).unwrap();
+    let arguments = ["ll", "216091", "--report-every", "1ms", "--pause-while"];
+    let mut hunt = Running::new(
+        folder.path(),
+        &[&arguments[..], &["game,another-program-0"]].concat(),
+    );
+    hunt.wait_for("ms/iteration");
+    for is_ended in [false, true] {
+        let other = tempfile::tempdir().unwrap();
+        let mut other = std::process::Command::new(&path)
+            .args(["ll", "1257787", "--threads", "1", "--folder"])
+            .arg(other.path())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        hunt.wait_for(&format!("M216091 LL pauses while {name} runs"));
+        assert!(folder.path().join("m216091.ll").exists());
+        if is_ended {
+            hunt.signal("-TERM");
+            sleep(Duration::from_millis(500));
+        }
+        other.kill().unwrap();
+        other.wait().unwrap();
+        if !is_ended {
+            hunt.wait_for("M216091 LL goes on");
+            hunt.wait_for("ms/iteration");
+        }
+    }
+    assert_eq!(hunt.code(), Some(143));
+}
+
 #[test]
 fn as_many_saves_stay_as_are_wanted() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ mod output;
 mod p_minus_1;
 mod report;
 mod run;
+mod saving;
 mod selftest;
 mod status;
 mod stop;
@@ -177,6 +178,9 @@ struct Common {
     /// Saves of each test that stay beside the last one, up to 9
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = backups)]
     backups: usize,
+    /// Save the test and wait while a program of one of these names runs (Linux): one that wants the GPU
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    pause_while: Vec<String>,
     /// Time from one line of progress to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     report_every: Duration,

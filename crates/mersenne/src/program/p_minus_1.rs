@@ -9,7 +9,8 @@ use bigint_host::BigUint;
 use super::attended::attended;
 use super::output::note;
 use super::report::{Report, next_stretch};
-use super::run::{Finished, Saving, status, taken_up, to_the_end};
+use super::run::{Finished, status, taken_up, to_the_end};
+use super::saving::Saving;
 use super::stop::Stop;
 use super::{Common, Failure};
 

@@ -13,8 +13,9 @@ use crate::{
 };
 
 use super::attended::attended;
-use super::output::{log, note, print};
+use super::output::{note, print};
 use super::report::{Report, next_stretch};
+use super::saving::Saving;
 use super::stop::Stop;
 use super::{Common, Failure, verify};
 
@@ -170,61 +171,6 @@ pub fn taken_up<T: Save>(start: T, name: &str, folder: &Folder) -> Result<(T, Lo
         note!("{name} taken up at {} {}", T::UNIT, saved.done());
     }
     Ok((saved.unwrap_or(start), lock))
-}
-
-/// Saves of work that goes on.
-pub struct Saving<'a> {
-    name: &'a str,
-    folder: &'a Folder,
-    every: Duration,
-    stop: &'a Stop,
-    last: Instant,
-}
-
-impl<'a> Saving<'a> {
-    pub fn new(name: &'a str, folder: &'a Folder, common: &Common, stop: &'a Stop) -> Self {
-        Saving {
-            name,
-            folder,
-            every: common.save_every,
-            stop,
-            last: Instant::now(),
-        }
-    }
-
-    /// Whether it is time for a save, or a signal asks for one.
-    pub fn is_due(&self) -> bool {
-        self.stop.wants_save() || self.last.elapsed() >= self.every
-    }
-
-    /// Saves the work, and ends or pauses it if a signal asks for that.
-    pub fn save<T: Save>(&mut self, work: &T) -> Result<(), Failure> {
-        let residue = work.res64();
-        let residue = residue.map_or(String::new(), |res64| format!(", residue {res64:016X}"));
-        let saved = format!(
-            "{} saved at {} {}{residue}",
-            self.name,
-            T::UNIT,
-            work.done()
-        );
-        if let Some(signal) = self.stop.signal() {
-            self.folder.save(work)?;
-            note!("{saved}");
-            return Err(Failure::Interrupted(signal));
-        }
-        self.save_or_tell(work);
-        log!("{saved}");
-        self.stop.pause();
-        self.last = Instant::now();
-        Ok(())
-    }
-
-    /// Saves work that goes on where that fails: the next save may succeed.
-    pub fn save_or_tell(&self, work: &impl Save) {
-        if let Err(error) = self.folder.save(work) {
-            note!("warning: {error}; {} is not saved, and goes on", self.name);
-        }
-    }
 }
 
 /// `mersenne ll P` and its like.

@@ -7,7 +7,8 @@ use crate::{Save, TrialFactoring};
 
 use super::output::note;
 use super::report::{Report, next_stretch};
-use super::run::{Finished, Saving, status, taken_up};
+use super::run::{Finished, status, taken_up};
+use super::saving::Saving;
 use super::stop::Stop;
 use super::{Common, Failure};
 
