@@ -287,6 +287,19 @@ fn lucas_sequences_go_by_transforms_as_by_exact_products() {
         let bits: Vec<bool> = (0..60u32)
             .map(|i| 0x9e37_79b9u32 >> (i % 32) & 1 == 1)
             .collect();
+        let modulus = value(number);
+        let [mut v, mut next] = [2u32, 65_521].map(BigUint::from);
+        for &bit in &bits {
+            let between = (&v * &next + &modulus - 65_521u32) % &modulus;
+            let doubled = if bit { &next } else { &v };
+            let doubled = (doubled * doubled + &modulus - 2u32) % &modulus;
+            (v, next) = if bit {
+                (between, doubled)
+            } else {
+                (doubled, between)
+            };
+        }
+        let expected = [v, next].map(|x| Residue::from_bytes(number, &x.to_bytes_le()));
         let machines: [&dyn Backend; 3] = [&exact, &transforms(), &Short];
         let [right, found, longer] = machines.map(|backend| {
             let mut runner = Runner::new(number, 0, backend).unwrap();
@@ -299,7 +312,12 @@ fn lucas_sequences_go_by_transforms_as_by_exact_products() {
             (None, true, true),
             "{number}"
         );
-        assert!(right.0 == found.0 && right.0 == longer.0, "{number}");
+        assert!(
+            [right.0, found.0, longer.0]
+                .iter()
+                .all(|terms| *terms == expected),
+            "{number}"
+        );
     }
 }
 
