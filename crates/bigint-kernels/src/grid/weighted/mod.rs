@@ -313,7 +313,12 @@ impl<'a> Block<'a> {
             self.pairs(self.arguments.carries),
         );
         let last = (slow << (log_fast - 1)) - 1;
-        let [low, high] = self.around(carries.double(last));
+        // The first block and the last have what goes around.
+        let [low, high] = if block == 0 || block == fast / 2 - 1 {
+            self.around(carries.double(last))
+        } else {
+            [0.0; 2]
+        };
         let mut s = self.team.thread();
         while s < slow {
             let mut rows = [([[0.0; 2]; 2], 0.0); AT_ONCE / 2];
