@@ -87,14 +87,14 @@ impl Base<'_> {
 }
 
 impl RnsPlan {
-    /// The primes of both bases.
+    /// The primes of both bases, the first one's before the second one's.
     pub fn bases(self) -> Bases {
         let mut bases = [[0; MOST_CHANNELS]; 2];
         let odd = (1..1 << (PRIME_BITS - 1)).map(|i| (1 << PRIME_BITS) - (2 * i - 1));
         let primes = odd.filter(|p| is_prime(*p));
         let channels = self.channels() as usize;
         for (i, p) in primes.take(2 * channels).enumerate() {
-            bases[i % 2][i / 2] = p;
+            bases[(i + self.spare as usize) % 2][i / 2] = p;
         }
         bases
     }

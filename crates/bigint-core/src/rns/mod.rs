@@ -48,6 +48,9 @@
 //! **Fixed bases.** The powers `g^(d 2^(w i))` of one base for all windows `i` and digits `d` are a table for all numbers, and a
 //! window costs one product, without squares. [`BASE`] makes it, once, of a table in Montgomery's form of limbs, for `R` = 2^(32 n).
 //! Each product so is `R / M` times too much: of `W` windows, chains begin with `M^2 (M/R)^W` in the place of `M^2`.
+//!
+//! **Moduli without an inverse.** `1/n` takes an `n` that shares no factor with `M`. [`RESIDUES`] marks the others, whose
+//! numbers are computed apart, by bases that have changed places ([`RnsPlan::spare`]).
 
 mod fill;
 mod stages;
@@ -184,7 +187,9 @@ pub struct RnsPlan {
     /// Pairs of groups of four primes, of each base.
     pub pairs: u32,
     /// 1 where warpgroups compute powers, else 0.
-    pub warpgroups: u32,
+    pub warpgroups: u16,
+    /// 1 where the bases have changed places, for moduli that the first refuses, else 0.
+    pub spare: u16,
 }
 
 impl RnsPlan {
@@ -198,7 +203,8 @@ impl RnsPlan {
             let plan = RnsPlan {
                 width: width as u32,
                 pairs,
-                warpgroups: (pairs > MOST_OF_WARPS) as u32,
+                warpgroups: (pairs > MOST_OF_WARPS) as u16,
+                spare: 0,
             };
             // Bits of `b`; all primes together miss less than a bit of 30 bits each.
             let b = (2 * plan.channels() + 1).ilog2() + 1;
@@ -217,9 +223,17 @@ impl RnsPlan {
             return None;
         }
         Some(RnsPlan {
-            warpgroups: has_them as u32,
+            warpgroups: has_them as u16,
             ..self
         })
+    }
+
+    /// The plan for moduli that share factors with the first base, and none with the second; none behind that one.
+    pub const fn spare(self) -> Option<RnsPlan> {
+        match self.spare {
+            0 => Some(RnsPlan { spare: 1, ..self }),
+            _ => None,
+        }
     }
 
     /// Which of [`WARPS`] or [`WARPGROUPS`] it is.
@@ -332,7 +346,7 @@ impl RnsPlan {
         let tiles = (block / TILE as usize) * count.div_ceil(block);
         let units = 2 * self.tile() as usize;
         // Warpgroups have one more, which was chosen.
-        let entries = (window.entries() + self.warpgroups) as usize;
+        let entries = (window.entries() + self.warpgroups as u32) as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
             units * tiles * window.numbers() as usize,
@@ -417,7 +431,8 @@ pub struct RnsArguments {
     pub table: u64,
     /// What [`RnsPlan::scratch`] tells of, one after the other.
     pub scratch: [u64; 5],
-    /// A limb, zero before: how often a modulus was found to be zero, or a multiple of a prime of the first base.
+    /// A limb for each modulus, zero before, and then 1 where that is zero, or a multiple of a prime of the first base. Its
+    /// numbers have no powers, and no other is the worse for it.
     pub refused: u64,
     /// The table of a base for all numbers, of [`RnsArguments::base_words`], or 0.
     pub base: u64,
@@ -440,12 +455,16 @@ impl RnsArguments {
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let RnsPlan {
+            warpgroups, spare, ..
+        } = self.plan;
+        let kind = u32::from(warpgroups) | u32::from(spare) << 16;
         let rest = [
             self.refused,
             self.base,
             self.windows,
             pair(self.plan.width, self.plan.pairs),
-            pair(self.plan.warpgroups, self.count),
+            pair(kind, self.count),
             pair(self.moduli, self.window.bits),
             pair(self.window.bases, self.scans),
         ];
@@ -464,7 +483,10 @@ impl RnsArguments {
         self.scratch
             .into_iter()
             .zip(scratch)
-            .chain([(self.refused, 1), (self.base, self.base_words())])
+            .chain([
+                (self.refused, u64::from(self.moduli)),
+                (self.base, self.base_words()),
+            ])
             .filter(|(_, limbs)| *limbs > 0)
     }
 

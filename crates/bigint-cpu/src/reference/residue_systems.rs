@@ -27,10 +27,14 @@ pub(crate) struct ResidueSystems<'a> {
 }
 
 impl<'a> ResidueSystems<'a> {
-    /// The systems for a modulus, or `None` if it is zero, too wide, or has a common factor with
-    /// the first base.
+    /// The systems for a modulus, with spare bases where it has a common factor with the first, or `None` if
+    /// it is zero, too wide, or has common factors with both.
     pub fn new(n: &'a [Limb]) -> Option<Self> {
         let plan = RnsPlan::of(n.len())?;
+        Self::by(plan, n).or_else(|| Self::by(plan.spare()?, n))
+    }
+
+    fn by(plan: RnsPlan, n: &'a [Limb]) -> Option<Self> {
         let channels = plan.channels() as usize;
         let bases = plan
             .bases()

@@ -10,6 +10,7 @@
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
+use crate::device::part::Part;
 use crate::engine::inner::Inner;
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
@@ -305,6 +306,29 @@ impl Gather {
             above.fill(0);
         })
     }
+}
+
+/// Copies those of a device's `numbers` numbers that have these indices, or each number, with zeros above them where
+/// results are wider.
+pub(super) fn copy(
+    device: &Arc<dyn Device>,
+    r: Part<'_>,
+    (x, numbers): (Part<'_>, usize),
+    count: usize,
+    indices: Option<&Buffer>,
+) -> Result<(), Error> {
+    let mut arguments = GatherArguments {
+        r: r.limbs,
+        a: x.limbs,
+        indices: indices.map_or(0, Buffer::address),
+        numbers: numbers as u64,
+        count: count as u64,
+        workers: 0,
+    };
+    let launch = arguments.launch();
+    let buffers: Vec<&Buffer> = [r.buffer, x.buffer].into_iter().chain(indices).collect();
+    let entry = arguments.entry_point();
+    Ok(device.launch(entry, Specialization::None, launch, &arguments, &buffers)?)
 }
 
 /// All numbers of a batch, if a device has them in one buffer.

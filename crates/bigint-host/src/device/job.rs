@@ -21,14 +21,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Chooses the launches of a job on these operands.
+pub(crate) type Choose<'a> = &'a dyn Fn(Job, Operands<'_>) -> Result<Launches, Error>;
+
 /// Computes numbers `numbers` of a job on a device; nothing where the CPU must say why one of them
-/// has no value.
+/// has no value. What the launches cannot compute is chosen anew.
 pub(crate) fn compute(
     device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
     launches: &Launches,
+    choose: Choose<'_>,
 ) -> Result<Option<Made>, Error> {
     let job = job.of(launches.operation).with_count(numbers.len());
     let operands = &*taken(launches, operands);
@@ -38,11 +42,8 @@ pub(crate) fn compute(
     };
     let made = match launches.by {
         By::Kernel(kernel, launch) => return by(kernel, launch),
-        By::Residues(by_residues, kernel, launch) => {
-            return match rns::compute(device, job, operands, numbers.clone(), by_residues)? {
-                Some(made) => Ok(Some(made)),
-                None => by(kernel, launch),
-            };
+        By::Residues(residues, ..) => {
+            return rns::compute(device, job, operands, numbers, residues, choose);
         }
         By::Montgomery(by) => return montgomery::compute(device, job, operands, numbers, by),
         By::Transform(Transform::Ntt(plan)) => {

@@ -25,7 +25,7 @@ pub(crate) struct Launches {
 pub(crate) enum By {
     Kernel(&'static Kernel, Launch),
     Transform(Transform),
-    /// Powers in residue number systems. The kernel computes what they refuse.
+    /// Powers in residue number systems. The kernel computes what both bases refuse.
     Residues(Residues, &'static Kernel, Launch),
     /// Montgomery products, and powers, modulo numbers wider than kernels hold.
     Montgomery(Montgomery),

@@ -125,8 +125,12 @@ impl Task {
     ) -> Result<Option<Made>, Error> {
         match self {
             Task::Job(job) => {
-                let chosen = chosen(engine, device.kind(), *job, operands, numbers.len())?;
-                device::job::compute(device, *job, operands, numbers, &chosen.launches)
+                let choose = |job: Job, operands: Operands<'_>| {
+                    let chosen = chosen(engine, device.kind(), job, operands, job.count())?;
+                    Ok(chosen.launches)
+                };
+                let launches = choose(job.with_count(numbers.len()), operands)?;
+                device::job::compute(device, *job, operands, numbers, &launches, &choose)
             }
             Task::Program(program, kernel) => {
                 let kernel = kernel.expect("a program on a device has a kernel");

@@ -18,10 +18,10 @@ struct Powers(Bench, Vec<LoadedModule>, usize);
 /// Bits of exponents of wide moduli, as a block's products of those take long.
 const SHORT: usize = 5;
 
-/// What launches made, how often a modulus was refused, and the traces of the launches.
+/// What launches made, a mark for each modulus that was refused, and the traces of the launches.
 struct Made {
     powers: Vec<BigUint>,
-    refused: u32,
+    refused: Vec<u32>,
     traces: Vec<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Powers {
             },
             table: bench.upload_limbs(&table),
             scratch: scratch.map(|limbs| bench.device.alloc(4 * limbs as u64).unwrap()),
-            refused: bench.upload_limbs(&[0]),
+            refused: bench.upload_limbs(&vec![0; moduli]),
             base: 0,
             plan,
             count: count as u32,
@@ -111,7 +111,7 @@ impl Powers {
         let bench = &self.0;
         let made = Made {
             powers: bench.numbers(r, shape),
-            refused: bench.read(refused, 1)[0],
+            refused: bench.read(refused, arguments.moduli as usize),
             traces,
         };
         let matrices = [r, a, e, m].map(|matrix| matrix.limbs);
@@ -187,7 +187,7 @@ impl Powers {
         let [a, e, m] = operands;
         for plan in plans(m.0) {
             let made = self.run((plan, bases), operands, layout, scans);
-            assert_eq!(made.refused, 0);
+            assert_eq!(made.refused.iter().sum::<u32>(), 0);
             for (i, found) in made.powers.iter().enumerate() {
                 let modulus = m.1.get(i).unwrap_or(&m.1[0]);
                 let part = |x: &Operand, which| part(&x.1[i], x.0, [which, bases]);
@@ -405,7 +405,7 @@ fn powers_of_a_base_with_a_table_are_those_of_num_bigint() {
             let m = (width, vec![modulus]);
             for plan in plans(width) {
                 let made = powers.run_of_base(plan, (&g, long), [&e, &m], layout, scans);
-                assert_eq!(made.refused, 0);
+                assert_eq!(made.refused.iter().sum::<u32>(), 0);
                 for (e, found) in e.1.iter().zip(made.powers) {
                     let expected = match e.bits() {
                         0 => &one % &m.1[0],

@@ -24,16 +24,15 @@ mod rings;
 
 use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
+use crate::device::gather::copy;
 use crate::device::job::{multiply, run, without_flags};
 use crate::device::launches::Montgomery;
 use crate::device::part::{Part, operand};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands, Share};
 use crate::{BackEnd, Error};
-use bigint_core::gather::GatherArguments;
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::operation::Cost;
-use bigint_core::specialization::Specialization;
 use bigint_core::transform::rings::RingPlan;
 use bigint_core::{Kernel, Layout, Level, Limb, Operation};
 use std::ops::Range;
@@ -258,31 +257,8 @@ impl Passes<'_> {
 
     /// Copies numbers, with zeros above them where results are wider.
     fn copy(self, r: Part<'_>, x: Part<'_>, count: usize) -> Result<(), Error> {
-        self.gather(r, (x, count), count, None)
-    }
-
-    /// Copies the numbers of these indices among so many, or each number.
-    fn gather(
-        self,
-        r: Part<'_>,
-        (x, numbers): (Part<'_>, usize),
-        count: usize,
-        indices: Option<&Buffer>,
-    ) -> Result<(), Error> {
-        let mut arguments = GatherArguments {
-            r: r.limbs,
-            a: x.lowest(r.width()).limbs,
-            indices: indices.map_or(0, Buffer::address),
-            numbers: numbers as u64,
-            count: count as u64,
-            workers: 0,
-        };
-        let launch = arguments.launch();
-        let buffers: Vec<&Buffer> = [r.buffer, x.buffer].into_iter().chain(indices).collect();
-        let entry = arguments.entry_point();
-        Ok(self
-            .device
-            .launch(entry, Specialization::None, launch, &arguments, &buffers)?)
+        let x = x.lowest(r.width());
+        copy(self.device, r, (x, count), count, None)
     }
 
     /// Numbers as they are, or a copy of them in memory of its own where they are not contiguous or of another

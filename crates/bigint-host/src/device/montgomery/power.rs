@@ -12,6 +12,7 @@ use super::{Moduli, Numbers, Passes, Products, rings};
 use crate::Error;
 use crate::common::device::Buffer;
 use crate::common::job::Job;
+use crate::device::gather::copy;
 use crate::device::launches::Montgomery;
 use crate::device::part::Part;
 use crate::values::node::{Node, Operands};
@@ -356,7 +357,13 @@ impl Powers<'_> {
             },
             ..table
         };
-        passes.gather(picked, (rows, entries), count, Some(&indices))?;
+        copy(
+            passes.device,
+            picked,
+            (rows, entries),
+            count,
+            Some(&indices),
+        )?;
         Ok(Some(picked))
     }
 

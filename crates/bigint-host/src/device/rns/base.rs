@@ -1,6 +1,6 @@
 //! The table of a base in residues, which a device keeps with the table in limbs.
 
-use super::is_set;
+use super::refused::marked;
 use crate::common::device::{Buffer, Device, Roots};
 use crate::device::launches::Residues;
 use crate::device::part::Part;
@@ -76,7 +76,7 @@ fn make(
     ];
     let mut is_refused = false;
     for (entry, launch) in arguments.launches_of_base() {
-        is_refused |= entry == BASE && is_set(device, &refused)?;
+        is_refused |= entry == BASE && !marked(device, &refused)?.is_empty();
         if !is_refused && launch.grid > 0 {
             let known = residues.specialization(entry);
             device.launch(entry, known, launch, &arguments, &buffers)?;

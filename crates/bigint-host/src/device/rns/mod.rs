@@ -1,6 +1,7 @@
 //! Powers in residue number systems on tensor cores: [`bigint_core::rns`] has the kernels.
 
 mod base;
+mod refused;
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::job::Job;
@@ -13,19 +14,22 @@ use crate::{BackEnd, Error};
 use bigint_core::kernel::{MatrixArgument, TABLE_BUDGET};
 use bigint_core::rns::{RnsArguments, TABLE};
 use bigint_core::{LIMB_BITS, Limb};
+use bigint_cpu::zeroed;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Computes numbers `numbers` of a job's powers. Answers `None` where a modulus is zero or shares a factor
-/// with the first base: a kernel has to compute them all.
-pub(crate) fn compute(
+pub(crate) use refused::compute;
+
+/// Computes numbers `numbers` of a job's powers, but for those whose modulus is zero or shares a factor with the first
+/// base: these are told by their indices. Answers `None` where all are such.
+fn powers(
     device: &Arc<dyn Device>,
     job: Job,
     operands: Operands<'_>,
     numbers: Range<usize>,
     residues: Residues,
-) -> Result<Option<Made>, Error> {
+) -> Result<Option<(Made, Vec<Limb>)>, Error> {
     let started = Instant::now();
     let Residues {
         plan,
@@ -54,16 +58,15 @@ pub(crate) fn compute(
     let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
     let at_once = wave * waves.max(1);
     let at_once = at_once.min(count);
-    let moduli = if operands[2].shape.count == 1 {
-        1
-    } else {
-        at_once
+    let (moduli, marks) = match operands[2].shape.count {
+        1 => (1, 1),
+        _ => (at_once, count),
     };
     let memory = Memory {
         // What is kept of a table in residues is all that is read of it.
         given: resident(device, &operands[usize::from(base.is_some())..], &numbers)?,
         made: device.allocate(shape.limbs())?,
-        refused: device.upload(&[0])?,
+        refused: device.upload(&zeroed::<Limb>(marks)?)?,
         scratch: scratch(
             device,
             plan.scratch(at_once, moduli, window),
@@ -73,7 +76,7 @@ pub(crate) fn compute(
     };
     let (buffers, scratch) = (memory.buffers(), memory.addresses_of_scratch());
     let table = device.roots(Roots::Rns(plan))?;
-    let mut first = 0;
+    let (mut first, mut refused) = (0, Vec::new());
     while first < count {
         let here = at_once.min(count - first);
         let [a, e, m] = [0, 1, 2].map(|index| memory.operand(operands, index, count, first));
@@ -86,7 +89,7 @@ pub(crate) fn compute(
             m,
             table,
             scratch,
-            refused: memory.refused.address(),
+            refused: memory.refused.address() + (size_of::<Limb>() * first.min(marks - 1)) as u64,
             base: memory.base.as_ref().map_or(0, |base| base.table.address()),
             plan,
             count: here as u32,
@@ -99,9 +102,11 @@ pub(crate) fn compute(
         // Of a table's base the units of the modulus are there.
         let launches = &launches[if bases == TABLE { 2 } else { 0 }..];
         for &(entry, launch) in launches {
-            let is_checked = bases != TABLE && entry == plan.form().entry;
-            if is_checked && is_set(device, &memory.refused)? {
-                return Ok(None);
+            if bases != TABLE && entry == plan.form().entry {
+                refused = refused::marked(device, &memory.refused)?;
+                if refused.len() == marks {
+                    return Ok(None);
+                }
             }
             let known = residues.specialization(entry);
             device.launch(entry, known, launch, &arguments, &buffers)?;
@@ -117,14 +122,7 @@ pub(crate) fn compute(
         elapsed = ?started.elapsed(),
         "launched"
     );
-    without_flags(device, job, memory.made).map(Some)
-}
-
-/// Whether a kernel has refused a modulus.
-fn is_set(device: &Arc<dyn Device>, refused: &Buffer) -> Result<bool, Error> {
-    let mut limbs = [0];
-    device.download(refused, &mut limbs)?;
-    Ok(limbs != [0])
+    Ok(Some((without_flags(device, job, memory.made)?, refused)))
 }
 
 /// Scratch of so many limbs each; none for what is kept with the table of a base.
@@ -143,6 +141,7 @@ fn scratch(
 /// The memory of launches.
 struct Memory {
     made: Buffer,
+    /// A mark for each modulus.
     refused: Buffer,
     scratch: Vec<Buffer>,
     /// The operands, without the table of a base.

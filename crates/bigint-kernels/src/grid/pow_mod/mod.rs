@@ -23,7 +23,6 @@ use self::powers::each;
 
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Any, Number};
-use crate::gpu::sieve::List;
 use crate::gpu::thread;
 use crate::power::half;
 use bigint_core::kernel::{MatrixArgument, TABLE_WINDOW};
@@ -251,19 +250,15 @@ pub unsafe fn radix(arguments: &RnsArguments) {
         return;
     }
     // SAFETY: by this function's own contract.
-    let (scratch, table, refused, n) = unsafe {
+    let (scratch, table, n) = unsafe {
         (
             row(arguments.scratch[4]),
             row(arguments.table),
-            List::new(arguments.refused, 0),
             number(&arguments.m, index, arguments.moduli),
         )
     };
     let plan = arguments.plan;
     let rest = Rest::new(scratch, arguments, index, n);
-    if rest.limb(2 * plan.width) == 0 {
-        refused.push([0; 2]);
-    }
     let mut i = 0;
     while i <= plan.width {
         rest.set(i, 0);
@@ -305,7 +300,7 @@ pub unsafe fn residues(arguments: &RnsArguments) {
     let (table, refused, [units, own, radix, _, scratch]) = unsafe {
         (
             row(arguments.table),
-            List::new(arguments.refused, 0),
+            row(arguments.refused),
             arguments.scratch.map(|address| row(address)),
         )
     };
@@ -346,7 +341,7 @@ pub unsafe fn residues(arguments: &RnsArguments) {
             let square = folded(prime, plan.width, limb) + limb(plan.width);
             let (own_word, radix_word) = if base == 0 {
                 if modulus == 0 && channel < plan.channels() {
-                    refused.push([0; 2]);
+                    refused.set(of, u32::MAX, 1);
                 }
                 let k = times(prime.inverse(modulus), last);
                 (k, times(prime.times(square, plain), k))
