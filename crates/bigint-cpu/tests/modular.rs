@@ -4,6 +4,7 @@
 #[path = "oracle/numbers.rs"]
 mod numbers;
 
+use bigint_core::rns::RnsPlan;
 use bigint_core::{Algorithm, Layout, Limb, Operation, Shape};
 use bigint_cpu::{Cpu, Error, Numbers, NumbersMut, Path, Results, reference};
 use num_bigint::BigUint;
@@ -172,6 +173,26 @@ fn powers_are_right() {
                 let expected = value % (BigUint::from(1u8) << (32 * width));
                 assert_eq!(*found, expected, "{name}: {a:x} {e:x} {m:x}");
             }
+        }
+    });
+}
+
+/// Moduli are products of primes of the first base, of the second, and of both.
+#[test]
+fn powers_modulo_numbers_that_share_factors_with_bases_of_residue_systems_are_right() {
+    let [first, second] = RnsPlan::of(4).unwrap().bases();
+    let [p, q, u] = [first[0], first[5], second[0]].map(BigUint::from);
+    let moduli = vec![&p * &q, q.clone(), &u * 3u8, &p * &u * 2u8];
+    each_way(Operation::PowMod, &[Algorithm::Rns], |name, compute| {
+        let a: Vec<_> = moduli.iter().map(|m| m - 2u8).collect();
+        let e: Vec<_> = (0..4u32)
+            .map(|i| BigUint::from(u32::MAX / (i + 1)))
+            .collect();
+        let operands = [(4, a.clone()), (1, e.clone()), (4, moduli.clone())];
+        let (found, flags) = computed(Layout::Contiguous, &operands, 4, compute);
+        assert_eq!(flags, [0; 4], "{name}");
+        for (i, found) in found.iter().enumerate() {
+            assert_eq!(*found, a[i].modpow(&e[i], &moduli[i]), "{name}, {i}");
         }
     });
 }

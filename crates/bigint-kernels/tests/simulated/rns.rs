@@ -418,49 +418,58 @@ fn powers_of_a_base_with_a_table_are_those_of_num_bigint() {
     }
 }
 
+/// Others of their batch have their powers. Where bases have changed places, it is the second's primes that are refused.
 #[test]
-fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_refused() {
+fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_marked_and_harm_no_other() {
     let powers = Powers::new();
-    let plan = RnsPlan::of(4).unwrap();
-    let [first, second] = plan.bases();
-    let three = |m: BigUint| (4, vec![BigUint::from(9u8), m, BigUint::from(15u8)]);
-    let (a, e) = (
-        (4, vec![BigUint::from(2u8); 3]),
-        (1, vec![BigUint::from(5u8); 3]),
-    );
-    let last = plan.channels() as usize - 1;
-    let refused = |m: BigUint| {
-        powers
-            .run((plan, 1), [&a, &e, &three(m)], Layout::Contiguous, true)
-            .refused
-    };
-    assert!(refused(BigUint::ZERO) > 0);
-    for p in [first[0], first[last]] {
-        assert_eq!(refused(BigUint::from(p) * 77u8), 1);
-    }
-    for p in [second[0], second[last]] {
-        powers.check(
-            [&a, &e, &three(BigUint::from(p) * 77u8)],
-            Layout::Contiguous,
-            false,
-        );
+    let plans = plans(4).into_iter();
+    for plan in plans.flat_map(|plan| [plan, plan.spare().unwrap()]) {
+        let last = plan.channels() as usize - 1;
+        let [[p, q], [u, v]] = plan
+            .bases()
+            .map(|base| [base[0], base[last]].map(BigUint::from));
+        let mut moduli = vec![BigUint::from(9u8); 19];
+        moduli[1] = &u * &v;
+        moduli[15] = &v * 77u8;
+        let marked = [0, 3, 16, 17, 18];
+        let of = [&p * &q * 6u8, BigUint::ZERO, q.clone(), q * u, p * 77u8];
+        for (at, m) in marked.into_iter().zip(of) {
+            moduli[at] = m;
+        }
+        let a: Vec<BigUint> = (0..19u32).map(|i| BigUint::from(u32::MAX - i)).collect();
+        let e: Vec<BigUint> = (0..19u32).map(|i| BigUint::from(5 + i)).collect();
+        let operands = [&(4, a.clone()), &(1, e.clone()), &(4, moduli.clone())];
+        for scans in [false, true] {
+            let made = powers.run((plan, 1), operands, Layout::Contiguous, scans);
+            for i in 0..19 {
+                let is_marked = marked.contains(&i);
+                assert_eq!(made.refused[i], u32::from(is_marked), "{plan:?}, {i}");
+                if !is_marked {
+                    let power = a[i].modpow(&e[i], &moduli[i]);
+                    assert_eq!(made.powers[i], power, "{plan:?}, {i}");
+                }
+            }
+        }
     }
 }
 
 #[test]
 fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
-    for form in WARPGROUPS {
-        let has_pairs =
-            |width: &usize| RnsPlan::of(*width).is_some_and(|plan| plan.pairs == form.pairs);
-        let width = (1..300).find(has_pairs).unwrap();
+    let plans = WARPGROUPS.into_iter().flat_map(|form| {
+        let mut plans = (1..300).filter_map(RnsPlan::of);
+        let plan = plans.find(|plan| plan.pairs == form.pairs);
+        [plan, plan.and_then(RnsPlan::spare)].map(|plan| (form, plan))
+    });
+    for (form, plan) in plans {
         let words = |plan: RnsPlan| {
             let mut table = vec![0; plan.words()];
             plan.fill(&mut table);
             table[plan.matrices_at() as usize..plan.weights_at() as usize].to_vec()
         };
         let (stages, pairs) = (Stages::of(form), form.pairs as usize);
-        let by = RnsPlan::of(width).map(|plan| [false, true].map(|has| plan.by_warpgroups(has)));
-        let [by_warps, Some(by_warpgroups)] = by.unwrap() else {
+        let plan = plan.unwrap();
+        let [by_warps, Some(by_warpgroups)] = [false, true].map(|has| plan.by_warpgroups(has))
+        else {
             panic!("{form:?} has no plan");
         };
         let all = words(by_warpgroups);
@@ -514,13 +523,21 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
         ..DeviceConfig::default()
     };
     // Matrices stand in shared memory, pass through it, or do so beside the units of a base; of the widest moduli in chunks of
-    // one pair.
-    let widths: &[usize] = sweep_all(&[9, 65, 129], &[40, 65, 129], &[40, 65, 129, 201]);
+    // one pair. All forms take long.
+    let widths: &[usize] = sweep_all(
+        &[9, 65, 129],
+        &[40, 65, 129, 201],
+        &[9, 40, 64, 65, 128, 129, 201],
+    );
     for &width in widths {
         // All are zero, or ones, or any.
         let traces = (0..if width > 40 { 2 } else { 4 }).map(|round| {
             let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
-            powers.2 = if width > 40 { SHORT } else { usize::MAX };
+            powers.2 = match width {
+                0..=40 => usize::MAX,
+                41..=129 => SHORT,
+                _ => 1,
+            };
             let one = BigUint::from(1u8);
             let (count, top) = (18, &one << (32 * width - 1));
             (0..round).for_each(|_| {
@@ -548,6 +565,10 @@ fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
                 plans.map(|plan| made(plan).traces).collect::<Vec<_>>()
             };
             let of_one = run(&powers, 1, [&a, &e]);
+            // Of the widest a power of one window.
+            if powers.2 < SHORT {
+                return of_one;
+            }
             powers.2 = SHORT;
             let modulus = (width, vec![m.1[0].clone()]);
             let of_base = plans(width).into_iter().map(|plan| {

@@ -341,7 +341,7 @@ pub unsafe fn residues(arguments: &RnsArguments) {
             let square = folded(prime, plan.width, limb) + limb(plan.width);
             let (own_word, radix_word) = if base == 0 {
                 if modulus == 0 && channel < plan.channels() {
-                    refused.set(of, u32::MAX, 1);
+                    refused.set(index, moduli, 1);
                 }
                 let k = times(prime.inverse(modulus), last);
                 (k, times(prime.times(square, plain), k))
