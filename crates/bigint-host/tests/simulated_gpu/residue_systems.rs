@@ -260,7 +260,7 @@ fn primes() -> [[BigUint; 2]; 2] {
     bases.map(|base| [base[0], base[5]].map(BigUint::from))
 }
 
-/// Among ordinary moduli some share factors with the first base, the second, or both; one is even. By kernels' names:
+/// Among ordinary moduli, one of them even, some share factors with the first base, the second, or both. By kernels' names:
 /// the batch goes by residue number systems, what the first base refuses too, and by windows what both refuse, in fewer blocks.
 #[test]
 fn a_modulus_that_shares_a_factor_with_a_base_costs_its_own_number_alone() {
@@ -277,7 +277,7 @@ fn a_modulus_that_shares_a_factor_with_a_base_costs_its_own_number_alone() {
         };
         let found = ["rns_limbs", "pow_mod", "gather"].map(times);
         // Of two layouts: all, what the first base refuses, and what both do; three operands and one result of each.
-        assert_eq!(found, [4, 2, 2 * 2 * (3 + 3)], "{launched}");
+        assert_eq!(found, [4, 2, 2 * 2 * (3 + 3)]);
         return;
     }
     let [[p, q], [u, _]] = primes();
@@ -288,7 +288,7 @@ fn a_modulus_that_shares_a_factor_with_a_base_costs_its_own_number_alone() {
         &(&odd - 1u8),
         &(&p * &q * &p),
         &(&u * &u),
-        &(&q * &u * 2u8),
+        &(&q * &u),
         &odd,
         &q,
     ];
@@ -335,58 +335,65 @@ fn powers_modulo_one_number_that_shares_factors_with_bases_are_right() {
     let a: Vec<BigUint> = (1..4u32).map(|i| &odd / i).collect();
     let e: Vec<BigUint> = (1..4u32).map(|i| BigUint::from(0x155 * i)).collect();
     let one_of_each = [&p * &q, &p * &v, &u * 3u8];
-    for algorithm in [Algorithm::Rns, Algorithm::RnsVartime] {
+    for (algorithm, moduli) in [
+        (Algorithm::Rns, &[&p * &q * 3u8][..]),
+        (Algorithm::RnsVartime, &[&q * &u]),
+        (Algorithm::Rns, &one_of_each),
+    ] {
         let engine = engine.using(algorithm);
-        for moduli in [&[&p * &q * 3u8][..], &[&q * &u], &one_of_each] {
-            let modulus = |i: usize| moduli.get(i).unwrap_or(&moduli[0]);
-            let m = batch(moduli, 4);
-            let powers = engine.pow_mod(&batch(&a, 4), &batch(&e, 1), &m);
-            let powers = powers.and_then(|powers| powers.to_biguints());
-            for (i, power) in powers.expect("a device").iter().enumerate() {
-                assert_eq!(*power, a[i].modpow(&e[i], modulus(i)), "number {i}");
-            }
-            // And a seventh of it.
-            let two = |x: &BigUint, by: u32| x + (x / 7u8 << by);
-            let pairs = engine.pow_pair(
-                &batch(&a.iter().map(|a| two(a, 128)).collect::<Vec<_>>(), 8),
-                &batch(&e.iter().map(|e| two(e, 32)).collect::<Vec<_>>(), 2),
-                &m,
-            );
-            let pairs = pairs.and_then(|pairs| pairs.to_biguints());
-            for (i, found) in pairs.expect("a device").iter().enumerate() {
-                let [x, y] = [(a[i].clone(), e[i].clone()), (&a[i] / 7u8, &e[i] / 7u8)]
-                    .map(|(a, e)| a.modpow(&e, modulus(i)));
-                assert_eq!(*found, x * y % modulus(i), "number {i}");
-            }
+        let modulus = |i: usize| moduli.get(i).unwrap_or(&moduli[0]);
+        let m = batch(moduli, 4);
+        let powers = engine.pow_mod(&batch(&a, 4), &batch(&e, 1), &m);
+        let powers = powers.and_then(|powers| powers.to_biguints());
+        for (i, power) in powers.expect("a device").iter().enumerate() {
+            assert_eq!(*power, a[i].modpow(&e[i], modulus(i)), "number {i}");
         }
-        for m in [&p * &q * 3u8, &q * &u] {
-            let modulus = batch(std::slice::from_ref(&m), 4);
-            let params = MontgomeryParams::new(&engine, &modulus).expect("it is odd");
-            let base = Residues::new(&batch(&a[..1], 4), &params).expect("a device");
-            let base = FixedBase::new(&base, 32).expect("a device");
-            let powers = base.pow(&batch(&e, 1)).and_then(|powers| powers.retrieve());
-            let powers = powers
-                .and_then(|powers| powers.to_biguints())
-                .expect("a device");
-            let expected: Vec<_> = e.iter().map(|e| a[0].modpow(e, &m)).collect();
-            assert_eq!(powers, expected, "{algorithm:?}, {m}");
-        }
-        // A zero has no power, and its number is told.
-        let zero = batch(&[odd.clone(), BigUint::ZERO, p.clone()], 4);
-        let operands = [&batch(&a, 4), &batch(&e, 1), &zero];
-        let refused = engine.pow_mod(operands[0], operands[1], operands[2]);
-        assert!(
-            matches!(refused, Err(Error::ZeroDivisor { index: 1 })),
-            "{refused:?}"
+        // And a seventh of it.
+        let two = |x: &BigUint, by: u32| x + (x / 7u8 << by);
+        let pairs = engine.pow_pair(
+            &batch(&a.iter().map(|a| two(a, 128)).collect::<Vec<_>>(), 8),
+            &batch(&e.iter().map(|e| two(e, 32)).collect::<Vec<_>>(), 2),
+            &m,
         );
-        let outcome = engine.compute(Operation::PowMod, Form::Overflowing, &operands);
-        let outcome = outcome.expect("a device");
-        let flags = outcome.flags.expect("they are wanted").to_biguints();
-        assert_eq!(flags.expect("come back"), [0u8, 1, 0].map(BigUint::from));
-        let powers = outcome.results[0].to_biguints().expect("come back");
-        for i in [0, 2] {
-            let m = [&odd, &odd, &p][i];
-            assert_eq!(powers[i], a[i].modpow(&e[i], m), "number {i}");
+        let pairs = pairs.and_then(|pairs| pairs.to_biguints());
+        for (i, found) in pairs.expect("a device").iter().enumerate() {
+            let [x, y] = [(a[i].clone(), e[i].clone()), (&a[i] / 7u8, &e[i] / 7u8)]
+                .map(|(a, e)| a.modpow(&e, modulus(i)));
+            assert_eq!(*found, x * y % modulus(i), "number {i}");
         }
+    }
+    for (algorithm, m) in [
+        (Algorithm::RnsVartime, &p * &q * 3u8),
+        (Algorithm::Rns, &q * &u),
+    ] {
+        let engine = engine.using(algorithm);
+        let modulus = batch(std::slice::from_ref(&m), 4);
+        let params = MontgomeryParams::new(&engine, &modulus).expect("it is odd");
+        let base = Residues::new(&batch(&a[..1], 4), &params).expect("a device");
+        let base = FixedBase::new(&base, 32).expect("a device");
+        let powers = base.pow(&batch(&e, 1)).and_then(|powers| powers.retrieve());
+        let powers = powers
+            .and_then(|powers| powers.to_biguints())
+            .expect("a device");
+        let expected: Vec<_> = e.iter().map(|e| a[0].modpow(e, &m)).collect();
+        assert_eq!(powers, expected, "{algorithm:?}, {m}");
+    }
+    // A zero has no power, and its number is told.
+    let zero = batch(&[odd.clone(), BigUint::ZERO, p.clone()], 4);
+    let operands = [&batch(&a, 4), &batch(&e, 1), &zero];
+    let engine = engine.using(Algorithm::Rns);
+    let refused = engine.pow_mod(operands[0], operands[1], operands[2]);
+    assert!(
+        matches!(refused, Err(Error::ZeroDivisor { index: 1 })),
+        "{refused:?}"
+    );
+    let outcome = engine.compute(Operation::PowMod, Form::Overflowing, &operands);
+    let outcome = outcome.expect("a device");
+    let flags = outcome.flags.expect("they are wanted").to_biguints();
+    assert_eq!(flags.expect("come back"), [0u8, 1, 0].map(BigUint::from));
+    let powers = outcome.results[0].to_biguints().expect("come back");
+    for i in [0, 2] {
+        let m = [&odd, &odd, &p][i];
+        assert_eq!(powers[i], a[i].modpow(&e[i], m), "number {i}");
     }
 }
