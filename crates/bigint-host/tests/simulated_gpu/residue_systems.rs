@@ -349,7 +349,7 @@ fn powers_modulo_one_number_that_shares_factors_with_bases_are_right() {
             assert_eq!(*power, a[i].modpow(&e[i], modulus(i)), "number {i}");
         }
         // And a seventh of it.
-        let two = |x: &BigUint, by: u32| x + (x / 7u8 << by);
+        let two = |x: &BigUint, by: u32| x + ((x / 7u8) << by);
         let pairs = engine.pow_pair(
             &batch(&a.iter().map(|a| two(a, 128)).collect::<Vec<_>>(), 8),
             &batch(&e.iter().map(|e| two(e, 32)).collect::<Vec<_>>(), 2),

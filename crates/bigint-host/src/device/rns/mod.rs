@@ -56,8 +56,7 @@ fn powers(
     let [.., table, _] = plan.scratch(block, 1, window);
     let wave = wave.unwrap_or(block);
     let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
-    let at_once = wave * waves.max(1);
-    let at_once = at_once.min(count);
+    let at_once = count.min(wave * waves.max(1));
     let (moduli, marks) = match operands[2].shape.count {
         1 => (1, 1),
         _ => (at_once, count),
