@@ -71,12 +71,6 @@ impl<const X: usize> Modulus<1, X> {
             digits: 1,
         }
     }
-
-    /// The modulus's limbs.
-    #[inline(always)]
-    pub const fn limbs(self) -> [Limb; X] {
-        self.limbs
-    }
 }
 
 impl<const LANES: u32, const X: usize> Modulus<LANES, X>
@@ -98,6 +92,18 @@ where
             inverse: inverse(lowest).wrapping_neg(),
             digits,
         }
+    }
+
+    /// The lane's limbs of the modulus.
+    #[inline(always)]
+    pub const fn limbs(self) -> [Limb; X] {
+        self.limbs
+    }
+
+    /// The lanes that share a number.
+    #[inline(always)]
+    pub const fn group(self) -> Group<LANES> {
+        self.group
     }
 
     /// Whether the modulus is odd, in every lane.
@@ -136,15 +142,7 @@ where
         let mut window = Window::<X>::new([0; X]);
         let mut lane = 0;
         loop {
-            // The steps are written out, as in a loop the limbs would have to be in memory.
-            self.four_steps::<0>(&mut window, a, b, lane);
-            self.four_steps::<4>(&mut window, a, b, lane);
-            self.four_steps::<8>(&mut window, a, b, lane);
-            self.four_steps::<12>(&mut window, a, b, lane);
-            self.four_steps::<16>(&mut window, a, b, lane);
-            self.four_steps::<20>(&mut window, a, b, lane);
-            self.four_steps::<24>(&mut window, a, b, lane);
-            self.four_steps::<28>(&mut window, a, b, lane);
+            self.steps(&mut window, a, b, lane);
             lane += 1;
             if LANES == 1 || lane >= self.digits {
                 break;
@@ -170,15 +168,7 @@ where
     #[inline(always)]
     pub fn lazy_product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
         let mut window = Window::<X>::new([0; X]);
-        // The steps are written out, as in `product`.
-        self.four_steps::<0>(&mut window, a, b, 0);
-        self.four_steps::<4>(&mut window, a, b, 0);
-        self.four_steps::<8>(&mut window, a, b, 0);
-        self.four_steps::<12>(&mut window, a, b, 0);
-        self.four_steps::<16>(&mut window, a, b, 0);
-        self.four_steps::<20>(&mut window, a, b, 0);
-        self.four_steps::<24>(&mut window, a, b, 0);
-        self.four_steps::<28>(&mut window, a, b, 0);
+        self.steps(&mut window, a, b, 0);
         window.sum().0
     }
 
@@ -204,7 +194,7 @@ where
     #[inline(always)]
     fn lazily_reduced(self, lower: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new(lower);
-        // The steps are written out, as in `product`.
+        // The steps are written out, as in `steps`.
         self.reduce_four(&mut window, 0);
         self.reduce_four(&mut window, 4);
         self.reduce_four(&mut window, 8);
@@ -213,6 +203,10 @@ where
         self.reduce_four(&mut window, 20);
         self.reduce_four(&mut window, 24);
         self.reduce_four(&mut window, 28);
+        if X % 4 == 2 {
+            self.reduce(&mut window);
+            self.reduce(&mut window);
+        }
         window
     }
 
@@ -265,6 +259,23 @@ where
         window.slide(window::top(self.group.rotate_down(lowest), carry));
     }
 
+    /// The steps for all limbs of lane `lane`, written out, as in a loop the limbs would have to be in memory.
+    #[inline(always)]
+    fn steps(self, window: &mut Window<X>, a: [Limb; X], b: [Limb; X], lane: u32) {
+        self.four_steps::<0>(window, a, b, lane);
+        self.four_steps::<4>(window, a, b, lane);
+        self.four_steps::<8>(window, a, b, lane);
+        self.four_steps::<12>(window, a, b, lane);
+        self.four_steps::<16>(window, a, b, lane);
+        self.four_steps::<20>(window, a, b, lane);
+        self.four_steps::<24>(window, a, b, lane);
+        self.four_steps::<28>(window, a, b, lane);
+        if X % 4 == 2 {
+            self.step(window, self.group.shuffle(a[X - 2], lane), b);
+            self.step(window, self.group.shuffle(a[X - 1], lane), b);
+        }
+    }
+
     /// The steps for limbs `FIRST .. FIRST + 4` of lane `lane`, if lanes have so many limbs.
     #[inline(always)]
     fn four_steps<const FIRST: usize>(
@@ -298,7 +309,7 @@ where
     /// Makes limbs `first .. first + 4` zero, if there are so many.
     #[inline(always)]
     fn reduce_four(self, window: &mut Window<X>, first: usize) {
-        if first < X {
+        if first + 4 <= X {
             self.reduce(window);
             self.reduce(window);
             self.reduce(window);
@@ -333,7 +344,7 @@ where
 
     /// `a - b` cut to the limbs of all lanes, and the borrow out.
     #[inline(always)]
-    fn difference(self, a: [Limb; X], b: [Limb; X]) -> ([Limb; X], Limb) {
+    pub fn difference(self, a: [Limb; X], b: [Limb; X]) -> ([Limb; X], Limb) {
         let (limbs, borrow) = Window::<X>::subtract(a, b, 0);
         if LANES == 1 {
             return (limbs, borrow);
@@ -352,6 +363,16 @@ where
         let (limbs, carry) = Window::<X>::add_digits(a, b);
         let (limbs, above) = carried(self.group, limbs, carry);
         self.subtracted(limbs, above)
+    }
+
+    /// `a - b`, plus `m` if it is negative.
+    #[inline(always)]
+    pub fn less(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
+        let (difference, borrow) = self.difference(a, b);
+        let mask = borrow.wrapping_neg();
+        let again = self.limbs.map(|limb| limb & mask);
+        let (limbs, carry) = Window::<X>::add_digits(difference, again);
+        carried(self.group, limbs, carry).0
     }
 
     /// `R mod m`, which is 1 in Montgomery's form; but 1 if `m` is 1.
@@ -401,10 +422,10 @@ pub const fn inverse(m: Limb) -> Limb {
     x.wrapping_mul(2u32.wrapping_sub(m.wrapping_mul(x)))
 }
 
-/// The `X` limbs of a number from limb `at` on.
+/// The `X` limbs of a number from limb `at` on. If `X` is a multiple of four, so is `at`.
 #[inline(always)]
 pub fn load<const X: usize>(number: Number<impl Stride>, at: u32) -> [Limb; X] {
-    if number.in_fours() {
+    if X % 4 == 0 && number.in_fours() {
         number.fours::<X, true>(at)
     } else {
         number.fours::<X, false>(at)
@@ -422,10 +443,10 @@ pub fn load_up<const X: usize>(number: Number<impl Stride>, at: u32, by: u32) ->
     moved
 }
 
-/// Sets the `X` limbs of a number from limb `at` on.
+/// Sets the `X` limbs of a number from limb `at` on, as [`load`] loads them.
 #[inline(always)]
 pub fn store<const X: usize>(number: Number<impl Stride>, at: u32, limbs: [Limb; X]) {
-    if number.in_fours() {
+    if X % 4 == 0 && number.in_fours() {
         number.set_fours::<X, true>(at, limbs);
     } else {
         number.set_fours::<X, false>(at, limbs);

@@ -108,3 +108,33 @@ fn points_are_doubled_by_a_launch_with_two_results() {
     assert_eq!(made[0].to_biguints().unwrap(), [expected[0].clone()]);
     assert_eq!(made[1].to_biguints().unwrap(), [expected[1].clone()]);
 }
+
+#[test]
+fn lanes_share_numbers_of_8192_bits() {
+    if !on_simulator("lanes_share_numbers_of_8192_bits", &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let ptx = include_str!("../../../examples/field-kernels/field_kernels.ptx");
+    let module = engine.module(ptx).unwrap().unwrap().with_lanes(32);
+    // Nine numbers: three blocks, of which the last has one.
+    let c = (BigUint::from(1u8) << 8192) - 1u8;
+    let a: Vec<_> = (1..10u32).map(|i| &c / (2 * i + 1)).collect();
+    let b = BigUint::from(5u8) << 8000;
+    let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).unwrap();
+    let operands = [
+        batch(&a),
+        batch(std::slice::from_ref(&b)),
+        batch(std::slice::from_ref(&c)),
+    ];
+    let operands: Vec<_> = operands.iter().collect();
+    let made = module
+        .launch("long_values", &operands, &[256], &[])
+        .unwrap();
+    let half = (&c + 1u8) >> 1u8;
+    let expected = a.iter().map(|a| {
+        let sum = a * &b + a + &c - &b;
+        &sum * &sum * &half % &c
+    });
+    assert_eq!(made[0].to_biguints().unwrap(), expected.collect::<Vec<_>>());
+}

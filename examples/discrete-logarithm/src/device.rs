@@ -4,7 +4,7 @@ use bigint_host::advanced::{Module, kernel_alone};
 use bigint_host::{Batch, Engine, Layout, Limb, Shape as Rows};
 
 use crate::Error;
-use crate::field::{Field, limbs};
+use crate::field::Field;
 use crate::starts::Forms;
 use crate::walk::{HEAD, JUMPS};
 use crate::walkers::{Shape, Table, Told, Walkers};
@@ -23,11 +23,10 @@ pub struct Device<const LIMBS: usize> {
     kernel: &'static str,
     /// What the kernel is told of the field.
     scalars: Vec<Limb>,
-    exponent_bits: u32,
     shape: Shape,
     /// The walks of each thread as the kernel has them.
     state: Batch,
-    /// The jumps, and the exponent of an inverse.
+    /// The jumps.
     table: Batch,
     /// What the walks tell in the round that has begun.
     told: Option<Batch>,
@@ -63,16 +62,13 @@ impl<const LIMBS: usize> Device<LIMBS> {
         let Some(module) = engine.module(&alone.replacen(")\n{", &bound, 1))? else {
             return Ok(None);
         };
-        let exponent = field.prime() - 2u8;
-        let mut table: Vec<Limb> = jumps.0.iter().flatten().flatten().copied().collect();
-        table.extend(limbs::<LIMBS>(&exponent));
+        let table: Vec<Limb> = jumps.0.iter().flatten().flatten().copied().collect();
         let fours_in_shared = 2 * JUMPS as usize * LIMBS / 4 + BLOCK * LIMBS / 4;
         let mut device = Device {
             engine: engine.clone(),
             module: module.with_shared_bytes(16 * fours_in_shared as u32),
             kernel,
             scalars: field.scalars(),
-            exponent_bits: exponent.bits() as u32,
             shape,
             state: rows(engine, Vec::new(), 4 * Self::FOURS * shape.walks)?,
             table: rows(engine, table.clone(), table.len())?,
@@ -105,13 +101,7 @@ impl<const LIMBS: usize> Walkers<LIMBS> for Device<LIMBS> {
     fn begin(&mut self, steps: u32) -> Result<(), Error> {
         let Shape { walks, records, .. } = self.shape;
         let mut scalars = self.scalars.clone();
-        scalars.extend([
-            steps,
-            walks as u32,
-            self.shape.mask(),
-            records as u32,
-            self.exponent_bits,
-        ]);
+        scalars.extend([steps, walks as u32, self.shape.mask(), records as u32]);
         let record = HEAD as usize + LIMBS;
         let widths = [4 * Self::FOURS * walks, record * records];
         let operands = [&self.state, &self.table];

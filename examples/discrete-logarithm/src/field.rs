@@ -190,10 +190,12 @@ impl<const LIMBS: usize> Field<LIMBS> for Montgomery<LIMBS> {
     }
 
     fn scalars(&self) -> Vec<u32> {
-        let modulus = limbs::<LIMBS>(&self.p).to_vec();
+        let limbs = |number: &BigUint| limbs::<LIMBS>(number).to_vec();
+        let modulus = limbs(&self.p);
+        let one = (BigUint::from(1u8) << (32 * LIMBS)) % &self.p;
         match self.kernel() {
-            "walk_strict_8" => modulus,
-            _ => [modulus, limbs::<LIMBS>(&(&self.p << 1u8)).to_vec()].concat(),
+            "walk_strict_8" => [modulus, limbs(&one), limbs(&(&one * &one % &self.p))].concat(),
+            _ => [modulus, limbs(&(&self.p << 1u8))].concat(),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Kernels that compute in a prime field, which a thread has in its registers:
-//! [`double_points`] in one that the compiler knows, [`rational_values`] in those of a batch.
+//! [`double_points`] in one that the compiler knows, [`rational_values`] in those of a batch; [`values`] has every function
+//! of each kind of field.
 
 #![no_std]
 #![feature(abi_ptx)]
+
+pub mod values;
 
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::Field;

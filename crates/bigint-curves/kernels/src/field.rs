@@ -1,135 +1,41 @@
-//! The fields in a thread's registers.
-//!
-//! [`Fold`] is of primes just below a power of two, as `fold.rs` of the library, which has the maths; [`OfP256`] is
-//! in Montgomery's form. Elements are what they are there, so that tables are the same for both.
+//! The fields in a thread's registers: the library's of [special primes](special), and that of P-256 in Montgomery's
+//! form. Elements are what they are in `fold.rs` and `montgomery.rs` of the library, so that tables are the same for both.
 //!
 //! Cost in multiply-adds: 64 for a product and 36 for a square, and 9 more to fold them; none to reduce them modulo P-256's prime.
 
 use crate::shared::field::{Field, Limbs};
 use bigint_core::Limb;
-use bigint_kernels::gpu::carry;
+use bigint_kernels::field::special::{self, Element, product};
 use bigint_kernels::gpu::triangle;
 use bigint_kernels::gpu::window::{Slide, Window};
-use bigint_kernels::squares::each;
 use core::marker::PhantomData;
 
 type Row = Window<8>;
 
-/// A prime `2^256 - C`, or half of that, where `C` is `SMALL`, and `2^32` more if `HAS_LIMB`.
+/// A prime just below a power of two.
 pub trait Special {
-    /// The lower limb of `C`.
-    const SMALL: u32;
-    /// Whether `C` has a second limb, which is 1.
-    const HAS_LIMB: bool;
-    /// The prime.
-    const PRIME: Limbs;
-    /// The multiples of the prime below `2^256`.
-    const MULTIPLES: [Limbs; 3];
+    /// Its field.
+    const FIELD: special::Field<8>;
 }
 
 /// The prime of secp256k1.
 pub struct OfSecp256k1;
 
 impl Special for OfSecp256k1 {
-    const SMALL: u32 = 977;
-    const HAS_LIMB: bool = true;
-    const PRIME: Limbs = [!976, !1, !0, !0, !0, !0, !0, !0];
-    const MULTIPLES: [Limbs; 3] = [[0; 8], Self::PRIME, Self::PRIME];
+    const FIELD: special::Field<8> =
+        special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
 }
 
 /// The prime `2^255 - 19`.
 pub struct Of25519;
 
 impl Special for Of25519 {
-    const SMALL: u32 = 38;
-    const HAS_LIMB: bool = false;
-    const PRIME: Limbs = [!18, !0, !0, !0, !0, !0, !0, !0 >> 1];
-    const MULTIPLES: [Limbs; 3] = [[0; 8], Self::PRIME, [!37, !0, !0, !0, !0, !0, !0, !0]];
+    const FIELD: special::Field<8> =
+        special::Field::constant([!18, !0, !0, !0, !0, !0, !0, !0 >> 1]);
 }
 
 /// The field of such a prime.
 pub struct Fold<S>(PhantomData<S>);
-
-impl<S: Special> Fold<S> {
-    /// The number `C`.
-    const C: u64 = S::SMALL as u64 + ((S::HAS_LIMB as u64) << 32);
-
-    /// `C` where `bit` is 1, 0 where it is 0.
-    #[inline(always)]
-    fn c_if(bit: u32) -> u64 {
-        Self::C & u64::from(bit).wrapping_neg()
-    }
-
-    /// A number below `2^64`.
-    #[inline(always)]
-    fn short(number: u64) -> Limbs {
-        [number as u32, (number >> 32) as u32, 0, 0, 0, 0, 0, 0]
-    }
-
-    /// The limbs with others in place of the two lowest.
-    #[inline(always)]
-    fn with_lowest([_, _, a, b, c, d, e, f]: Limbs, lowest: u64) -> Limbs {
-        [lowest as u32, (lowest >> 32) as u32, a, b, c, d, e, f]
-    }
-
-    /// `lower + C upper`, below `2^256`.
-    #[inline(always)]
-    fn folded([lower, upper]: [Limbs; 2]) -> Limbs {
-        let mut window = Row::new(lower);
-        // The sum is less than B^9, so that nothing is carried above the ninth limb.
-        let (_, [carry, _]) = window.add_product(S::SMALL, upper, [0; 2]);
-        let (mut sum, above) = window.sum();
-        let mut above = u64::from(above) + u64::from(carry);
-        if S::HAS_LIMB {
-            let [a, b, c, d, e, f, g, top] = upper;
-            let carry;
-            (sum, carry) = Row::add_digits(sum, [0, a, b, c, d, e, f, g]);
-            above += u64::from(top) + u64::from(carry);
-        }
-        // `above` has at most 33 bits, and `C above` less than 67.
-        let (low, high) = (above & 0xffff_ffff, above >> 32);
-        let lowest = low * u64::from(S::SMALL);
-        let mut again = Self::short(lowest);
-        if S::HAS_LIMB {
-            let second = (lowest >> 32) + low + high * u64::from(S::SMALL);
-            again = [
-                lowest as u32,
-                second as u32,
-                (second >> 32) as u32 + high as u32,
-                0,
-                0,
-                0,
-                0,
-                0,
-            ];
-        }
-        let (sum, carry) = Row::add_digits(sum, again);
-        // After a carry the sum is less than 2^67.
-        let [a, b, c, d, rest @ ..] = sum;
-        let [x, y, z, w, ..] = Self::short(Self::c_if(carry));
-        let ([a, b, c, d], _) = carry::add([a, b, c, d], [x, y, z, w], 0);
-        let [e, f, g, h] = rest;
-        [a, b, c, d, e, f, g, h]
-    }
-}
-
-/// The lowest two limbs.
-#[inline(always)]
-fn lowest([a, b, ..]: Limbs) -> u64 {
-    u64::from(a) | u64::from(b) << 32
-}
-
-/// `a b`, the lower and the upper half.
-#[inline(always)]
-fn product(a: Limbs, b: Limbs) -> [Limbs; 2] {
-    let mut window = Row::new([0; 8]);
-    let lower = each(|i| {
-        let (lowest, carry) = window.multiply(a[i], b);
-        window.slide([carry, 0]);
-        lowest
-    });
-    [lower, window.sum().0]
-}
 
 impl<S: Special> Field for Fold<S> {
     type Element = Limbs;
@@ -141,46 +47,32 @@ impl<S: Special> Field for Fold<S> {
 
     #[inline(always)]
     fn number(x: Limbs) -> Limbs {
-        let reduced = |x| {
-            let (less, borrow) = Row::subtract(x, S::PRIME, 0);
-            Row::select(borrow.wrapping_neg(), x, less)
-        };
-        let once = reduced(x);
-        // Of the primes only 2^255 - 19 has two multiples below 2^256 beside 0.
-        if S::HAS_LIMB { once } else { reduced(once) }
+        S::FIELD.limbs(Element::of_limbs(x))
     }
 
     #[inline(always)]
     fn add(a: Limbs, b: Limbs) -> Limbs {
-        let (sum, carry) = Row::add_digits(a, b);
-        let (sum, carry) = Row::add_digits(sum, Self::short(Self::c_if(carry)));
-        // After a second carry the sum is less than C.
-        Self::with_lowest(sum, lowest(sum).wrapping_add(Self::c_if(carry)))
+        S::FIELD.add(Element::of_limbs(a), Element::of_limbs(b)).limbs()
     }
 
     #[inline(always)]
     fn sub(a: Limbs, b: Limbs) -> Limbs {
-        let (difference, borrow) = Row::subtract(a, b, 0);
-        let (difference, borrow) = Row::subtract(difference, Self::short(Self::c_if(borrow)), 0);
-        // After a second borrow the difference is 2^256 - C or more.
-        let least = lowest(difference).wrapping_sub(Self::c_if(borrow));
-        Self::with_lowest(difference, least)
+        S::FIELD.sub(Element::of_limbs(a), Element::of_limbs(b)).limbs()
     }
 
     #[inline(always)]
     fn mul(a: Limbs, b: Limbs) -> Limbs {
-        Self::folded(product(a, b))
+        S::FIELD.mul(Element::of_limbs(a), Element::of_limbs(b)).limbs()
     }
 
     #[inline(always)]
     fn square(a: Limbs) -> Limbs {
-        Self::folded(triangle::square(a))
+        S::FIELD.square(Element::of_limbs(a)).limbs()
     }
 
     #[inline(always)]
     fn is_zero(a: Limbs) -> bool {
-        let [x, y, z] = S::MULTIPLES.map(|multiple| Row::are_zero(each(|i| a[i] ^ multiple[i])));
-        x | y | z
+        S::FIELD.is_zero(Element::of_limbs(a))
     }
 }
 

@@ -22,6 +22,7 @@ pub struct Module {
     engine: Arc<Inner>,
     loaded: Vec<(Arc<dyn Device>, OwnModule)>,
     shared_bytes: u32,
+    lanes: u32,
     layout: Layout,
 }
 
@@ -41,6 +42,7 @@ impl Engine {
             engine: Arc::clone(&self.inner),
             loaded,
             shared_bytes: 0,
+            lanes: 1,
             layout: Layout::Contiguous,
         }))
     }
@@ -50,6 +52,20 @@ impl Module {
     /// The module, for launches whose blocks have so many bytes of dynamic shared memory.
     pub fn with_shared_bytes(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
+        self
+    }
+
+    /// The module, for launches in which so many neighbouring lanes of a warp share a number, as
+    /// `bigint_kernels::warp::Batches` gives it to them.
+    ///
+    /// # Panics
+    /// If `lanes` is not 1, 2, 4, 8, 16 or 32.
+    pub fn with_lanes(mut self, lanes: u32) -> Self {
+        assert!(
+            lanes.is_power_of_two() && lanes <= 32,
+            "1, 2, 4, 8, 16 or 32 lanes share a number"
+        );
+        self.lanes = lanes;
         self
     }
 
@@ -77,7 +93,7 @@ impl Module {
         Ok(())
     }
 
-    /// Launches a kernel, a thread for each number, in blocks of 128: batches of these widths, contiguous
+    /// Launches a kernel, a thread (or [lanes](Self::with_lanes)) for each number, in blocks of 128: batches of these widths, contiguous
     /// but for [`with_layout`](Self::with_layout), of as many numbers as the longest operand has; one number stands for all. What the devices of the
     /// engine have of the numbers they share as they do for any operation, and results stay there.
     ///
@@ -187,8 +203,10 @@ impl Module {
                 MatrixArgument::new(buffer.address(), shape.width, shape.strides())
             })
             .collect();
-        let grid = u32::try_from(count.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
-        let workers = grid as usize * BLOCK as usize;
+        // Numbers of a block.
+        let each = (BLOCK / self.lanes) as usize;
+        let grid = u32::try_from(count.div_ceil(each)).unwrap_or(u32::MAX);
+        let workers = grid as usize * each;
         let launch = Launch {
             grid,
             block: BLOCK,

@@ -15,14 +15,20 @@
 //! By hand, with `R` = 1000 and `m` = 7: 4, which is below 7, times 27, which is below 28, is 108. As
 //! 108 + 556 * 7 = 4000, the product is 4, and indeed 4 times 1000 is 108 modulo 7.
 //!
-//! A bound that is exceeded is a compile-time error. `LIMBS` is 4, 8, 12, 16, 24 or 32.
+//! A bound that is exceeded is a compile-time error. `LIMBS` is even, from 2 to 32. A modulus may also be known to the
+//! compiler, or each thread's own.
 //!
 //! Cost: `2 n^2 + n` multiply-adds for a product, `1.5 (n^2 + n)` for a square, `2 n + 1` for
-//! [`scale`](Field::scale). No scratch.
+//! [`scale`](Field::scale), `n` for [`mul_small`](Field::mul_small). No scratch.
 
+use super::powers;
+use crate::gpu::block::Team;
+use crate::gpu::shared::OfThreads;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::Modulus;
-use bigint_core::Limb;
+use crate::squares::mask;
+use bigint_core::kernel::BLOCK;
+use bigint_core::{LIMB_BITS, Limb};
 
 /// The greatest product of bounds.
 pub const SPARE: u32 = 64;
@@ -51,12 +57,41 @@ impl<const LIMBS: usize, const BOUND: u32> Element<LIMBS, BOUND> {
     pub const fn limbs(self) -> [Limb; LIMBS] {
         self.0
     }
+
+    /// The element, under a bound that is no lower.
+    #[inline(always)]
+    pub const fn widened<const R: u32>(self) -> Element<LIMBS, R> {
+        const {
+            assert!(
+                BOUND <= R && R <= SPARE,
+                "the bound of a number that is widened"
+            )
+        }
+        Element(self.0)
+    }
 }
 
 impl<const LIMBS: usize> Field<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
+    /// A modulus that is known to the compiler.
+    pub const fn constant(modulus: [Limb; LIMBS]) -> Self {
+        assert!(modulus[0] % 2 == 1, "the modulus of a field is odd");
+        assert!(
+            modulus[LIMBS - 1] >> 26 == 0,
+            "six bits of a lazy field's modulus are spare"
+        );
+        let mut twice = [0; LIMBS];
+        let (mut i, mut below) = (0, 0);
+        while i < LIMBS {
+            twice[i] = modulus[i] << 1 | below >> 31;
+            below = modulus[i];
+            i += 1;
+        }
+        Field { modulus, twice }
+    }
+
     /// A thread's own modulus, which is odd and has six spare bits: it and its double are in registers.
     #[inline(always)]
     pub fn of_modulus(modulus: [Limb; LIMBS]) -> Self {
@@ -78,6 +113,34 @@ where
             left -= 1;
         }
         one
+    }
+
+    /// `R` in Montgomery's form: times it, a number becomes its own form. Cost: that of [`one`](Self::one), and some
+    /// ten squares.
+    #[inline(always)]
+    pub fn radix(&self) -> Element<LIMBS, 2> {
+        let one = self.one();
+        // As in `super::Field`.
+        let exponent = (LIMBS * LIMB_BITS) as u32;
+        let mut radix: Element<LIMBS, 2> = self.add(one, one);
+        let mut left = exponent.ilog2();
+        while left > 0 {
+            left -= 1;
+            radix = self.square(radix);
+            if exponent >> left & 1 == 1 {
+                radix = self.reduce::<4>(self.add(radix, radix)).widened();
+            }
+        }
+        radix
+    }
+
+    /// The number of an element, which is less than the modulus.
+    #[inline(always)]
+    pub fn limbs<const A: u32>(&self, a: Element<LIMBS, A>) -> [Limb; LIMBS] {
+        let mut one = [0; LIMBS];
+        one[0] = 1;
+        // At most m.
+        self.reduce(self.mul::<A, 1>(a, Element(one))).0
     }
 
     #[inline(always)]
@@ -137,12 +200,105 @@ where
         Element(Window::<LIMBS>::subtract(above, b.0, 0).0)
     }
 
+    /// `-a`, computed as `2 m - a`.
+    #[inline(always)]
+    pub fn neg<const R: u32>(&self, a: Element<LIMBS, 2>) -> Element<LIMBS, R> {
+        self.sub(Element::<LIMBS, 1>([0; LIMBS]), a)
+    }
+
+    /// `S a`, without a reduction. `S` is at least 1.
+    #[inline(always)]
+    pub fn mul_small<const S: u32, const A: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+    ) -> Element<LIMBS, R> {
+        const { assert!(S * A <= R && R <= SPARE, "the bound of a multiple") }
+        let mut window = Window::<LIMBS>::new([0; LIMBS]);
+        window.multiply(S, a.0);
+        Element(window.sum().0)
+    }
+
+    /// `a` if `condition`, else `b`, without a branch.
+    #[inline(always)]
+    pub fn select<const A: u32>(
+        &self,
+        condition: bool,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, A>,
+    ) -> Element<LIMBS, A> {
+        Element(Window::<LIMBS>::select(mask(condition), a.0, b.0))
+    }
+
+    /// `a^e`, for an `e` of at least 1: a square for each of its bits but the highest, and a product for each that is 1.
+    /// If all threads of a warp have the same `e`, they take the same time.
+    #[inline(always)]
+    pub fn pow<const A: u32>(&self, a: Element<LIMBS, A>, e: [Limb; LIMBS]) -> Element<LIMBS, 8> {
+        const { assert!(A <= 8, "the bound of a base") }
+        Element(powers::power(self, a.0, e))
+    }
+
+    /// `1 / a`, which is `a^(m - 2)` by Fermat if the modulus is a prime above 3. It is 0 if `a` is 0.
+    #[inline(always)]
+    pub fn invert<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 2> {
+        let mut two = [0; LIMBS];
+        two[0] = 2;
+        let e = Window::<LIMBS>::subtract(self.modulus, two, 0).0;
+        // A prime above 3 less two has more bits than one, so that the power is a product.
+        Element(self.pow(a, e).0)
+    }
+
+    /// The inverses of up to eight elements, by one inverse and three products for each element but the first. If
+    /// one of the elements is 0, all inverses are.
+    #[inline(always)]
+    pub fn inverses<const A: u32, const N: usize>(
+        &self,
+        of: [Element<LIMBS, A>; N],
+    ) -> [Element<LIMBS, 2>; N] {
+        const { assert!(A <= 8, "the bound of numbers that are inverted") }
+        powers::inverses(self, of.map(|x| x.0)).map(Element)
+    }
+
+    /// The inverse of an element of each thread of a block, as
+    /// [`Field::inverses_of_block`](super::Field::inverses_of_block) computes it.
+    #[inline(always)]
+    pub fn inverses_of_block<const A: u32>(
+        &self,
+        team: Team<BLOCK>,
+        room: OfThreads<LIMBS>,
+        turn: u32,
+        x: Element<LIMBS, A>,
+    ) -> Element<LIMBS, 2> {
+        const { assert!(A <= 8, "the bound of numbers that are inverted") }
+        Element(powers::inverses_of_block(self, (team, room, turn), x.0))
+    }
+
     /// `a` itself, less than the modulus: two elements are equal if and only if these are.
     #[inline(always)]
     pub fn reduce<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 1> {
         const { assert!(A <= 4, "the bound of a number that is reduced") }
         let below_twice = if A > 2 { less(a.0, self.twice) } else { a.0 };
         Element(less(below_twice, self.modulus))
+    }
+}
+
+/// Limbs are numbers below `8 m`.
+impl<const LIMBS: usize> powers::Limbs<LIMBS> for Field<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    #[inline(always)]
+    fn product(&self, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.mul::<8, 8>(Element(a), Element(b)).0
+    }
+
+    #[inline(always)]
+    fn square_of(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.square::<8>(Element(a)).0
+    }
+
+    #[inline(always)]
+    fn inverse(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.invert::<8>(Element(a)).0
     }
 }
 

@@ -12,7 +12,7 @@
 use super::access::shared::{load, load_below, load_four, store, store_below, store_four};
 use super::thread;
 use bigint_core::Limb;
-use bigint_core::kernel::{PIECE, place};
+use bigint_core::kernel::{BLOCK, PIECE, place};
 #[cfg(target_arch = "nvptx64")]
 use core::arch::nvptx;
 use core::arch::{asm, global_asm};
@@ -518,5 +518,64 @@ impl Region {
     pub unsafe fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: as in `four`.
         unsafe { store_four(self.address + at * FOUR_BYTES, limbs) }
+    }
+}
+
+/// Room for a number of each thread of a block, in shared memory, for threads that exchange them. Groups of four
+/// limbs of all threads stand side by side, so that a warp meets in no bank.
+#[derive(Clone, Copy)]
+pub struct OfThreads<const LIMBS: usize> {
+    address: u32,
+}
+
+impl<const LIMBS: usize> OfThreads<LIMBS> {
+    /// Groups of four limbs of a number.
+    const FOURS: usize = LIMBS.div_ceil(4);
+
+    /// The bytes of shared memory that it takes.
+    pub const BYTES: u32 = Self::FOURS as u32 * FOUR_BYTES * BLOCK;
+
+    /// The room behind the first `fours` groups of four limbs of the block's shared memory.
+    ///
+    /// # Safety
+    /// The block has `BLOCK` threads, and the launch has [`BYTES`](Self::BYTES) behind those groups. Barriers order
+    /// what threads write and others read.
+    #[inline(always)]
+    pub unsafe fn new(fours: u32) -> Self {
+        OfThreads {
+            address: start() + fours * FOUR_BYTES,
+        }
+    }
+
+    #[inline(always)]
+    fn address_of(self, thread: u32, four: usize) -> u32 {
+        self.address + (thread % BLOCK + BLOCK * four as u32) * FOUR_BYTES
+    }
+
+    /// The number of a thread of the block.
+    #[inline(always)]
+    pub fn get(self, thread: u32) -> [Limb; LIMBS] {
+        let mut limbs = [0; LIMBS];
+        for i in 0..Self::FOURS {
+            // SAFETY: by the contract of `new`, and as the thread is taken modulo the block's.
+            let four = unsafe { load_four(self.address_of(thread, i)) };
+            for (k, limb) in four.into_iter().enumerate() {
+                if let Some(place) = limbs.get_mut(4 * i + k) {
+                    *place = limb;
+                }
+            }
+        }
+        limbs
+    }
+
+    /// Sets the number of a thread of the block.
+    #[inline(always)]
+    pub fn set(self, thread: u32, limbs: [Limb; LIMBS]) {
+        let limb = |i: usize| limbs.get(i).copied().unwrap_or(0);
+        for i in 0..Self::FOURS {
+            let four = [0, 1, 2, 3].map(|k| limb(4 * i + k));
+            // SAFETY: as in `get`.
+            unsafe { store_four(self.address_of(thread, i), four) }
+        }
     }
 }

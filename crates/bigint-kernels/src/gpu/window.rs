@@ -34,7 +34,7 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
-/// The window over a digit of `X` limbs, where `X` is 2, 4, 8, 12, 16, 24 or 32.
+/// The window over a digit of `X` limbs, where `X` is even, and at most 32.
 #[derive(Clone, Copy)]
 pub struct Window<const X: usize> {
     even: [Limb; X],
@@ -44,8 +44,8 @@ pub struct Window<const X: usize> {
 
 /// The operations of windows of every size.
 #[diagnostic::on_unimplemented(
-    message = "numbers in registers have 2, 4, 8, 12, 16, 24 or 32 limbs",
-    label = "take the next of these: shorter numbers have zeros on top"
+    message = "numbers in registers have 2, 4, 6, ... or 32 limbs",
+    label = "take the next even number: shorter numbers have zeros on top"
 )]
 pub trait Slide: Copy {
     /// The digit: as many limbs as the window has.
@@ -325,46 +325,32 @@ macro_rules! window {
     };
 }
 
-window! {
-    2: (e0 e1 o0 o1 d0 d1)
+/// Implements [`Slide`] for one, two, ... of the groups, each of which has the names of two limbs of `even`,
+/// of `odd` and of the digit: `windows! {[] 2 (e0 ..) 4 (e2 ..)}` is `window! {2: (e0 ..)}` and
+/// `window! {4: (e0 ..) (e2 ..)}`.
+macro_rules! windows {
+    ([$($all:tt)*]) => {};
+    ([$($below:tt)*] $size:literal $limbs:tt $($rest:tt)*) => {
+        window! { $size: $($below)* $limbs }
+        windows! { [$($below)* $limbs] $($rest)* }
+    };
 }
-window! {
-    4: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3)
-}
-window! {
-    8: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-}
-window! {
-    12: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11)
-}
-window! {
-    16: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
-    (e14 e15 o14 o15 d14 d15)
-}
-window! {
-    20: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
-    (e14 e15 o14 o15 d14 d15) (e16 e17 o16 o17 d16 d17) (e18 e19 o18 o19 d18 d19)
-}
-window! {
-    24: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
-    (e14 e15 o14 o15 d14 d15) (e16 e17 o16 o17 d16 d17) (e18 e19 o18 o19 d18 d19)
-    (e20 e21 o20 o21 d20 d21) (e22 e23 o22 o23 d22 d23)
-}
-window! {
-    32: (e0 e1 o0 o1 d0 d1)
-    (e2 e3 o2 o3 d2 d3) (e4 e5 o4 o5 d4 d5) (e6 e7 o6 o7 d6 d7)
-    (e8 e9 o8 o9 d8 d9) (e10 e11 o10 o11 d10 d11) (e12 e13 o12 o13 d12 d13)
-    (e14 e15 o14 o15 d14 d15) (e16 e17 o16 o17 d16 d17) (e18 e19 o18 o19 d18 d19)
-    (e20 e21 o20 o21 d20 d21) (e22 e23 o22 o23 d22 d23) (e24 e25 o24 o25 d24 d25)
-    (e26 e27 o26 o27 d26 d27) (e28 e29 o28 o29 d28 d29) (e30 e31 o30 o31 d30 d31)
+
+windows! { []
+    2 (e0 e1 o0 o1 d0 d1)
+    4 (e2 e3 o2 o3 d2 d3)
+    6 (e4 e5 o4 o5 d4 d5)
+    8 (e6 e7 o6 o7 d6 d7)
+    10 (e8 e9 o8 o9 d8 d9)
+    12 (e10 e11 o10 o11 d10 d11)
+    14 (e12 e13 o12 o13 d12 d13)
+    16 (e14 e15 o14 o15 d14 d15)
+    18 (e16 e17 o16 o17 d16 d17)
+    20 (e18 e19 o18 o19 d18 d19)
+    22 (e20 e21 o20 o21 d20 d21)
+    24 (e22 e23 o22 o23 d22 d23)
+    26 (e24 e25 o24 o25 d24 d25)
+    28 (e26 e27 o26 o27 d26 d27)
+    30 (e28 e29 o28 o29 d28 d29)
+    32 (e30 e31 o30 o31 d30 d31)
 }

@@ -10,6 +10,7 @@ mod bench;
 mod carries;
 mod euclid;
 mod examples;
+mod fields;
 mod fused;
 mod grid_products;
 mod limbwise;

@@ -267,7 +267,7 @@ where
     let Scalars { field, from, to, two } = scalars;
     // SAFETY: by this function's own contract.
     let (batches, digits) = unsafe { batches(arguments) };
-    let slots = Slots::<LIMBS>(batches.column(Slots::<LIMBS>::PAIRS));
+    let slots = Slots::<LIMBS>::new(batches);
     let team = batches.team();
     for work in batches.numbers_in_step() {
         let mut i = 0;

@@ -24,11 +24,10 @@ mod wide;
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
-use bigint_kernels::gpu::memory::{Number, Unit};
-use bigint_kernels::gpu::shared::Column;
+use bigint_kernels::field::slots;
+use bigint_kernels::gpu::memory::{Number, Stride, Unit};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
-use bigint_kernels::squares::each;
 use bigint_kernels::thread::Batches;
 
 /// What a launch tells beside its batches.
@@ -173,40 +172,23 @@ where
 
 /// A thread's numbers in shared memory.
 #[derive(Clone, Copy)]
-struct Slots<const LIMBS: usize>(Column);
+struct Slots<const LIMBS: usize>(slots::Slots<LIMBS>);
 
 impl<const LIMBS: usize> Slots<LIMBS> {
-    /// Pairs of a thread.
-    const PAIRS: u32 = 3 * LIMBS as u32;
-
-    /// The pair that limb `i` of a slot is in.
+    /// Six numbers of each thread, in a launch with shared memory for them.
     #[inline(always)]
-    fn pair(slot: u32, i: usize) -> u32 {
-        slot * (LIMBS as u32 / 2) + i as u32 / 2
+    fn new(batches: Batches<'_, impl Stride>) -> Self {
+        Slots(slots::Slots::new(batches.column(slots::Slots::<LIMBS>::pairs(6))))
     }
 
     #[inline(always)]
     fn get<const BOUND: u32>(self, slot: u32) -> Element<LIMBS, BOUND> {
-        let mut upper = 0;
-        Element::of_limbs(each(|i| {
-            if i % 2 == 1 {
-                return upper;
-            }
-            let lower;
-            [lower, upper] = self.0.two(Self::pair(slot, i));
-            lower
-        }))
+        Element::of_limbs(self.0.get(slot))
     }
 
     #[inline(always)]
     fn set<const BOUND: u32>(self, slot: u32, x: Element<LIMBS, BOUND>) {
-        let limbs = x.limbs();
-        let _: [Limb; LIMBS] = each(|i| {
-            if i % 2 == 0 {
-                self.0.set_two(Self::pair(slot, i), [limbs[i], limbs[i + 1]]);
-            }
-            0
-        });
+        self.0.set(slot, x.limbs());
     }
 }
 
@@ -223,7 +205,7 @@ where
     let Scalars { field, from, to, two } = scalars;
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
-    let slots = Slots::<LIMBS>(batches.column(Slots::<LIMBS>::PAIRS));
+    let slots = Slots::<LIMBS>::new(batches);
     let team = batches.team();
     for work in batches.numbers_in_step() {
         let n = LIMBS as u32;

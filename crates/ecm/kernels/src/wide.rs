@@ -29,9 +29,9 @@ use crate::registers::row;
 use crate::{PLACES, SWAPPED, place};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
+use bigint_kernels::field::slots;
 use bigint_kernels::gpu::block::Team;
 use bigint_kernels::gpu::memory::{Number, Unit};
-use bigint_kernels::gpu::shared::Column;
 use bigint_kernels::gpu::triangle;
 use bigint_kernels::gpu::window::{Slide, Window, top};
 use bigint_kernels::montgomery::{inverse, load, store};
@@ -70,7 +70,8 @@ pub struct Program<const X: usize, const D: usize> {
 /// A thread's numbers in shared memory, and how to compute with them.
 #[derive(Clone, Copy)]
 struct Slots<'a, const X: usize, const D: usize> {
-    column: Column,
+    /// A slot for each digit.
+    all: slots::Slots<X>,
     field: &'a Field<X, D>,
     digits: u32,
     team: Team<BLOCK>,
@@ -104,37 +105,20 @@ impl<const X: usize, const D: usize> Slots<'_, X, D>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// Limbs of a number.
-    const LIMBS: u32 = (X * D) as u32;
-
-    /// The pair that limb `i` of a digit is in.
+    /// Slots of so many numbers of each thread.
     #[inline(always)]
-    fn pair(slot: u32, digit: u32, i: usize) -> u32 {
-        (slot * Self::LIMBS + digit * X as u32 + i as u32) / 2
+    fn all(batches: Batches<'_, Unit>, numbers: u32) -> slots::Slots<X> {
+        slots::Slots::new(batches.column(slots::Slots::<X>::pairs(numbers * D as u32)))
     }
 
     #[inline(always)]
     fn get(&self, slot: u32, digit: u32) -> [Limb; X] {
-        let mut upper = 0;
-        each(|i| {
-            if i % 2 == 1 {
-                return upper;
-            }
-            let lower;
-            [lower, upper] = self.column.two(Self::pair(slot, digit, i));
-            lower
-        })
+        self.all.get(slot * D as u32 + digit)
     }
 
     #[inline(always)]
     fn set(&self, slot: u32, digit: u32, limbs: [Limb; X]) {
-        let _: [Limb; X] = each(|i| {
-            if i % 2 == 0 {
-                let pair = [limbs[i], limbs[i + 1]];
-                self.column.set_two(Self::pair(slot, digit, i), pair);
-            }
-            0
-        });
+        self.all.set(slot * D as u32 + digit, limbs);
     }
 
     /// Sets a slot to a number in memory.
@@ -394,7 +378,7 @@ where
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     let limbs = (X * D) as u32;
     let slots = Slots::<X, D> {
-        column: batches.column(3 * limbs),
+        all: Slots::<X, D>::all(batches, 6),
         field,
         digits: *digits,
         team: batches.team(),
@@ -477,7 +461,7 @@ pub unsafe fn registers<const X: usize, const D: usize>(
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     let slots = Slots::<X, D> {
-        column: batches.column(2 * (X * D) as u32),
+        all: Slots::<X, D>::all(batches, 4),
         field,
         digits: *digits,
         team: batches.team(),

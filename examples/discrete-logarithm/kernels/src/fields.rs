@@ -1,37 +1,24 @@
-//! The fields in a thread's registers.
+//! The library's fields, as walks compute in them.
 
-use crate::curves::{Fold, OfSecp256k1};
-use crate::shared::field::{Field as _, power};
 use crate::walk::Field;
 use bigint_core::Limb;
+use bigint_core::kernel::BLOCK;
 use bigint_kernels::field::lazy::{self, Element};
-use bigint_kernels::gpu::memory::{Number, Stride};
+use bigint_kernels::field::{self, OfLaunch, special};
+use bigint_kernels::gpu::block::Team;
+use bigint_kernels::gpu::shared::OfThreads;
 use bigint_kernels::gpu::window::{Slide, Window};
-use bigint_kernels::montgomery::Modulus;
-
-/// The exponent of an inverse, `p - 2`: a number, and how many bits it has.
-#[derive(Clone, Copy)]
-pub struct Exponent<S> {
-    pub number: Number<S>,
-    pub bits: u32,
-}
 
 /// Inverses.
 pub trait Inverse<const LIMBS: usize>: Field<LIMBS> {
-    /// `1 / a = a^(p - 2)`, by a square for each bit of the exponent and a product for each that is 1. All
-    /// threads have the same exponent.
-    #[inline(always)]
-    fn inverse(&self, a: Self::Factor, exponent: Exponent<impl Stride>) -> Self::Factor {
-        let (mut power, mut at) = (a, exponent.bits - 1);
-        while at > 0 {
-            at -= 1;
-            power = self.square(power);
-            if exponent.number.limb(at / 32) >> (at % 32) & 1 == 1 {
-                power = self.product(power, a);
-            }
-        }
-        power
-    }
+    /// The inverse of each thread's factor, of which `turn` chooses the warp that computes them.
+    fn inverse_of_block(
+        &self,
+        team: Team<BLOCK>,
+        room: OfThreads<LIMBS>,
+        turn: u32,
+        of: Self::Factor,
+    ) -> Self::Factor;
 }
 
 /// Modulo a prime that leaves six bits free, in Montgomery's form.
@@ -65,12 +52,12 @@ where
 
     #[inline(always)]
     fn product(&self, a: Self::Factor, b: Self::Factor) -> Self::Factor {
-        Element::of_limbs(self.0.mul(a, b).limbs())
+        self.0.mul(a, b).widened()
     }
 
     #[inline(always)]
     fn square(&self, a: Self::Factor) -> Self::Factor {
-        Element::of_limbs(self.0.square(a).limbs())
+        self.0.square(a).widened()
     }
 
     #[inline(always)]
@@ -98,9 +85,20 @@ where
     }
 }
 
-impl<const LIMBS: usize> Inverse<LIMBS> for Lazy<LIMBS> where
-    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>
+impl<const LIMBS: usize> Inverse<LIMBS> for Lazy<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
+    #[inline(always)]
+    fn inverse_of_block(
+        &self,
+        team: Team<BLOCK>,
+        room: OfThreads<LIMBS>,
+        turn: u32,
+        of: Self::Factor,
+    ) -> Self::Factor {
+        self.0.inverses_of_block(team, room, turn, of).widened()
+    }
 }
 
 /// Modulo any odd prime, in Montgomery's form, all numbers less than it.
@@ -108,15 +106,15 @@ impl<const LIMBS: usize> Inverse<LIMBS> for Lazy<LIMBS> where
 /// Cost in multiply-adds: as for [`Lazy`].
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Strict<const LIMBS: usize>([Limb; LIMBS]);
+pub struct Strict<const LIMBS: usize>(OfLaunch<LIMBS>);
 
 impl<const LIMBS: usize> Strict<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     #[inline(always)]
-    fn modulus(&self) -> Modulus<1, LIMBS> {
-        Modulus::of_limbs(self.0)
+    fn field(&self) -> field::Field<LIMBS> {
+        field::Field::of_launch(&self.0)
     }
 }
 
@@ -124,63 +122,72 @@ impl<const LIMBS: usize> Field<LIMBS> for Strict<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    type Factor = [Limb; LIMBS];
+    type Factor = field::Element<LIMBS>;
 
     #[inline(always)]
-    fn factor(&self, limbs: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        limbs
+    fn factor(&self, limbs: [Limb; LIMBS]) -> Self::Factor {
+        field::Element::of_limbs(limbs)
     }
 
     #[inline(always)]
-    fn limbs(&self, factor: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        factor
+    fn limbs(&self, factor: Self::Factor) -> [Limb; LIMBS] {
+        factor.limbs()
     }
 
     #[inline(always)]
-    fn difference(&self, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        let (difference, borrow) = Window::<LIMBS>::subtract(a, b, 0);
-        let mask = borrow.wrapping_neg();
-        Window::<LIMBS>::add_digits(difference, self.0.map(|limb| limb & mask)).0
+    fn difference(&self, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> Self::Factor {
+        self.field().sub(self.factor(a), self.factor(b))
     }
 
     #[inline(always)]
-    fn product(&self, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        self.modulus().product(a, b)
+    fn product(&self, a: Self::Factor, b: Self::Factor) -> Self::Factor {
+        self.field().mul(a, b)
     }
 
     #[inline(always)]
-    fn square(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        self.modulus().square(a)
+    fn square(&self, a: Self::Factor) -> Self::Factor {
+        self.field().square(a)
     }
 
     #[inline(always)]
     fn square_less(
         &self,
-        s: [Limb; LIMBS],
+        s: Self::Factor,
         a: [Limb; LIMBS],
         b: [Limb; LIMBS],
     ) -> [Limb; LIMBS] {
-        self.difference(self.difference(self.square(s), a), b)
+        let difference = self.field().sub(self.square(s), self.factor(a));
+        self.field().sub(difference, self.factor(b)).limbs()
     }
 
     #[inline(always)]
     fn product_less(
         &self,
-        s: [Limb; LIMBS],
-        t: [Limb; LIMBS],
+        s: Self::Factor,
+        t: Self::Factor,
         a: [Limb; LIMBS],
     ) -> [Limb; LIMBS] {
-        self.difference(self.product(s, t), a)
+        self.field().sub(self.product(s, t), self.factor(a)).limbs()
     }
 }
 
-impl<const LIMBS: usize> Inverse<LIMBS> for Strict<LIMBS> where
-    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>
+impl<const LIMBS: usize> Inverse<LIMBS> for Strict<LIMBS>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
+    #[inline(always)]
+    fn inverse_of_block(
+        &self,
+        team: Team<BLOCK>,
+        room: OfThreads<LIMBS>,
+        turn: u32,
+        of: Self::Factor,
+    ) -> Self::Factor {
+        self.field().inverses_of_block(team, room, turn, of)
+    }
 }
 
-/// Modulo the prime of secp256k1, `2^256 - 2^32 - 977`, by the field of `bigint-curves`. Factors are any numbers below
-/// `2^256`.
+/// Modulo the prime of secp256k1, `2^256 - 2^32 - 977`. Factors are any numbers below `2^256`.
 ///
 /// Cost in multiply-adds: 73 for a product, 45 for a square.
 #[repr(C)]
@@ -188,51 +195,57 @@ impl<const LIMBS: usize> Inverse<LIMBS> for Strict<LIMBS> where
 #[allow(dead_code)] // The launch tells the prime, which the compiler knows.
 pub struct Special([Limb; 8]);
 
-type Of = Fold<OfSecp256k1>;
+const SECP256K1: special::Field<8> = special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
 
 impl Field<8> for Special {
-    type Factor = [Limb; 8];
+    type Factor = special::Element<8>;
 
     #[inline(always)]
-    fn factor(&self, limbs: [Limb; 8]) -> [Limb; 8] {
-        limbs
+    fn factor(&self, limbs: [Limb; 8]) -> Self::Factor {
+        special::Element::of_limbs(limbs)
     }
 
     #[inline(always)]
-    fn limbs(&self, factor: [Limb; 8]) -> [Limb; 8] {
-        factor
+    fn limbs(&self, factor: Self::Factor) -> [Limb; 8] {
+        factor.limbs()
     }
 
     #[inline(always)]
-    fn difference(&self, a: [Limb; 8], b: [Limb; 8]) -> [Limb; 8] {
-        Of::sub(a, b)
+    fn difference(&self, a: [Limb; 8], b: [Limb; 8]) -> Self::Factor {
+        SECP256K1.sub(self.factor(a), self.factor(b))
     }
 
     #[inline(always)]
-    fn product(&self, a: [Limb; 8], b: [Limb; 8]) -> [Limb; 8] {
-        Of::mul(a, b)
+    fn product(&self, a: Self::Factor, b: Self::Factor) -> Self::Factor {
+        SECP256K1.mul(a, b)
     }
 
     #[inline(always)]
-    fn square(&self, a: [Limb; 8]) -> [Limb; 8] {
-        Of::square(a)
+    fn square(&self, a: Self::Factor) -> Self::Factor {
+        SECP256K1.square(a)
     }
 
     #[inline(always)]
-    fn square_less(&self, s: [Limb; 8], a: [Limb; 8], b: [Limb; 8]) -> [Limb; 8] {
-        Of::number(Of::sub(Of::sub(Of::square(s), a), b))
+    fn square_less(&self, s: Self::Factor, a: [Limb; 8], b: [Limb; 8]) -> [Limb; 8] {
+        let difference = SECP256K1.sub(self.square(s), self.factor(a));
+        SECP256K1.limbs(SECP256K1.sub(difference, self.factor(b)))
     }
 
     #[inline(always)]
-    fn product_less(&self, s: [Limb; 8], t: [Limb; 8], a: [Limb; 8]) -> [Limb; 8] {
-        Of::number(Of::sub(Of::mul(s, t), a))
+    fn product_less(&self, s: Self::Factor, t: Self::Factor, a: [Limb; 8]) -> [Limb; 8] {
+        SECP256K1.limbs(SECP256K1.sub(self.product(s, t), self.factor(a)))
     }
 }
 
 impl Inverse<8> for Special {
-    /// `p - 2` is, in runs of ones and zeros, `[ones, zeros]` of each, what stands below: 255 squares, 14 products.
     #[inline(always)]
-    fn inverse(&self, a: [Limb; 8], _: Exponent<impl Stride>) -> [Limb; 8] {
-        power::<Of, 5>(a, [[223, 1], [22, 4], [1, 1], [2, 1], [1, 0]])
+    fn inverse_of_block(
+        &self,
+        team: Team<BLOCK>,
+        room: OfThreads<8>,
+        turn: u32,
+        of: Self::Factor,
+    ) -> Self::Factor {
+        SECP256K1.inverses_of_block(team, room, turn, of)
     }
 }

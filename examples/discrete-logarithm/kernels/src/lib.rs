@@ -3,7 +3,7 @@
 //! What a step is, is the program's own source, `src/walk.rs`. `a` has the walks of each thread, and `r` gets them where
 //! they are `steps` steps later: for each walk `x`, `y`, and room that is the kernel's own, of `LIMBS` limbs
 //! each. Four limbs of a thread stand beside the same four of the other threads of its block, so that a warp moves
-//! 512 bytes at a time ([`Fours`]). `b`, one number for all, has the jumps, `x` and `y` of each, and then `p - 2`. `s`
+//! 512 bytes at a time ([`Fours`]). `b`, one number for all, has the jumps, `x` and `y` of each. `s`
 //! gets the distinguished points that walks have left, `records` at most for each thread: the walk's number and one in a group of four limbs,
 //! then `x`. Where there is no room left a walk stays at its distinguished point for the rest of the launch. So none is lost.
 //!
@@ -25,11 +25,7 @@
 #![no_std]
 #![feature(abi_ptx)]
 
-#[path = "../../../../crates/bigint-curves/kernels/src/field.rs"]
-#[allow(dead_code)] // Its other primes.
-mod curves;
 mod fields;
-mod shared;
 #[path = "../../src/walk.rs"]
 mod walk;
 
@@ -38,9 +34,9 @@ use bigint_core::{Arguments, Limb};
 use bigint_kernels::gpu::block::Team;
 use bigint_kernels::gpu::fours::Fours;
 use bigint_kernels::gpu::memory::{Number, Unit};
-use bigint_kernels::gpu::shared::Region;
+use bigint_kernels::gpu::shared::{OfThreads, Region};
 use bigint_kernels::thread::Batches;
-use fields::{Exponent, Inverse, Lazy, Special, Strict};
+use fields::{Inverse, Lazy, Special, Strict};
 use walk::{HEAD, JUMPS, Jumps, chosen, is_distinguished};
 
 /// What a launch tells beside its batches.
@@ -56,11 +52,9 @@ pub struct Scalars<F> {
     mask: u32,
     /// Distinguished points that there is room for, for each thread.
     records: u32,
-    /// Bits of `p - 2`.
-    bits: u32,
 }
 
-/// The block's shared memory: the jumps, then a factor of each thread, whose groups of four limbs stand side by side.
+/// The block's jumps, in shared memory.
 #[derive(Clone, Copy)]
 struct Shared<const LIMBS: usize>(Region);
 
@@ -71,31 +65,15 @@ impl<const LIMBS: usize> Shared<LIMBS> {
     /// Groups of all jumps.
     const OF_JUMPS: u32 = 2 * Self::FOURS * JUMPS;
 
-    /// The `LIMBS` limbs whose groups are at `at`, `at + stride`, ...
+    /// The `LIMBS` limbs from group `at` on.
     #[inline(always)]
-    fn limbs(self, at: u32, stride: u32) -> [Limb; LIMBS] {
+    fn limbs(self, at: u32) -> [Limb; LIMBS] {
         let mut limbs = [0; LIMBS];
         for (i, four) in limbs.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             // SAFETY: the launch has shared memory for all groups, by the contract of `walk`.
-            *four = unsafe { self.0.four(at + stride * i as u32) };
+            *four = unsafe { self.0.four(at + i as u32) };
         }
         limbs
-    }
-
-    /// The factor of a thread.
-    #[inline(always)]
-    fn factor(self, thread: u32) -> [Limb; LIMBS] {
-        self.limbs(Self::OF_JUMPS + thread, BLOCK)
-    }
-
-    /// Sets the factor of a thread.
-    #[inline(always)]
-    fn set_factor(self, thread: u32, limbs: [Limb; LIMBS]) {
-        for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
-            let at = Self::OF_JUMPS + thread + BLOCK * i as u32;
-            // SAFETY: as in `limbs`.
-            unsafe { self.0.set_four(at, *four) };
-        }
     }
 
     /// Fetches the jumps, of which each thread fetches some.
@@ -114,44 +92,13 @@ impl<const LIMBS: usize> Shared<LIMBS> {
 impl<const LIMBS: usize> Jumps<LIMBS> for Shared<LIMBS> {
     #[inline(always)]
     fn x(&self, jump: u32) -> [Limb; LIMBS] {
-        self.limbs(2 * Self::FOURS * jump, 1)
+        self.limbs(2 * Self::FOURS * jump)
     }
 
     #[inline(always)]
     fn y(&self, jump: u32) -> [Limb; LIMBS] {
-        self.limbs(2 * Self::FOURS * jump + Self::FOURS, 1)
+        self.limbs(2 * Self::FOURS * jump + Self::FOURS)
     }
-}
-
-/// The inverse of each thread's factor, of which `which` chooses the warp that computes them: each lane those of four
-/// threads.
-#[inline(always)]
-fn inverse<F: Inverse<LIMBS>, const LIMBS: usize>(
-    field: &F,
-    shared: Shared<LIMBS>,
-    team: Team<BLOCK>,
-    exponent: Exponent<Unit>,
-    which: u32,
-    of: F::Factor,
-) -> F::Factor {
-    let thread = team.thread();
-    shared.set_factor(thread, field.limbs(of));
-    team.sync();
-    if thread / 32 == which % 4 {
-        let lane = thread % 32;
-        let [a, b, c, d] = [0, 32, 64, 96].map(|i| field.factor(shared.factor(lane + i)));
-        let ab = field.product(a, b);
-        let abc = field.product(ab, c);
-        let i = field.inverse(field.product(abc, d), exponent);
-        shared.set_factor(lane + 96, field.limbs(field.product(i, abc)));
-        let i = field.product(i, d);
-        shared.set_factor(lane + 64, field.limbs(field.product(i, ab)));
-        let i = field.product(i, c);
-        shared.set_factor(lane + 32, field.limbs(field.product(i, a)));
-        shared.set_factor(lane, field.limbs(field.product(i, b)));
-    }
-    team.sync();
-    field.factor(shared.factor(thread))
 }
 
 /// The distinguished points of a thread.
@@ -212,14 +159,11 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(
     let (from, to) = unsafe { (Fours::new(&arguments.a, 1), Fours::new(&arguments.r, 1)) };
     // SAFETY: as above; threads meet at barriers where one reads what another wrote.
     let shared = Shared::<LIMBS>(unsafe { Region::new(0, 0) });
+    // SAFETY: as above; the numbers of threads are behind the jumps.
+    let room = unsafe { OfThreads::new(Shared::<LIMBS>::OF_JUMPS) };
     let team = batches.team();
     for work in batches.numbers_in_step() {
         shared.fetch(work.b, team);
-        let limbs = 4 * Shared::<LIMBS>::OF_JUMPS;
-        let exponent = Exponent {
-            number: work.b.part(limbs, limbs + LIMBS as u32),
-            bits: scalars.bits,
-        };
         let mut told = Told::new::<LIMBS>(work.s, scalars.records);
         // The product of the walks' `u - x` up to the one at hand.
         let mut all = field.factor([0; LIMBS]);
@@ -237,7 +181,7 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(
         let mut step = 0;
         while step < scalars.steps {
             // The inverse of the product of the walks that are left.
-            let mut inverses = inverse(field, shared, team, exponent, step, all);
+            let mut inverses = field.inverse_of_block(team, room, step, all);
             let mut left = *walks;
             while left > 0 {
                 left -= 1;
