@@ -11,8 +11,8 @@
 //!
 //! An element of the first four is a number in Montgomery's form: `x R mod m` stands for `x`, where `R` = `B^LIMBS`
 //! ([`crate::montgomery`] explains the maths). All fields have `add`, `sub`, `neg`, `mul_small`, `mul`, `square`, `select`,
-//! `pow`, `invert`, `inverses` of a thread's elements and `inverses_of_block` of a block's. Elements that registers have no room
-//! for wait in [`slots`] of shared memory.
+//! `pow`, `invert` and `inverses` of up to eight elements; those of threads have `inverses_of_block`, too. Elements that
+//! registers have no room for wait in [`slots`] of shared memory.
 //!
 //! ```text
 //! const FIELD: Field<8> = Field::constant([0xfffffc2f, 0xfffffffe, ...]);
@@ -29,6 +29,17 @@
 //!     let field = Field::<16, 4>::by_lanes(work.group, work.c);
 //!     let x = field.element(montgomery::load(work.a, field.own()));
 //!     montgomery::store(work.r, field.own(), field.limbs(field.square(x)));
+//! }
+//! ```
+//!
+//! The threads of a block share inverses, in shared memory for `OfThreads::<8>::BYTES`:
+//!
+//! ```text
+//! let room = unsafe { OfThreads::new(0) };
+//! for work in batches.numbers_in_step() {
+//!     let x = FIELD.element(montgomery::load(work.a, 0));
+//!     let inverse = FIELD.inverses_of_block(batches.team(), room, 0, x);
+//!     montgomery::store(work.r, 0, FIELD.limbs(inverse));
 //! }
 //! ```
 //!

@@ -125,18 +125,12 @@ pub(super) fn inverses_of_block<const LIMBS: usize>(
     room.set(thread, x);
     team.sync();
     if thread / 32 == turn % 4 {
-        let lane = thread % 32;
-        let of = [
-            room.get(lane),
-            room.get(lane + 32),
-            room.get(lane + 64),
-            room.get(lane + 96),
-        ];
-        let [a, b, c, d] = inverses(field, of);
-        room.set(lane, a);
-        room.set(lane + 32, b);
-        room.set(lane + 64, c);
-        room.set(lane + 96, d);
+        let threads = [0, 32, 64, 96].map(|first| thread % 32 + first);
+        let [a, b, c, d] = inverses(field, threads.map(|thread| room.get(thread)));
+        room.set(threads[0], a);
+        room.set(threads[1], b);
+        room.set(threads[2], c);
+        room.set(threads[3], d);
     }
     team.sync();
     room.get(thread)
