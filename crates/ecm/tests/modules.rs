@@ -118,9 +118,9 @@ fn lanes_share_numbers_of_8192_bits() {
     let ptx = include_str!("../../../examples/field-kernels/field_kernels.ptx");
     let module = engine.module(ptx).unwrap().unwrap().with_lanes(32);
     // Nine numbers: three blocks, of which the last has one.
-    let c = (BigUint::from(1u8) << 8192) - 1u8;
-    let a: Vec<_> = (1..10u32).map(|i| &c / (2 * i + 1)).collect();
-    let b = BigUint::from(5u8) << 8000;
+    let c: BigUint = (BigUint::from(1u8) << 8192u32) - 1u8;
+    let a: Vec<BigUint> = (1..10u32).map(|i| &c / BigUint::from(2 * i + 1)).collect();
+    let b: BigUint = BigUint::from(5u8) << 8000u32;
     let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).unwrap();
     let operands = [
         batch(&a),
@@ -131,7 +131,7 @@ fn lanes_share_numbers_of_8192_bits() {
     let made = module
         .launch("long_values", &operands, &[256], &[])
         .unwrap();
-    let half = (&c + 1u8) >> 1u8;
+    let half: BigUint = (&c + 1u8) >> 1u8;
     let expected = a.iter().map(|a| {
         let sum = a * &b + a + &c - &b;
         &sum * &sum * &half % &c
