@@ -266,6 +266,7 @@ macro_rules! for_each_operation {
                 cost: Divsteps,
                 kernels: {
                     divsteps thread [1] [interleaved]: Column
+                    divsteps warp {2 4 8 16 32} {interleaved}: DivstepsByLanes @3
                 }
             }
             /// The square root of `a`, rounded down, and the remainder: `a = root^2 + remainder`,

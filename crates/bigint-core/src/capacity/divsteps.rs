@@ -35,6 +35,17 @@ pub const fn divstep_pairs(width: usize) -> usize {
     5 * divstep_digits(width).div_ceil(2)
 }
 
+/// The digits of a number that each lane has where lanes of a warp share the numbers.
+pub const DIVSTEP_LANE: usize = 18;
+
+/// Whether `lanes` lanes hold the cofactors of numbers of `width` limbs in their digits. These grow by half the modulus
+/// in each round, so that 11 bits more than the modulus has are enough for any width that 32 lanes hold, and one is for
+/// the sign.
+#[inline(always)]
+pub const fn divstep_lanes_hold(width: usize, lanes: u32) -> bool {
+    LIMB_BITS * width + 12 <= DIGIT_BITS * DIVSTEP_LANE * lanes as usize
+}
+
 /// The rounds that suffice for numbers of up to `width` limbs [Bernstein and Yang 2019, theorem
 /// 11.2].
 #[inline(always)]
@@ -47,33 +58,63 @@ pub const fn divstep_rounds(width: usize) -> usize {
 /// The counter after a round, and the round's matrix `[[u, v], [q, r]]`, from the lowest bits of
 /// `f` and `g`. The round replaces `(f, g)` by `(u f + v g, q f + r g)` divided by 2^30. No branch
 /// depends on the numbers. `|u| + |v|` and `|q| + |r|` are at most 2^30.
+///
+/// It is the product of the matrices of two halves. The caller's `hidden` returns its argument and hides from the
+/// compiler that it is 0 or 1, from which a branch could be made.
 #[inline(always)]
-pub fn divsteps(mut delta: i32, f: u32, g: u32) -> (i32, [[i32; 2]; 2]) {
-    let (mut f, mut g) = (f as i32, g as i32);
-    let (mut u, mut v, mut q, mut r) = (1_i32, 0_i32, 0_i32, 1_i32);
+pub fn divsteps(
+    delta: i32,
+    f: u32,
+    g: u32,
+    hidden: impl Fn(u32) -> u32 + Copy,
+) -> (i32, [[i32; 2]; 2]) {
+    let start = (delta.wrapping_neg(), f, g);
+    let (middle, [[u, v], [q, r]]) = half(start, hidden);
+    let ((less_delta, ..), second) = half(middle, hidden);
+    let sum = |a: i32, x: i32, b: i32, y: i32| a.wrapping_mul(x).wrapping_add(b.wrapping_mul(y));
+    let matrix = second.map(|[a, b]| [sum(a, u, b, q), sum(a, v, b, r)]);
+    (less_delta.wrapping_neg(), matrix)
+}
+
+/// The steps of half a round.
+const HALF: usize = DIGIT_BITS / 2;
+
+/// The state after half a round, and its matrix. The state is `-delta` and the lowest bits of `f` and `g`.
+///
+/// Both entries of a row are in one word, the second times 2^16, and added up together. They fit: `q` and `r` are less
+/// than 2^15 in size, and so are `u` and `v` without the factor 2 of the last step. (`q` of 2^15 would be all of its row, and
+/// the determinant `u r - v q` is 2^15 in size, so that `v` would be 1; but `v` is even.)
+#[inline(always)]
+fn half(
+    (mut less_delta, mut f, mut g): (i32, u32, u32),
+    hidden: impl Fn(u32) -> u32,
+) -> ((i32, u32, u32), [[i32; 2]; 2]) {
+    let (mut upper, mut lower) = (1_u32, 1_u32 << 16);
     let mut step = 0;
-    while step < DIGIT_BITS {
+    while step < HALF {
         let is_odd = g & 1;
-        // This is 1 where delta > 0, else 0.
-        let is_positive = (delta.wrapping_neg() as u32 >> 31) as i32;
+        let swaps = hidden(is_odd & less_delta as u32 >> 31);
         // The multiple of `f` that is added to `g`: -1, 0 or 1.
-        let sign = is_odd * (1 - 2 * is_positive);
+        let sign = is_odd.wrapping_sub(swaps << 1);
         g = g.wrapping_add(sign.wrapping_mul(f));
-        q = q.wrapping_add(sign.wrapping_mul(u));
-        r = r.wrapping_add(sign.wrapping_mul(v));
-        // Where delta > 0 and g is odd, `g` now holds `g - f`; adding it to `f` makes `f` the old
-        // `g`.
-        let swap = is_odd & is_positive;
-        f = f.wrapping_add(swap.wrapping_mul(g));
-        u = u.wrapping_add(swap.wrapping_mul(q));
-        v = v.wrapping_add(swap.wrapping_mul(r));
-        delta = 1 + (1 - 2 * swap) * delta;
-        g = (g as u32 >> 1) as i32;
-        u = u.wrapping_add(u);
-        v = v.wrapping_add(v);
+        lower = lower.wrapping_add(sign.wrapping_mul(upper));
+        // Where it swaps, `g` is now `g - f`; adding that to `f` makes `f` the old `g`.
+        f = f.wrapping_add(swaps.wrapping_mul(g));
+        upper = upper.wrapping_add(swaps.wrapping_mul(lower));
+        let turned = 1_i32.wrapping_sub((swaps << 1) as i32);
+        less_delta = turned.wrapping_mul(less_delta).wrapping_sub(1);
+        g >>= 1;
         step += 1;
+        if step < HALF {
+            upper <<= 1;
+        }
     }
-    (delta, [[u, v], [q, r]])
+    let entries = |row: u32, factor: i32| {
+        let first = (row << 16) as i32 >> 16;
+        let second = (row as i32).wrapping_sub(first) >> 16;
+        [first * factor, second * factor]
+    };
+    ((less_delta, f, g), [entries(upper, 2), entries(lower, 1)])
 }
 
 #[cfg(test)]
@@ -100,7 +141,7 @@ mod tests {
                 .wrapping_add(1);
             let (f, g) = ((state >> 30) as u32 | 1, (state >> 7) as u32);
             let delta = (state >> 60) as i32 - 8;
-            let (after, [[u, v], [q, r]]) = divsteps(delta, f, g);
+            let (after, [[u, v], [q, r]]) = divsteps(delta, f, g, |x| x);
             let (f, g) = (i64::from(f), i64::from(g));
             let of = |x: i32, y: i32| i64::from(x) * f + i64::from(y) * g;
             let found = (i64::from(after), of(u, v) >> 30, of(q, r) >> 30);

@@ -109,6 +109,14 @@ impl Kernel {
             (Family::Power, [.., modulus]) => power_digit(*modulus, self.lanes) > 0,
             (Family::Montgomery, [.., modulus]) => montgomery_digit(*modulus, self.lanes) > 0,
             (Family::DivisionByLanes, [.., divisor]) => divisor_digit(*divisor, self.lanes) > 0,
+            (Family::DivstepsByLanes, [number, modulus, ..]) => {
+                let width = if *number > *modulus {
+                    *number
+                } else {
+                    *modulus
+                };
+                divstep_lanes_hold(width, self.lanes)
+            }
             (Family::Root, [number]) if self.lanes > 1 => {
                 number.div_ceil(2) <= ROOT_DIGIT * self.lanes as usize
             }
@@ -125,7 +133,9 @@ impl Kernel {
                 inverse_digits(n, m)
             }
             (Algorithm::Lehmer | Algorithm::LehmerWords, _) => gcd_digits(n, m),
-            (Algorithm::Divsteps, _) => divstep_pairs(if n > m { n } else { m }),
+            (Algorithm::Divsteps, _) if matches!(self.level, Level::Thread) => {
+                divstep_pairs(if n > m { n } else { m })
+            }
             _ => 0,
         }
     }

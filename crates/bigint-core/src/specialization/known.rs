@@ -220,6 +220,10 @@ impl Kernel {
                 log_lanes,
                 are_neighbours,
             }),
+            Family::DivstepsByLanes => Specialization::DivstepsByLanes(DivstepsByLanes {
+                log_lanes,
+                are_neighbours,
+            }),
             Family::Column => Specialization::Column(Column {
                 are_neighbours,
                 is_shared: columns_are_shared(arguments.scratch.width),

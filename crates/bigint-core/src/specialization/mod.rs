@@ -286,6 +286,13 @@ families! {
         /// Whether columns stand in shared memory and not in scratch.
         is_shared: bool = SHARED(14, 2),
     }
+    /// Division steps, by the lanes of a warp.
+    DivstepsByLanes {
+        /// The binary logarithm of the lanes that share a number.
+        log_lanes: u32 = LOG_LANES(4, 3),
+        /// Whether the limbs of every number are neighbours.
+        are_neighbours: bool = NEIGHBOURS(12, 2),
+    }
     /// Operations limb by limb, by a warp on a stretch of limbs.
     Limbwise {
         /// Whether four limbs of operands are moved at a time.
@@ -339,9 +346,9 @@ macro_rules! shared {
 
 shared! {
     /// The binary logarithm of the lanes that share a number.
-    LOG_LANES: u32 = ProductByRows Montgomery Power DivisionByLanes Square Root;
+    LOG_LANES: u32 = ProductByRows Montgomery Power DivisionByLanes Square Root DivstepsByLanes;
     /// Whether the limbs of every number are neighbours.
-    NEIGHBOURS: bool = BlockTransform Toeplitz Division DivisionByLanes Square Root Column;
+    NEIGHBOURS: bool = BlockTransform Toeplitz Division DivisionByLanes Square Root Column DivstepsByLanes;
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     for _ in 0..divstep_rounds(width) {
         let matrix;
         let [f, g] = [0, 1].map(|k: usize| numbers[k][0] | numbers[k][1] << DIGIT_BITS);
-        (delta, matrix) = steps(delta, f as u32, g as u32);
+        (delta, matrix) = steps(delta, f as u32, g as u32, |bit| bit);
         apply(&mut numbers, matrix, None);
         apply(&mut cofactors, matrix, Some((&modulus, inverse)));
     }

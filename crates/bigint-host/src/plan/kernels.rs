@@ -60,7 +60,10 @@ impl Tuning {
         if operation.multiplies_modulo() {
             return self.kernel_of_modulus(operation, widths, shape, options);
         }
-        if matches!(operation.cost(), Cost::Quotient | Cost::Root) {
+        if matches!(
+            operation.cost(),
+            Cost::Quotient | Cost::Root | Cost::Divsteps
+        ) {
             return self.kernel_of_divisor(operation, widths, shape.layout, options);
         }
         let (n, m) = match widths {
@@ -280,8 +283,8 @@ impl Tuning {
         of_row(row.or(rows.last()), "mul.lanes", limbs)
     }
 
-    /// The kernel for a division or a root: lanes whose registers hold the divisor or the root, or
-    /// a thread.
+    /// The kernel for a division, a root or an inverse by division steps: lanes whose registers hold the divisor, the root
+    /// or all numbers, or a thread.
     fn kernel_of_divisor(
         &self,
         operation: Operation,
@@ -289,31 +292,35 @@ impl Tuning {
         layout: Layout,
         options: Options,
     ) -> Result<KernelAndWhy, Error> {
-        let width = widths.last().copied().unwrap_or(0);
+        let (div, is_by_steps) = (&self.div, operation.cost() == Cost::Divsteps);
+        let (width, algorithm) = match (is_by_steps, options.algorithm_for(operation)) {
+            (false, _) => (widths.last(), Algorithm::School),
+            (true, Algorithm::Auto) => (widths.iter().max(), Algorithm::Divsteps),
+            (true, named) => (widths.iter().max(), named),
+        };
+        let width = width.copied().unwrap_or(0);
         let is_near = layout == Layout::Contiguous || width > DIVISOR_IN_REGISTERS;
         let max_width = usize::MAX;
         let [thread, pair] = [1, 2].map(|lanes| [LanesTuning { max_width, lanes }]);
-        let root = Why::AtMost {
-            limbs: width,
-            key: "div.root_thread_max_width",
-            limit: self.div.root_thread_max_width,
+        let (key, limit) = match is_by_steps {
+            true => ("div.steps_thread_max_width", div.steps_thread_max_width),
+            false => ("div.root_thread_max_width", div.root_thread_max_width),
         };
-        let (rows, level): (&[_], _) = match layout {
-            _ if operation.cost() == Cost::Root && !root.holds() => (&pair, Some(root)),
-            _ if operation.cost() == Cost::Root => (&thread, Some(root)),
-            _ if is_near => (&self.div.lanes, None),
-            _ => (
-                &thread,
-                Some(Why::Said("a thread's registers hold the divisor")),
-            ),
+        let limbs = width;
+        let by_one = Why::AtMost { limbs, key, limit };
+        let (rows, level): (&[_], _) = match operation.cost() {
+            Cost::Root | Cost::Divsteps if by_one.holds() => (&thread, Some(by_one)),
+            Cost::Root | Cost::Divsteps => (&pair, Some(by_one)),
+            _ if is_near => (&div.lanes, None),
+            _ => (&thread, Some(Why::Said("a thread holds the divisor"))),
         };
         let (fewest, why) = fewest_lanes(options, ("div.lanes", rows), width);
-        let of_lanes = |fewest| of_registers(operation, Algorithm::School, widths, layout, fewest);
+        let of_lanes = |fewest| of_registers(operation, algorithm, widths, layout, fewest);
         match of_lanes(fewest).or_else(|| of_lanes(1)) {
             Some(kernel) => Ok((kernel, level.unwrap_or(why), why)),
             None => Err(Error::Algorithm {
                 operation,
-                algorithm: Algorithm::School,
+                algorithm,
             }),
         }
     }

@@ -176,6 +176,10 @@ pub struct DivTuning {
     pub root_device_max_width: usize,
     /// The widest number whose square root a thread finds by itself.
     pub root_thread_max_width: usize,
+    /// The widest number whose inverse a thread finds by itself by [division
+    /// steps](bigint_core::Algorithm::Divsteps).
+    #[serde(default = "steps_thread_max_width")]
+    pub steps_thread_max_width: usize,
     /// The widest divisor for which `auto` uses a device.
     pub device_max_width: usize,
     /// Limbs of a batch of wider numbers from which on `auto` has a device divide them, and find their
@@ -187,6 +191,11 @@ pub struct DivTuning {
     /// no lanes hold. Where the registers of so many lanes do not hold it, the next number of lanes
     /// does.
     pub lanes: Vec<LanesTuning>,
+}
+
+/// For files that do not say.
+fn steps_thread_max_width() -> usize {
+    16
 }
 
 /// For files that do not say.

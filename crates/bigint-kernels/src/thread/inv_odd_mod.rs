@@ -25,6 +25,7 @@
 use super::Batches;
 use super::column::{Above, Column, InColumn, digit_of, numbers};
 use crate::gpu::memory::{Number, Stride, multiply_add};
+use crate::gpu::registers::afresh;
 use crate::montgomery::inverse;
 use bigint_core::kernel::{
     DIGIT_BITS, divstep_digits, divstep_pairs, divstep_rounds, divsteps as steps,
@@ -32,7 +33,7 @@ use bigint_core::kernel::{
 use bigint_core::{LIMB_BITS, Limb};
 
 /// The mask of all bits of a digit.
-const MASK: u32 = (1 << DIGIT_BITS) - 1;
+pub(crate) const MASK: u32 = (1 << DIGIT_BITS) - 1;
 
 /// Computes the inverses that fall to the calling thread.
 #[inline(always)]
@@ -80,7 +81,7 @@ impl InColumn for Inverse {
             let (low, high) = (both.pair(0), both.pair(1));
             let lowest = |i: usize| low[i] as u32 | (high[i] as u32) << DIGIT_BITS;
             let matrix;
-            (delta, matrix) = steps(delta, lowest(0), lowest(1));
+            (delta, matrix) = steps(delta, lowest(0), lowest(1), afresh);
             apply(both, matrix, digits, [0, 0], None);
             let multiples = multiples(cofactors, matrix, digits, inverse);
             apply(cofactors, matrix, digits, multiples, Some(modulus));
@@ -198,7 +199,7 @@ fn settle<C: Column>(cofactors: Above<C>, modulus: Above<C>, digits: u32, sign: 
 
 /// Digit `i`, of 30 bits, of a number in limbs.
 #[inline(always)]
-fn digit<S: Stride>(x: Number<S>, i: u32) -> u32 {
+pub(crate) fn digit<S: Stride>(x: Number<S>, i: u32) -> u32 {
     let bit = DIGIT_BITS as u32 * i;
     let at = bit / LIMB_BITS as u32;
     let pair = u64::from(x.limb(at + 1)) << LIMB_BITS | u64::from(x.limb(at));

@@ -271,6 +271,9 @@ fn inverses_modulo_odd_numbers_are_right_and_tell_where_there_is_none() {
             // Numbers may be wider than their moduli, and results cut or wider.
             let a = [m, m + 2, m.div_ceil(2)][round % 3];
             let width = [m, m + 3, m.div_ceil(2)][(round + 1) % 3];
+            if !kernel.takes(&[a, m]) {
+                continue;
+            }
             let count = 40;
             let mut moduli = odd_numbers(&mut bench, count, m);
             // And an even one.
@@ -284,6 +287,55 @@ fn inverses_modulo_odd_numbers_are_right_and_tell_where_there_is_none() {
                 let expected = cut(inverse.unwrap_or_default(), width);
                 let found = (&made.results[0][i], made.flags[i]);
                 assert_eq!(found, (&expected, flag), "{a:x} modulo {m:x}");
+            }
+        }
+    }
+}
+
+/// Numbers that fill the digits of the lanes, or leave lanes without any, and moduli on which signs and carries depend: all
+/// ones, a power of two and 1, and less than three digits in the widest.
+#[test]
+fn inverses_by_lanes_are_right_up_to_what_they_hold() {
+    let mut bench = Bench::new("inv_odd_mod");
+    let one = || BigUint::from(1u8);
+    for kernel in kernels(Operation::InvOddMod).filter(|kernel| kernel.lanes > 1) {
+        let holds = |n: &usize| kernel.takes(&[*n, *n]);
+        let widest = (1..).take_while(holds).last().unwrap();
+        let lane = widest / kernel.lanes as usize;
+        let widths = [lane, lane + 1, widest - lane + 1, widest, widest];
+        for (round, n) in widths.into_iter().enumerate() {
+            let all_ones = (one() << (32 * n)) - 1u8;
+            let mut moduli = vec![
+                all_ones.clone(),
+                (one() << (32 * n - 1)) + 1u8,
+                one(),
+                BigUint::from(3u8),
+                (one() << 31) - 1u8,
+                (one() << 61) - 1u8,
+                (one() << (32 * n - 32)) - 1u8,
+            ];
+            moduli.extend(odd_numbers(&mut bench, 3, n));
+            // A modulus meets another number in each round.
+            let number = |(i, m): (usize, &BigUint)| match (i + round) % 5 {
+                0 => one(),
+                1 => m - 1u8,
+                2 => BigUint::from(2u8),
+                3 => all_ones.clone(),
+                _ => bench.number(n),
+            };
+            let numbers = moduli.iter().enumerate().map(number).collect();
+            let operands = [(n, numbers), (n, moduli)];
+            let made = bench.run(&Launch::new(kernel, &operands, &[n]));
+            for (i, (a, m)) in operands[0].1.iter().zip(&operands[1].1).enumerate() {
+                let inverse = a.modinv(m);
+                let flag = Limb::from(inverse.is_none());
+                let found = (&made.results[0][i], made.flags[i]);
+                assert_eq!(
+                    found,
+                    (&inverse.unwrap_or_default(), flag),
+                    "{a:x} modulo {m:x}, {}",
+                    kernel.lanes
+                );
             }
         }
     }
