@@ -14,7 +14,7 @@
 //!
 //! The effect of 30 steps depends on the lowest 30 bits of `f` and `g` alone. It is a matrix of
 //! integers divided by 2^30, so numbers are kept in digits of 30 bits: dividing by 2^30 moves each
-//! digit down by one place.
+//! digit down by one place. On the CPU, whose words have 64 bits, it is 62 steps.
 
 use crate::LIMB_BITS;
 
@@ -46,87 +46,112 @@ pub const fn divstep_lanes_hold(width: usize, lanes: u32) -> bool {
     LIMB_BITS * width + 12 <= DIGIT_BITS * DIVSTEP_LANE * lanes as usize
 }
 
-/// The rounds that suffice for numbers of up to `width` limbs [Bernstein and Yang 2019, theorem
+/// The steps that suffice for numbers of up to `width` limbs [Bernstein and Yang 2019, theorem
 /// 11.2].
 #[inline(always)]
-pub const fn divstep_rounds(width: usize) -> usize {
+pub const fn divstep_count(width: usize) -> usize {
     let bits = LIMB_BITS * width;
-    let steps = (49 * bits + if bits < 46 { 80 } else { 57 }) / 17;
-    steps.div_ceil(DIGIT_BITS)
+    (49 * bits + if bits < 46 { 80 } else { 57 }) / 17
 }
 
-/// The counter after a round, and the round's matrix `[[u, v], [q, r]]`, from the lowest bits of
-/// `f` and `g`. The round replaces `(f, g)` by `(u f + v g, q f + r g)` divided by 2^30. No branch
-/// depends on the numbers. `|u| + |v|` and `|q| + |r|` are at most 2^30.
-///
-/// It is the product of the matrices of two halves. The caller's `hidden` returns its argument and hides from the
-/// compiler that it is 0 or 1, from which a branch could be made.
+/// Rounds of [`DIGIT_BITS`] steps that suffice for numbers of up to `width` limbs.
 #[inline(always)]
-pub fn divsteps(
-    delta: i32,
-    f: u32,
-    g: u32,
-    hidden: impl Fn(u32) -> u32 + Copy,
-) -> (i32, [[i32; 2]; 2]) {
-    let start = (delta.wrapping_neg(), f, g);
-    let (middle, [[u, v], [q, r]]) = half(start, hidden);
-    let ((less_delta, ..), second) = half(middle, hidden);
-    let sum = |a: i32, x: i32, b: i32, y: i32| a.wrapping_mul(x).wrapping_add(b.wrapping_mul(y));
-    let matrix = second.map(|[a, b]| [sum(a, u, b, q), sum(a, v, b, r)]);
-    (less_delta.wrapping_neg(), matrix)
+pub const fn divstep_rounds(width: usize) -> usize {
+    divstep_count(width).div_ceil(DIGIT_BITS)
 }
 
-/// The steps of half a round.
-const HALF: usize = DIGIT_BITS / 2;
-
-/// The state after half a round, and its matrix. The state is `-delta` and the lowest bits of `f` and `g`.
-///
-/// Both entries of a row are in one word, the second times 2^16, and added up together. They fit: `q` and `r` are less
-/// than 2^15 in size, and so are `u` and `v` without the factor 2 of the last step. (`q` of 2^15 would be all of its row, and
-/// the determinant `u r - v q` is 2^15 in size, so that `v` would be 1; but `v` is even.)
-#[inline(always)]
-fn half(
-    (mut less_delta, mut f, mut g): (i32, u32, u32),
-    hidden: impl Fn(u32) -> u32,
-) -> ((i32, u32, u32), [[i32; 2]; 2]) {
-    let (mut upper, mut lower) = (1_u32, 1_u32 << 16);
-    let mut step = 0;
-    while step < HALF {
-        let is_odd = g & 1;
-        let swaps = hidden(is_odd & less_delta as u32 >> 31);
-        // The multiple of `f` that is added to `g`: -1, 0 or 1.
-        let sign = is_odd.wrapping_sub(swaps << 1);
-        g = g.wrapping_add(sign.wrapping_mul(f));
-        lower = lower.wrapping_add(sign.wrapping_mul(upper));
-        // Where it swaps, `g` is now `g - f`; adding that to `f` makes `f` the old `g`.
-        f = f.wrapping_add(swaps.wrapping_mul(g));
-        upper = upper.wrapping_add(swaps.wrapping_mul(lower));
-        let turned = 1_i32.wrapping_sub((swaps << 1) as i32);
-        less_delta = turned.wrapping_mul(less_delta).wrapping_sub(1);
-        g >>= 1;
-        step += 1;
-        if step < HALF {
-            upper <<= 1;
+/// Defines a round of two halves of steps on words of one size.
+macro_rules! round {
+    ($(#[$doc:meta])* $name:ident: $half:literal $half_name:ident $word:ty, $signed:ty) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name(
+            delta: $signed,
+            f: $word,
+            g: $word,
+            hidden: impl Fn($word) -> $word + Copy,
+        ) -> ($signed, [[$signed; 2]; 2]) {
+            let start = (delta.wrapping_neg(), f, g);
+            let (middle, [[u, v], [q, r]]) = $half_name(start, hidden);
+            let ((less_delta, ..), second) = $half_name(middle, hidden);
+            let sum = |[a, b]: [$signed; 2], x: $signed, y: $signed| {
+                a.wrapping_mul(x).wrapping_add(b.wrapping_mul(y))
+            };
+            let matrix = second.map(|row| [sum(row, u, q), sum(row, v, r)]);
+            (less_delta.wrapping_neg(), matrix)
         }
-    }
-    let entries = |row: u32, factor: i32| {
-        let first = (row << 16) as i32 >> 16;
-        let second = (row as i32).wrapping_sub(first) >> 16;
-        [first * factor, second * factor]
+
+        /// The state after half a round, and its matrix. The state is `-delta` and the lowest bits of `f` and `g`.
+        ///
+        /// Both entries of a row are in one word, the second in its upper half, and are added up together. They fit: with
+        /// `h` steps, `q` and `r` are less than `2^h` in size, and so are `u` and `v` without the factor 2 of the last step.
+        /// (A `q` of `2^h` would be all of its row, and `v` would be 1, as the determinant `u r - v q` is `2^h` in size; but
+        /// `v` is even.)
+        #[inline(always)]
+        fn $half_name(
+            (mut less_delta, mut f, mut g): ($signed, $word, $word),
+            hidden: impl Fn($word) -> $word,
+        ) -> (($signed, $word, $word), [[$signed; 2]; 2]) {
+            const UP: u32 = <$word>::BITS / 2;
+            let (mut upper, mut lower): ($word, $word) = (1, 1 << UP);
+            let mut step = 0;
+            while step < $half {
+                let is_odd = g & 1;
+                // 1 where delta > 0 and g is odd, else 0.
+                let swaps = hidden(is_odd & less_delta as $word >> (<$word>::BITS - 1));
+                // The multiple of `f` that is added to `g`: -1, 0 or 1.
+                let sign = is_odd.wrapping_sub(swaps << 1);
+                g = g.wrapping_add(sign.wrapping_mul(f));
+                lower = lower.wrapping_add(sign.wrapping_mul(upper));
+                // Where it swaps, `g` is now `g - f`; adding that to `f` makes `f` the old `g`.
+                f = f.wrapping_add(swaps.wrapping_mul(g));
+                upper = upper.wrapping_add(swaps.wrapping_mul(lower));
+                let turned = (1 as $signed).wrapping_sub((swaps << 1) as $signed);
+                less_delta = turned.wrapping_mul(less_delta).wrapping_sub(1);
+                g >>= 1;
+                step += 1;
+                if step < $half {
+                    upper <<= 1;
+                }
+            }
+            let entries = |row: $word, factor: $signed| {
+                let first = (row << UP) as $signed >> UP;
+                let second = (row as $signed).wrapping_sub(first) >> UP;
+                [first * factor, second * factor]
+            };
+            ((less_delta, f, g), [entries(upper, 2), entries(lower, 1)])
+        }
     };
-    ((less_delta, f, g), [entries(upper, 2), entries(lower, 1)])
 }
+
+round! {
+    /// The counter after a round, and the round's matrix `[[u, v], [q, r]]`, from the lowest bits of
+    /// `f` and `g`. The round replaces `(f, g)` by `(u f + v g, q f + r g)` divided by 2^30. No branch
+    /// depends on the numbers. `|u| + |v|` and `|q| + |r|` are at most 2^30.
+    ///
+    /// It is the product of the matrices of two halves. `hidden` returns its argument, and may hide from
+    /// the compiler that it is 0 or 1, from which a branch could be made.
+    divsteps: 15 half u32, i32
+}
+
+round! {
+    /// The same of [`WIDE_DIGIT_BITS`] steps.
+    wide_divsteps: 31 wide_half u64, i64
+}
+
+/// The bits of a digit of words of 64 bits, which are also the steps of a round of [`wide_divsteps`].
+pub const WIDE_DIGIT_BITS: usize = 62;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Steps by the definition, one after another.
-    fn steps(mut delta: i64, mut f: i64, mut g: i64, count: usize) -> (i64, i64, i64) {
+    fn steps(mut delta: i128, mut f: i128, mut g: i128, count: usize) -> (i128, i128, i128) {
         for _ in 0..count {
             (delta, f, g) = match (delta > 0, g % 2 != 0) {
                 (true, true) => (1 - delta, g, (g - f) / 2),
-                (_, odd) => (1 + delta, f, (g + i64::from(odd) * f) / 2),
+                (_, odd) => (1 + delta, f, (g + i128::from(odd) * f) / 2),
             };
         }
         (delta, f, g)
@@ -142,19 +167,28 @@ mod tests {
             let (f, g) = ((state >> 30) as u32 | 1, (state >> 7) as u32);
             let delta = (state >> 60) as i32 - 8;
             let (after, [[u, v], [q, r]]) = divsteps(delta, f, g, |x| x);
-            let (f, g) = (i64::from(f), i64::from(g));
-            let of = |x: i32, y: i32| i64::from(x) * f + i64::from(y) * g;
-            let found = (i64::from(after), of(u, v) >> 30, of(q, r) >> 30);
+            let (f, g) = (i128::from(f), i128::from(g));
+            let of = |x: i32, y: i32| i128::from(x) * f + i128::from(y) * g;
+            let found = (i128::from(after), of(u, v) >> 30, of(q, r) >> 30);
             assert_eq!(found, steps(delta.into(), f, g, DIGIT_BITS));
             assert!((of(u, v) | of(q, r)) & ((1 << 30) - 1) == 0);
             assert!(u.unsigned_abs() + v.unsigned_abs() <= 1 << 30);
             assert!(q.unsigned_abs() + r.unsigned_abs() <= 1 << 30);
+
+            let (f, g) = (i128::from(state | 1), i128::from(state.rotate_left(29)));
+            let (after, [[u, v], [q, r]]) = wide_divsteps(delta.into(), f as u64, g as u64, |x| x);
+            let of = |x: i64, y: i64| i128::from(x) * f + i128::from(y) * g;
+            let found = (i128::from(after), of(u, v) >> 62, of(q, r) >> 62);
+            assert_eq!(found, steps(delta.into(), f, g, WIDE_DIGIT_BITS));
+            assert!((of(u, v) | of(q, r)) & ((1 << 62) - 1) == 0);
+            assert!(u.unsigned_abs() + v.unsigned_abs() <= 1 << 62);
+            assert!(q.unsigned_abs() + r.unsigned_abs() <= 1 << 62);
         }
     }
 
     #[test]
     fn every_pair_of_small_numbers_ends_within_the_rounds() {
-        for f in (1..200_i64).step_by(2) {
+        for f in (1..200_i128).step_by(2) {
             for g in 0..200 {
                 let (_, f, g) = steps(1, f, g, DIGIT_BITS * divstep_rounds(1));
                 assert_eq!((f.abs() > 0, g), (true, 0));

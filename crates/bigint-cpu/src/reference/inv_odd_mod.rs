@@ -2,14 +2,15 @@
 //! `r a = 1` modulo `m`, `0 <= r < m`.
 //!
 //! The algorithm begins with `f = m`, `g = a` and the cofactors `d = 0`, `e = 1`. These satisfy
-//! `d a = f` and `e a = g` modulo `m`. A round of 30 steps multiplies `(f, g)` and `(d, e)` by a
-//! matrix and divides them by 2^30. Multiples of `m` are added to `d` and `e`, which make them
+//! `d a = f` and `e a = g` modulo `m`. A round of 62 steps multiplies `(f, g)` and `(d, e)` by a
+//! matrix and divides them by 2^62. Multiples of `m` are added to `d` and `e`, which make them
 //! divisible. Operands have any widths. **Scratch**: five numbers.
 
-use bigint_core::kernel::{DIGIT_BITS, divstep_digits, divstep_rounds, divsteps as steps};
+use bigint_core::kernel::{WIDE_DIGIT_BITS as DIGIT_BITS, divstep_count, wide_divsteps as steps};
 use bigint_core::{LIMB_BITS, Limb};
 
-use super::{limb, montgomery, word};
+use super::{limb, word};
+use crate::fast::number::limbs;
 use crate::{mask, memory};
 
 /// All bits of a digit.
@@ -18,7 +19,7 @@ const MASK: i64 = (1 << DIGIT_BITS) - 1;
 /// Computes the inverse by as many rounds as the widths need, without a branch that depends on the
 /// numbers. If there is no inverse, or `m` is even, returns 1 and sets `r` to zero.
 ///
-/// **Cost**: ten products of digits of 30 bits a round, and `2.9 n / 30` rounds for `n` bits.
+/// **Cost**: ten products of words for each digit of 62 bits in a round, and `2.9 n / 62` rounds for `n` bits.
 ///
 /// ```
 /// let mut r = [0];
@@ -29,7 +30,8 @@ const MASK: i64 = (1 << DIGIT_BITS) - 1;
 /// ```
 pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     let width = a.len().max(m.len());
-    let count = divstep_digits(width);
+    // Cofactors are up to twice the modulus in size, and the lowest word has bits of two digits.
+    let count = (LIMB_BITS * width + 2).div_ceil(DIGIT_BITS).max(2);
     let modulus = digits(m, count);
     let mut numbers = [modulus.clone(), digits(a, count)];
     // These are 0, and 1 modulo `m`.
@@ -37,12 +39,12 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
         .iter()
         .fold(modulus[0] ^ 1, |x, digit| x | digit);
     let mut cofactors = [digits(&[], count), digits(&[is_not_zero(beside)], count)];
-    let inverse = montgomery::inverse(limb(m, 0));
+    let inverse = limbs::inverse(word(limb(m, 1), limb(m, 0)));
     let mut delta = 1;
-    for _ in 0..divstep_rounds(width) {
+    for _ in 0..divstep_count(width).div_ceil(DIGIT_BITS) {
         let matrix;
         let [f, g] = [0, 1].map(|k: usize| numbers[k][0] | numbers[k][1] << DIGIT_BITS);
-        (delta, matrix) = steps(delta, f as u32, g as u32, |bit| bit);
+        (delta, matrix) = steps(delta, f as u64, g as u64, mask::opaque);
         apply(&mut numbers, matrix, None);
         apply(&mut cofactors, matrix, Some((&modulus, inverse)));
     }
@@ -61,8 +63,7 @@ pub fn divsteps(r: &mut [Limb], a: &[Limb], m: &[Limb]) -> Limb {
     for (i, r) in r.iter_mut().enumerate() {
         let (at, bit) = (LIMB_BITS * i / DIGIT_BITS, LIMB_BITS * i % DIGIT_BITS);
         let digit = |k: usize| inverse.get(at + k).map_or(0, |&digit| digit as u128);
-        let three = digit(0) | digit(1) << DIGIT_BITS | digit(2) << (2 * DIGIT_BITS);
-        *r = (three >> bit) as Limb & mask;
+        *r = ((digit(0) | digit(1) << DIGIT_BITS) >> bit) as Limb & mask;
     }
     has_none
 }
@@ -77,47 +78,49 @@ fn sign_of(word: i64) -> i64 {
     mask::of_bit(word as u64 >> 63) as i64
 }
 
-/// The digits of a number, of 30 bits each.
+/// The digits of a number.
 fn digits(x: &[Limb], count: usize) -> Vec<i64> {
     let mut digits = memory::scratch(count);
     for (i, digit) in digits.iter_mut().enumerate() {
         let (at, bit) = (DIGIT_BITS * i / LIMB_BITS, DIGIT_BITS * i % LIMB_BITS);
-        *digit = (word(limb(x, at + 1), limb(x, at)) >> bit) as i64 & MASK;
+        let three = u128::from(word(limb(x, at + 1), limb(x, at)))
+            | u128::from(limb(x, at + 2)) << (2 * LIMB_BITS);
+        *digit = (three >> bit) as i64 & MASK;
     }
     digits
 }
 
-/// Multiplies a pair of numbers by the matrix of a round, and divides the products by `2^30`. If a
-/// modulus and its inverse modulo `2^32` are given, the results are modulo it: cofactors stay above
+/// Multiplies a pair of numbers by the matrix of a round, and divides the products by `2^62`. If a
+/// modulus and its inverse modulo `2^64` are given, the results are modulo it: cofactors stay above
 /// `-2 m` and below `m`.
-fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i32; 2]; 2], modulus: Option<(&[i64], Limb)>) {
+fn apply(pair: &mut [Vec<i64>; 2], matrix: [[i64; 2]; 2], modulus: Option<(&[i64], u64)>) {
     let count = pair[0].len();
-    let rows = matrix.map(|row| row.map(i64::from));
-    let sum = |[u, v]: [i64; 2], pair: &[Vec<i64>; 2], i: usize| u * pair[0][i] + v * pair[1][i];
-    let mut carries = rows.map(|row| sum(row, pair, 0));
+    let product = |x: i64, y: i64| i128::from(x) * i128::from(y);
+    let sum = |[u, v]: [i64; 2], pair: &[Vec<i64>; 2], i: usize| {
+        product(u, pair[0][i]) + product(v, pair[1][i])
+    };
+    let mut carries = matrix.map(|row| sum(row, pair, 0));
     let mut of_m = [0; 2];
     if let Some((modulus, inverse)) = modulus {
         let top = [0, 1].map(|k: usize| sign_of(pair[k][count - 1]));
-        for (k, [u, v]) in rows.into_iter().enumerate() {
+        for (k, [u, v]) in matrix.into_iter().enumerate() {
             let own = (u & top[0]) + (v & top[1]);
-            let rest = carries[k]
-                .wrapping_mul(i64::from(inverse))
-                .wrapping_add(own);
-            of_m[k] = own - (rest & MASK);
-            carries[k] += of_m[k] * modulus[0];
+            let rest = (carries[k] as i64).wrapping_mul(inverse as i64);
+            of_m[k] = own - (rest.wrapping_add(own) & MASK);
+            carries[k] += product(of_m[k], modulus[0]);
         }
     }
     for i in 1..count {
         let digit = modulus.map_or(0, |(modulus, _)| modulus[i]);
-        for (k, row) in rows.into_iter().enumerate() {
-            carries[k] = (carries[k] >> DIGIT_BITS) + sum(row, pair, i) + of_m[k] * digit;
+        for (k, row) in matrix.into_iter().enumerate() {
+            carries[k] = (carries[k] >> DIGIT_BITS) + sum(row, pair, i) + product(of_m[k], digit);
         }
         for (number, carry) in pair.iter_mut().zip(carries) {
-            number[i - 1] = carry & MASK;
+            number[i - 1] = carry as i64 & MASK;
         }
     }
     for (number, carry) in pair.iter_mut().zip(carries) {
-        number[count - 1] = carry >> DIGIT_BITS;
+        number[count - 1] = (carry >> DIGIT_BITS) as i64;
     }
 }
 
