@@ -186,7 +186,7 @@ mod tests {
             }
         }
         // All that are declared.
-        assert_eq!(families.len(), 17);
+        assert_eq!(families.len(), 18);
     }
 
     #[test]
