@@ -127,9 +127,9 @@ impl Trial {
                 count: powers,
                 ..self
             },
-            // Rounds go over all digits, whatever the numbers.
+            // Rounds go over all digits, whatever the numbers; a lane has those of 16 limbs.
             Cost::Divsteps => Trial {
-                widths: [1 + a % 40, 1 + b % 24, c],
+                widths: [1 + a % 24, 1 + b % 20, c],
                 count: self.count.min(33),
                 ..self
             },

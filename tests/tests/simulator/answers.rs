@@ -86,7 +86,7 @@ fn the_selftest_passes_under_every_check() {
             "--backend",
             "cuda",
             "--cases",
-            sweep("200", "2000"),
+            sweep("200", "800"),
         ],
     );
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
