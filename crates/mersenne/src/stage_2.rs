@@ -326,7 +326,7 @@ impl Steps<'_> {
 }
 
 /// Replaces the residue by its power.
-fn power(x: &mut dyn Multiplying, exponent: u64) -> Result<(), Error> {
+pub(crate) fn power(x: &mut dyn Multiplying, exponent: u64) -> Result<(), Error> {
     let Some(top) = exponent.checked_ilog2() else {
         let number = x.residue()?.number();
         return x.set(&Residue::from_u64(number, 1));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::primenet::ResultLine;
-use crate::{Error, Folder, Number, PMinus1, Save, Saved, Stage2};
+use crate::{Backend, Error, Folder, Number, PMinus1, Save, Saved, Stage2};
 use bigint_host::BigUint;
 
 use super::attended::attended;
@@ -52,8 +52,8 @@ pub fn one(
             None,
         ),
         Some(second) => {
-            let memory = common.backend()?.memory(number);
-            let start = Stage2::new(&test, second, memory);
+            let backend = common.backend()?;
+            let start = Stage2::new(&test, second, backend.memory(number));
             let name = format!("{number} P-1 stage 2");
             let (mut stage, lock) = taken_up(start, &name, &folder)?;
             let found = match stage.done() {
@@ -65,7 +65,7 @@ pub fn one(
                 None => {
                     bounds = format!("B1={first}, B2={second}");
                     reached = Some(second);
-                    words = second_stage(&mut stage, &name, common, &folder, stop)?;
+                    words = second_stage(&mut stage, &name, &*backend, common, &folder, stop)?;
                     let done = stage.clone();
                     factor(number, &bounds, common, stop, move || done.divisor())?
                 }
@@ -95,14 +95,14 @@ pub fn one(
 fn second_stage(
     stage: &mut Stage2,
     name: &str,
+    backend: &dyn Backend,
     common: &Common,
     folder: &Folder,
     stop: &Stop,
 ) -> Result<Option<usize>, Failure> {
-    let backend = common.backend()?;
     let goes_on = || stop.check().is_ok();
     note!("{name} makes its baby steps");
-    let Some(mut steps) = stage.steps(&*backend, None, &goes_on)? else {
+    let Some(mut steps) = stage.steps(backend, None, &goes_on)? else {
         stop.check()?;
         return Ok(None);
     };
@@ -120,7 +120,7 @@ fn second_stage(
         times = next_stretch(times, before.elapsed());
         if report.last.elapsed() >= common.report_every {
             let speed = |each: f64| format!("{:.3} ms/giant step", 1e3 * each);
-            report.line(name, stage.progress(), 0, &*backend, speed);
+            report.line(name, stage.progress(), 0, backend, speed);
         }
         if saving.is_due() {
             saving.save(stage)?;

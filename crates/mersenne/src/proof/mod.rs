@@ -39,6 +39,7 @@ use claim::{Claim, above, factor};
 use sha3::{Digest, Sha3_256};
 
 use crate::error::or_out_of_memory;
+use crate::stage_2::power;
 use crate::{Backend, Cpu, Error, Multiplying, Number, Prp, Residue, Runner, is_prime};
 
 /// A proof of a PRP test.
@@ -443,20 +444,12 @@ impl<'a> Powers<'a> {
         exponent: u64,
         times: &Residue,
     ) -> Result<Option<Residue>, Error> {
-        let machine = &mut self.machine;
+        let machine = &mut *self.machine;
         machine.set(times)?;
-        if let Some(top) = exponent.checked_ilog2() {
-            let times = machine.keep()?;
-            machine.set(base)?;
-            let base = machine.keep()?;
-            for bit in (0..top).rev() {
-                machine.square(1, 1, 0)?;
-                if exponent >> bit & 1 == 1 {
-                    machine.multiply(&base, None, 0)?;
-                }
-            }
-            machine.multiply(&times, None, 0)?;
-        }
+        let times = machine.keep()?;
+        machine.set(base)?;
+        power(machine, exponent)?;
+        machine.multiply(&times, None, 0)?;
         match machine.error()? <= Runner::LIMIT {
             true => machine.residue().map(Some),
             false => Ok(None),
