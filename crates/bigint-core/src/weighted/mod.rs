@@ -160,31 +160,25 @@ impl WeightedArguments {
         8 * self.pairs() as u64 * self.fast as u64
     }
 
+    /// A stretch that some launches lack: then its address is 0, and it has no limbs.
+    const fn if_there(&self, address: u64, limbs: u64) -> (u64, u64) {
+        match address {
+            0 => (self.points, 0),
+            _ => (address, limbs),
+        }
+    }
+
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in
     /// limbs.
     pub const fn stretches(&self) -> [(u64, u64); 13] {
         let (slow, fast) = (self.slow as u64, self.fast as u64);
         let points = slow * fast;
         let half = if self.is_negacyclic() { 1 } else { 0 };
-        // What is not there has no limbs.
-        let [of_twists, of_factor, of_less] = {
-            let all = [self.twists, self.factor, self.less];
-            let limbs = [4 * slow, self.factor_limbs(), self.factor_limbs()];
-            let mut stretches = [(self.points, 0); 3];
-            let mut i = 0;
-            while i < 3 {
-                if all[i] != 0 {
-                    stretches[i] = (all[i], limbs[i]);
-                }
-                i += 1;
-            }
-            stretches
-        };
         [
             (self.points, 4 * points),
-            of_twists,
-            of_factor,
-            of_less,
+            self.if_there(self.twists, 4 * slow),
+            self.if_there(self.factor, self.factor_limbs()),
+            self.if_there(self.less, self.factor_limbs()),
             (self.digits, 4 * points),
             (self.carries, points),
             (self.errors, fast * THREADS as u64),

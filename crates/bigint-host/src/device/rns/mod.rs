@@ -101,7 +101,9 @@ fn powers(
         // Of a table's base the units of the modulus are there.
         let launches = &launches[if bases == TABLE { 2 } else { 0 }..];
         for &(entry, launch) in launches {
-            if bases != TABLE && entry == plan.form().entry {
+            // All marks are there before the last powers, and one that stands for all before the first.
+            let are_made = marks == 1 || first + here == count;
+            if bases != TABLE && entry == plan.form().entry && are_made {
                 refused = refused::marked(device, &memory.refused)?;
                 if refused.len() == marks {
                     return Ok(None);
