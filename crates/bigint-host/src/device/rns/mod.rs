@@ -12,7 +12,7 @@ use crate::values::made::Made;
 use crate::values::node::{InResidues, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{MatrixArgument, TABLE_BUDGET};
-use bigint_core::rns::{RnsArguments, TABLE};
+use bigint_core::rns::{RnsArguments, RnsPlan, TABLE, Window};
 use bigint_core::{LIMB_BITS, Limb};
 use bigint_cpu::zeroed;
 use std::ops::Range;
@@ -52,11 +52,7 @@ fn powers(
     let window = plan.window(exponent, scans, bases);
     let windows = base.as_ref().and_then(|base| base.windows);
     let whole = (LIMB_BITS * exponent).div_ceil(window.bits as usize) as u64;
-    let block = plan.numbers_of_block() as usize;
-    let [.., table, _] = plan.scratch(block, 1, window);
-    let wave = wave.unwrap_or(block);
-    let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
-    let at_once = count.min(wave * waves.max(1));
+    let at_once = count.min(most_at_once(plan, window, wave));
     let (moduli, marks) = match operands[2].shape.count {
         1 => (1, 1),
         _ => (at_once, count),
@@ -124,6 +120,15 @@ fn powers(
         "launched"
     );
     Ok(Some((without_flags(device, job, memory.made)?, refused)))
+}
+
+/// Computes how many numbers launches take at once at most: whole waves, whose tables keep to [`TABLE_BUDGET`].
+fn most_at_once(plan: RnsPlan, window: Window, wave: Option<usize>) -> usize {
+    let block = plan.numbers_of_block() as usize;
+    let [.., table, _] = plan.scratch(block, 1, window);
+    let wave = wave.unwrap_or(block);
+    let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);
+    wave * waves.max(1)
 }
 
 /// Scratch of so many limbs each; none for what is kept with the table of a base.
