@@ -288,8 +288,8 @@ macro_rules! for_each_operation {
             /// The `k`-th root of `a`, rounded down, and the remainder: `a = root^k + remainder`. A degree
             /// `k` of 0 is treated as a divisor of zero.
             ///
-            /// Exact: both results are as wide as `a`. Every engine computes it on the CPU. Cost: that of a
-            /// few divisions (Newton's method).
+            /// Exact: both results are as wide as `a`. The CPU computes it, and devices with long numbers and one degree
+            /// for all. Cost: that of a few divisions (Newton's method).
             Iroot iroot(a, k) -> (root, remainder) {
                 exact: [First(0), First(0)],
                 flag: ZeroDivisor,

@@ -218,7 +218,7 @@ fn suits_devices(
     }
 }
 
-/// Whether a quotient or a square root is composed of products ([`crate::operations::newton`]): of numbers
+/// Whether a quotient or a root is composed of products ([`crate::operations::newton`]): of numbers
 /// wider than kernels hold, and, where the CPU may compute it instead, of so many limbs that it pays.
 pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: &[Shape]) -> Why {
     let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
@@ -229,7 +229,7 @@ pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: 
             "div.device_max_width + 1",
             div.device_max_width + 1,
         ),
-        (Cost::Root, [a]) => {
+        (Cost::Root, [a, ..]) => {
             let limit = div.root_device_max_width + 1;
             at_least(a.width, "div.root_device_max_width + 1", limit)
         }

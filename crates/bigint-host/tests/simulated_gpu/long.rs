@@ -1,4 +1,4 @@
-//! Quotients, remainders and square roots of numbers wider than the kernels hold, by Newton's reciprocals.
+//! Quotients, remainders and roots of numbers wider than the kernels hold, by Newton's reciprocals.
 
 use bigint_host::{BackEnd, Batch, BigUint, Engine, Integers, Layout, ProductTree, Tuning};
 use bigint_testing::simulator::on_simulator;
@@ -122,6 +122,34 @@ fn roots_wider_than_kernels_are_those_of_num_bigint() {
         for (i, x) in given.iter().enumerate() {
             assert_eq!(root[i], x.sqrt(), "{x:x}");
             assert_eq!(rest[i], x - &root[i] * &root[i], "{x:x}");
+        }
+    }
+}
+
+#[test]
+fn roots_of_any_degree_wider_than_kernels_are_those_of_num_bigint() {
+    let name = "long::roots_of_any_degree_wider_than_kernels_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine();
+    for (k, w) in [(3u32, 9usize), (5, 12), (33, 9)] {
+        let n = k as usize * w;
+        let powers = divisors(w).into_iter().flat_map(|x| {
+            let power = x.pow(k);
+            [&power - 1u8, power.clone(), power + 1u8]
+        });
+        let mut given: Vec<BigUint> = powers.collect();
+        given.extend(divisors(n));
+        given.retain(|x| x.bits() <= 32 * n as u64);
+        let degree = batch(&engine, &[k.into()], 1);
+        let a = batch(&engine, &given, n);
+        let (root, rest) = engine.iroot(&a, &degree).expect("a device");
+        assert_eq!(root.location(), BackEnd::Cuda(0.into()));
+        let [root, rest] = [root, rest].map(|batch| batch.to_biguints().expect("comes back"));
+        for (i, x) in given.iter().enumerate() {
+            assert_eq!(root[i], x.nth_root(k), "degree {k} of {x:x}");
+            assert_eq!(rest[i], x - root[i].pow(k), "degree {k} of {x:x}");
         }
     }
 }

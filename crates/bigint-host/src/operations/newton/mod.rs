@@ -1,4 +1,4 @@
-//! Quotients and square roots of numbers wider than kernels hold, composed of products.
+//! Quotients and roots of numbers wider than kernels hold, composed of products.
 //!
 //! Let `B` = 2^32, `d` of `m` limbs with its top bit set, `D = d / B^m` and `a` below `B^n`.
 //!
@@ -32,6 +32,7 @@
 //! **Cost**, in products of `m` limbs, where transforms wrap: a reciprocal of `m/2` limbs 0.8, a quotient of `m` limbs 3; and
 //! passes over memory.
 
+mod iroot;
 mod root;
 
 use crate::Error;
@@ -40,6 +41,7 @@ use crate::engine::inner::Resort;
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::{Batch, Engine};
+use bigint_core::operation::Cost;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 
 /// The widest reciprocals that kernels divide for, in limbs, and those that no step makes.
@@ -73,8 +75,9 @@ impl Engine {
         // The steps are computed as any operations are.
         let engine = self.using(crate::Options::default());
         let choices = &self.inner.choices;
-        let made = choices.as_steps(|| match (job.operation, operands) {
-            (Operation::Isqrt, [a]) => engine.newton_root(a),
+        let made = choices.as_steps(|| match (job.operation.cost(), operands) {
+            (Cost::Root, [a]) => engine.newton_root(a),
+            (Cost::Root, [a, degrees]) => engine.newton_iroot(a, degrees),
             (_, [a, b]) => engine.newton_quotient(a, b, job.wanted),
             _ => Ok(None),
         })?;
@@ -229,12 +232,16 @@ impl Engine {
         self.unless_negative(less, rest)
     }
 
+    /// 1 where numbers in two's complement are negative, else 0.
+    fn is_negative(&self, a: &Batch) -> Result<Batch, Error> {
+        let top = self.limbs_from(a, a.width() - 1, 1)?;
+        self.shr_in(1, &top, &self.of_limbs(&[LIMB_BITS as u64 - 1])?)
+    }
+
     /// The first numbers and 1 where they, in two's complement, are not negative, else the others and 0.
     fn unless_negative(&self, first: Batch, other: Batch) -> Result<(Batch, Batch), Error> {
         let width = first.width();
-        let top = self.limbs_from(&first, width - 1, 1)?;
-        let sign = self.of_limbs(&[LIMB_BITS as u64 - 1])?;
-        let is_negative = self.shr_in(1, &top, &sign)?;
+        let is_negative = self.is_negative(&first)?;
         let is_not = self.sub_in(1, &self.of_limbs(&[1])?, &is_negative)?;
         let chosen = self.cut(Operation::Select, width, &[&other, &first, &is_negative])?;
         Ok((chosen, is_not))
