@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::proof::md5;
 use crate::{Error, Lock, Number, Proof, Residue};
 
 /// What a [`Folder`] saves: a test, or trial factoring.
@@ -282,6 +283,36 @@ impl Folder {
         Ok(())
     }
 
+    /// Writes a file, and beside it one with its MD5, as PRST has them.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written.
+    pub fn save_summed(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.file(name);
+        replace(&path, bytes)
+            .and_then(|()| replace(&summed(&path), md5(bytes).as_bytes()))
+            .map_err(|source| Error::File { path, source })
+    }
+
+    /// The bytes of a file, which its MD5, where it is there, belongs to.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be read, [`Error::Save`] where it is damaged.
+    pub fn load_summed(&self, name: &str) -> Result<Vec<u8>, Error> {
+        let path = self.file(name);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(source) => return Err(Error::File { path, source }),
+        };
+        match fs::read(summed(&path)) {
+            Ok(sum) if !sum.starts_with(md5(&bytes).as_bytes()) => {
+                let what = "its MD5 is another: it is damaged".to_owned();
+                Err(Error::Save { path, what })
+            }
+            _ => Ok(bytes),
+        }
+    }
+
     /// Writes a proof and returns its path: one of `2^p - 1` is in the folder `proof`, from which AutoPrimeNet
     /// uploads it.
     ///
@@ -319,9 +350,18 @@ fn if_there(done: io::Result<()>) -> io::Result<()> {
 
 /// The file beside the one at `path` that is to take its place.
 fn beside(path: &Path) -> PathBuf {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    PathBuf::from(new)
+    with_end(path, ".new")
+}
+
+/// The file beside the one at `path` that has its MD5.
+fn summed(path: &Path) -> PathBuf {
+    with_end(path, ".md5")
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 /// Removes what a kill left of a call of [`replace`] for `path`, and the lock of that file, unless

@@ -38,7 +38,7 @@ pub use lucas_lehmer::{Check, LucasLehmer};
 pub use n_plus_1::NPlus1;
 pub use number::Number;
 pub use p_minus_1::PMinus1;
-pub use proof::{Certificate, Flaw, Proof};
+pub use proof::{Certificate, Flaw, Proof, PrstCertificate, PrstPower, PrstProof};
 pub use prp::{Certification, Prp};
 pub use residue::Residue;
 pub use runner::Runner;

@@ -537,10 +537,14 @@ fn base(number: Number) -> Residue {
         n >= 3 && number.c() > 0 && u64::from(k) >> n.min(32) == 0,
         "{number} is neither 2^p - 1 with odd p nor k 2^n + 1 with k < 2^n"
     );
+    Residue::from_u64(number, proth_base(number).into()).pow(k.into())
+}
+
+/// The `a` of Proth's test.
+pub(crate) fn proth_base(number: Number) -> u32 {
     // A square has no such a; any a shows that it is composite, as only primes have
     // a^((N - 1) / 2) = -1.
-    let a = (3..1 << 16).find(|&a| number.jacobi(a) == -1).unwrap_or(3);
-    Residue::from_u64(number, a.into()).pow(k.into())
+    (3..1 << 16).find(|&a| number.jacobi(a) == -1).unwrap_or(3)
 }
 
 /// The next prime after `a` that can be a witness for these primes: it is no square where 2 is among them.

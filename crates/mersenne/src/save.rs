@@ -385,7 +385,7 @@ impl Save for Saved {
         }
         match (worktype, self.bound(), number.exponent()) {
             ("LL", _, Some(p)) => format!("m{p}.ll"),
-            ("Cert", _, Some(p)) => format!("m{p}.certification"),
+            ("Cert", ..) => format!("{}.certification", number.stem()),
             (_, Some(bound), Some(p)) => format!("m{p}.{bound}.pm1"),
             (_, _, Some(p)) => format!("m{p}.prp"),
             (_, _, None) => number.stem(),

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use md5::{Digest, Md5};
 use serde_json::{Value, json};
 
 use crate::lock::{Lock, Wait};
+use crate::proof::md5;
 use crate::{Cofactor, Number, Outcome, Proof, TrialFactoring};
 use bigint_host::BigUint;
 
@@ -108,8 +108,7 @@ impl ResultLine {
     /// The line with what PrimeNet knows of a proof.
     #[must_use]
     pub fn with_proof(self, proof: &Proof) -> Self {
-        let sum = Md5::digest(proof.to_bytes());
-        let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum = md5(&proof.to_bytes());
         let power = proof.power();
         self.with(
             "proof",

@@ -4,8 +4,10 @@
 mod attended;
 mod bench;
 mod candidates;
+mod certificates;
 mod output;
 mod p_minus_1;
+mod proving;
 mod report;
 mod run;
 mod saving;
@@ -32,6 +34,7 @@ use crate::{
 };
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use output::note;
+use proving::ProofFormat;
 use run::Task;
 use stop::Stop;
 
@@ -67,6 +70,10 @@ enum Command {
     File(candidates::Arguments),
     /// Check the proof of a PRP test
     Verify(verify::Arguments),
+    /// The certificate of a test whose proof is in PRST's files: what another has to compute, and its result
+    BuildCert(certificates::Build),
+    /// Compute what a certificate of PRST or LLR2 asks for
+    Cert(certificates::Run),
     /// The tests that worktodo.txt asks for, one after another
     Work(work::Arguments),
     /// How far the tests of a folder are
@@ -189,6 +196,9 @@ struct Common {
     /// fewer for one below 65536 or where the disk has no room
     #[arg(long, value_name = "K", value_parser = value_parser!(u32).range(0..=Proof::MOST_POWER as i64))]
     proof_power: Option<u32>,
+    /// The files of the proof
+    #[arg(long, value_name = "F", value_enum, default_value_t)]
+    proof_format: ProofFormat,
     /// LL and PRP of 2^P - 1: the power of two, below P, by which the first residue is multiplied, so that
     /// two tests of a number compute different ones. By default it is random
     #[arg(long, value_name = "N")]
@@ -475,6 +485,8 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Test(test) => test.run(),
         Command::File(arguments) => candidates::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::BuildCert(arguments) => certificates::build(arguments),
+        Command::Cert(arguments) => certificates::run(arguments),
         Command::Work(arguments) => work::run(arguments),
         Command::Status(arguments) => status::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

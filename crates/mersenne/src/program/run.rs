@@ -1,23 +1,22 @@
 //! A test from its beginning, or from its save file, to its result.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::primenet::{ResultLine, append_result, progress_folder, show_progress, verdict};
 use crate::{
-    Backend, Certification, Check, Cofactor, Error, Folder, Holder, Lock, Number, Outcome, Proof,
-    Runner, Save, Saved, Step,
+    Certification, Check, Cofactor, Error, Folder, Holder, Lock, Number, Outcome, Runner, Save,
+    Saved, Step,
 };
 
 use super::attended::attended;
 use super::output::{note, print};
+use super::proving::{Kept, Made, proof, proof_power};
 use super::report::{Report, next_stretch};
 use super::saving::Saving;
 use super::stop::Stop;
-use super::{Common, Failure, verify};
+use super::{Common, Failure};
 
 /// The most time from one check of a PRP test to the next, which an error costs.
 const CHECK_EVERY: Duration = Duration::from_secs(20 * 60);
@@ -240,7 +239,8 @@ pub fn one(
         files.push(Folder::residues(number));
     }
     let line = match &found.proof {
-        Some(proof) => line.with_proof(proof),
+        Some(Made::Own(proof)) => line.with_proof(proof),
+        Some(Made::Prst { raw }) => line.with("raw-certificate", format!("{raw:016X}")),
         None => line,
     };
     let shift = found.test.as_ref().map_or(0, Saved::shift);
@@ -259,9 +259,9 @@ pub struct Found {
     /// The test, and its lock; none for 3.
     pub test: Option<Saved>,
     pub lock: Option<Lock>,
-    outcome: Outcome,
+    pub outcome: Outcome,
     pub words: Option<usize>,
-    proof: Option<Arc<Proof>>,
+    proof: Option<Made>,
     /// Whether a proof could not be made of the residues that were kept.
     lacks_proof: bool,
 }
@@ -301,7 +301,8 @@ pub fn to_the_end(
     if let (Saved::Prp(prp), "cpu") = (&mut test, backend.name()) {
         prp.begin_with_block(CPU_BLOCK);
     }
-    let mut kept = Kept::new(&test, proof_power(&test, common, folder)?);
+    let form = common.proof_format;
+    let mut kept = Kept::new(&test, form, proof_power(&test, common, folder)?);
     let mut runner = test.runner(&*backend)?;
     if !runner.takes_shifts() {
         test = test.with_shift(0);
@@ -446,172 +447,4 @@ impl Checks {
         })?;
         Ok(test.settle(check, runner)?)
     }
-}
-
-/// The iterations whose residues are kept for a proof.
-struct Kept {
-    /// The squarings of the test.
-    squarings: u32,
-    /// The proof's power.
-    power: u32,
-    iterations: Vec<u32>,
-}
-
-impl Kept {
-    fn new(test: &Saved, power: u32) -> Self {
-        let squarings = test.proved().unwrap_or(0);
-        let iterations = match power {
-            0 => Vec::new(),
-            power => Proof::iterations(squarings, power),
-        };
-        Kept {
-            squarings,
-            power,
-            iterations,
-        }
-    }
-
-    /// Squarings from this iteration to the next one of them.
-    fn apart(&self, iteration: u32) -> u32 {
-        let next = self.iterations.partition_point(|&kept| kept <= iteration);
-        let next = self.iterations.get(next);
-        next.map_or(u32::MAX, |next| next - iteration)
-    }
-
-    /// Keeps the residue of this iteration if it is one of them. Where it cannot be written, the
-    /// proof will be one that does without it.
-    fn keep(
-        &mut self,
-        iteration: u32,
-        runner: &mut Runner<'_>,
-        folder: &Folder,
-        name: &str,
-    ) -> Result<(), Failure> {
-        if self.iterations.binary_search(&iteration).is_err() {
-            return Ok(());
-        }
-        let Err(error) = folder.save_residue(iteration, &runner.residue()?) else {
-            return Ok(());
-        };
-        let squarings = self.squarings;
-        let without = |power: &u32| !Proof::iterations(squarings, *power).contains(&iteration);
-        self.power = (1..=self.power).rev().find(without).unwrap_or(0);
-        self.iterations.retain(|kept| {
-            self.power > 0 && Proof::iterations(squarings, self.power).contains(kept)
-        });
-        let power = self.power;
-        note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
-        Ok(())
-    }
-}
-
-/// The power of the proof that this test will end with. It may be less than the wanted one, if
-/// residues of earlier iterations are missing.
-fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
-    let (number, (iteration, _)) = (test.number(), test.progress());
-    let Some(squarings) = test.proved() else {
-        return Ok(0);
-    };
-    let most = Proof::most_power(squarings);
-    let asked = match (number.exponent(), common.proof_power) {
-        (None, None) => 0,
-        (Some(p), None) if iteration > 0 => Proof::good_power(p),
-        (Some(p), None) => affordable(p, Proof::good_power(p), folder),
-        (_, Some(power)) if power <= most => power,
-        (_, Some(power)) => {
-            return Err(Failure::Usage(format!(
-                "a proof of power {power} takes a test of 4^{power} squarings; {most} is the greatest \
-                 power for {squarings}"
-            )));
-        }
-    };
-    let is_there = |&at: &u32| folder.load_residue(number, at).is_ok();
-    let has_all = |&power: &u32| {
-        let iterations = Proof::iterations(squarings, power);
-        let passed = iterations.partition_point(|&at| at <= iteration);
-        iterations[..passed].iter().all(is_there)
-    };
-    let power = (1..=asked).rev().find(has_all).unwrap_or(0);
-    if power < asked {
-        note!(
-            "warning: residues that a proof of power {asked} needs were not kept before \
-             iteration {iteration}; it will be of power {power}"
-        );
-    }
-    Ok(power)
-}
-
-/// The power, or a lesser one, whose residues take no more than half of the disk's free space. A test that
-/// has begun has some of them already.
-fn affordable(p: u32, power: u32, folder: &Folder) -> u32 {
-    let free = free_space(&folder.file(""));
-    let fits = |power: &u32| free.is_none_or(|free| (u64::from(p) / 8) << power <= free / 2);
-    (1..=power).rev().find(fits).unwrap_or(power.min(1))
-}
-
-/// The bytes that are free where a folder is.
-#[cfg(unix)]
-fn free_space(path: &Path) -> Option<u64> {
-    let space = rustix::fs::statvfs(path).ok()?;
-    Some(space.f_bavail * space.f_frsize)
-}
-
-#[cfg(not(unix))]
-fn free_space(_: &Path) -> Option<u64> {
-    None
-}
-
-/// The proof of a test that is done, in its file, if it can be made: a warning says why not. One
-/// that does not hold is made again, as the machine may have erred while it was made.
-fn proof(
-    number: Number,
-    power: u32,
-    backend: &dyn Backend,
-    common: &Common,
-    folder: &Folder,
-    stop: &Stop,
-) -> Result<Option<Arc<Proof>>, Failure> {
-    let mut what = String::new();
-    for attempt in ["it is made again", "no proof is made"] {
-        let (residues, count) = (folder.clone(), Arc::new(AtomicU32::new(0)));
-        let machine = common.backend()?;
-        let counted = count.clone();
-        let progress = || {
-            let count = count.load(Ordering::Relaxed);
-            format!("{number} proof: {count} of {} residues", 1 << power)
-        };
-        let built = attended(progress, common, stop, move || {
-            let known = residues.load_middles(number, power);
-            let mut level = known.len() as u32;
-            counted.store((1 << level) - 1, Ordering::Relaxed);
-            let residue = |iteration| {
-                counted.fetch_add(1, Ordering::Relaxed);
-                residues.load_residue(number, iteration)
-            };
-            Proof::go_on(number, power, &*machine, known, residue, |middle| {
-                // Without it, a proof that is interrupted begins further back.
-                let _ = residues.save_middle(power, level, middle);
-                level += 1;
-            })
-        });
-        what = match built?.map(Arc::new) {
-            Ok(proof) if verify::holds(&proof, backend, common, stop)? => {
-                match folder.save_proof(&proof) {
-                    Ok(path) => {
-                        note!("{number} proof of power {power} in {}", path.display());
-                        return Ok(Some(proof));
-                    }
-                    Err(error) => error.to_string(),
-                }
-            }
-            Ok(_) => "it does not hold: a residue that was kept may be wrong".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        note!("{number} proof: {what}; {attempt}");
-        folder.remove_middles(number, power)?;
-    }
-    let residues = folder.file(&Folder::residues(number));
-    let residues = residues.display();
-    note!("warning: {number} has no proof: {what}; its residues stay in {residues}");
-    Ok(None)
 }

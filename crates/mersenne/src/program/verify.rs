@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::{Backend, Certificate, Proof};
+use crate::{Backend, Certificate, Number, Proof};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::attended::attended;
 use super::output::{note, print};
@@ -54,18 +54,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     note!("{name}: the proof holds: {number} is {verdict}");
     if *json {
-        let mut line = match number.exponent() {
-            Some(p) => json!({ "exponent": p, "worktype": "PRP-3" }),
-            None => {
-                let (k, b, n, c) = (number.k(), number.base(), number.n(), number.c());
-                json!({ "k": k, "b": b, "n": n, "c": c })
-            }
-        };
+        let mut line = named(number);
+        if number.exponent().is_some() {
+            line["worktype"] = "PRP-3".into();
+        }
         line["status"] = status.into();
         line["proof-power"] = power.into();
         print(&line.to_string())?;
     }
     Ok(())
+}
+
+/// A JSON object that names a number.
+pub fn named(number: Number) -> Value {
+    match number.exponent() {
+        Some(p) => json!({ "exponent": p }),
+        None => {
+            let (k, b, n, c) = (number.k(), number.base(), number.n(), number.c());
+            json!({ "k": k, "b": b, "n": n, "c": c })
+        }
+    }
 }
 
 /// Whether the claim of a proof is true.
@@ -83,7 +91,7 @@ pub fn holds(
 }
 
 /// Whether a certificate's claim is true.
-fn is_true(
+pub fn is_true(
     name: &str,
     certificate: &Certificate,
     backend: &dyn Backend,

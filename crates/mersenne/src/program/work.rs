@@ -23,6 +23,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::output::{log_to, note, print};
+use super::proving::ProofFormat;
 use super::run::{self, Finished, Task, append, remove_files, waiting};
 use super::stop::Stop;
 use super::{Common, Failure, p_minus_1, trial, tune};
@@ -89,6 +90,10 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.common.proof_format != ProofFormat::default() {
+        let what = "PrimeNet takes proofs in its own format alone";
+        return Err(Failure::Usage(what.to_owned()));
+    }
     let workers = arguments.workers()?;
     let stop = Stop::on_signals();
     if let [common] = &workers[..] {

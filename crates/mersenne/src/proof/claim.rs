@@ -52,6 +52,12 @@ impl Claim {
         (0..self.squarings).map(move |i| factor(bit(i)))
     }
 
+    /// The exponent of 3 of the squares between two; 0 where there is no 3.
+    pub(super) fn exponent(&self, from: u32, to: u32) -> BigUint {
+        let of = |ladder| block(ladder, from, to - from);
+        self.ladder.as_ref().map_or(BigUint::ZERO, of)
+    }
+
     /// The exponents of 3 of `2^power` spans; none where there is no 3.
     pub(super) fn exponents(&self, power: u32) -> Vec<BigUint> {
         let Some(ladder) = &self.ladder else {
@@ -67,13 +73,16 @@ impl Claim {
             });
             spans = halves.collect();
         }
-        let exponent = |(from, bits)| {
-            let limbs = ladder.block(from, bits).into_iter();
-            let halves = limbs.flat_map(|limb| [limb as u32, (limb >> 32) as u32]);
-            BigUint::new(halves.collect()) << (length - bits)
-        };
+        let exponent = |(from, bits)| block(ladder, from, bits) << (length - bits);
         spans.into_iter().map(exponent).collect()
     }
+}
+
+/// The number whose bits are those of so many steps.
+fn block(ladder: &Ladder, from: u32, bits: u32) -> BigUint {
+    let limbs = ladder.block(from, bits).into_iter();
+    let halves = limbs.flat_map(|limb| [limb as u32, (limb >> 32) as u32]);
+    BigUint::new(halves.collect())
 }
 
 /// The factor of a square by its bit.

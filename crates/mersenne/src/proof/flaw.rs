@@ -34,7 +34,7 @@ use crate::{Error, Number, Residue};
 
 /// The greatest bits of a number for which the whole test is run in place of trusting a proof: it takes a
 /// tenth of a second.
-const SHORT: u64 = 1 << 13;
+pub(super) const SHORT: u64 = 1 << 13;
 
 /// Why a proof proves nothing, though its claim may be true.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,7 +108,7 @@ impl Proof {
 }
 
 /// The last residue, by the whole test.
-fn tested(number: Number) -> Residue {
+pub(super) fn tested(number: Number) -> Residue {
     let claim = Claim::of(number);
     let factors = claim.factors();
     factors.fold(claim.start.clone(), |x, by| x.square_minus(by, 0))

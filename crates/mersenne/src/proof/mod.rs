@@ -30,17 +30,21 @@ mod claim;
 mod flaw;
 #[cfg(test)]
 mod forgeries;
+mod powers;
+mod prst;
 
 pub use flaw::Flaw;
+pub(crate) use prst::md5;
+pub use prst::{PrstCertificate, PrstPower, PrstProof};
 
 use std::ops::Range;
 
 use claim::{Claim, above, factor};
+use powers::Powers;
 use sha3::{Digest, Sha3_256};
 
 use crate::error::or_out_of_memory;
-use crate::stage_2::power;
-use crate::{Backend, Cpu, Error, Multiplying, Number, Prp, Residue, Runner, is_prime};
+use crate::{Backend, Cpu, Error, Number, Prp, Residue, Runner, is_prime};
 
 /// A proof of a PRP test.
 ///
@@ -203,22 +207,8 @@ impl Proof {
         let last = residue(iterations[iterations.len() - 1])?;
         let mut challenges = Challenges::new(&last);
         let mut hashes: Vec<u64> = middles.iter().map(|known| challenges.next(known)).collect();
-        for level in middles.len() as u32..power {
-            // A middle is a tree: of two neighbours the first to the power of a hash, the
-            // last one's at the leaves.
-            let step = 1 << (power - level);
-            let leaves = (0..1 << level).map(|i| iterations[step * i + step / 2 - 1]);
-            let mut trees: Vec<(usize, Residue)> = Vec::new();
-            for iteration in leaves {
-                let (mut height, mut tree) = (0, residue(iteration)?);
-                while let Some((_, first)) = trees.pop_if(|(other, _)| *other == height) {
-                    let hash = hashes[level as usize - 1 - height];
-                    tree = powers.power_times(&first, hash, &tree)?;
-                    height += 1;
-                }
-                trees.push((height, tree));
-            }
-            let (_, middle) = trees.pop().expect("there are leaves");
+        while hashes.len() < power as usize {
+            let middle = powers.middle(power, iterations, &hashes, residue)?;
             hashes.push(challenges.next(&middle));
             keep(&middle);
             middles.push(middle);
@@ -395,73 +385,6 @@ fn power_times(base: &Residue, exponent: u64, times: &Residue) -> Residue {
     match exponent {
         0 => times.clone(),
         _ => base.pow(exponent).mul(times),
-    }
-}
-
-/// A machine for [`power_times`] of long numbers.
-struct Powers<'a> {
-    number: Number,
-    backend: &'a dyn Backend,
-    machine: Box<dyn Multiplying>,
-}
-
-impl<'a> Powers<'a> {
-    fn new(number: Number, backend: &'a dyn Backend) -> Result<Self, Error> {
-        let machine = multiplying(number, backend)?;
-        Ok(Powers {
-            number,
-            backend,
-            machine,
-        })
-    }
-
-    /// The product `base^exponent times`.
-    fn power_times(
-        &mut self,
-        base: &Residue,
-        exponent: u64,
-        times: &Residue,
-    ) -> Result<Residue, Error> {
-        loop {
-            match self.attempt(base, exponent, times) {
-                Ok(Some(product)) => return Ok(product),
-                Ok(None) => {
-                    let longer_than = self.machine.words();
-                    self.machine = self.backend.multiplying(self.number, longer_than)?;
-                }
-                Err(error) if self.backend.falls_back(&error) => {
-                    self.machine = multiplying(self.number, self.backend)?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// The same; `None` where rounding errors are too great.
-    fn attempt(
-        &mut self,
-        base: &Residue,
-        exponent: u64,
-        times: &Residue,
-    ) -> Result<Option<Residue>, Error> {
-        let machine = &mut *self.machine;
-        machine.set(times)?;
-        let times = machine.keep()?;
-        machine.set(base)?;
-        power(machine, exponent)?;
-        machine.multiply(&times, None, 0)?;
-        match machine.error()? <= Runner::LIMIT {
-            true => machine.residue().map(Some),
-            false => Ok(None),
-        }
-    }
-}
-
-/// A machine that multiplies modulo the number: another one where one fails.
-fn multiplying(number: Number, backend: &dyn Backend) -> Result<Box<dyn Multiplying>, Error> {
-    match backend.multiplying(number, None) {
-        Err(error) if backend.falls_back(&error) => backend.multiplying(number, None),
-        machine => machine,
     }
 }
 

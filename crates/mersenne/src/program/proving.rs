@@ -1,0 +1,346 @@
+//! The proofs that tests leave: the residues that are kept for them, and their files.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{Backend, Error, Folder, Number, Proof, PrstProof, Runner, Saved};
+use clap::ValueEnum;
+
+use super::attended::attended;
+use super::output::note;
+use super::stop::Stop;
+use super::{Common, Failure, verify};
+
+/// The files that a proof has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProofFormat {
+    /// One file, which `mersenne verify` checks; of 2^P - 1 as PrimeNet takes it
+    #[default]
+    Own,
+    /// PRST's points and products, of which it and `mersenne build-cert` make a certificate
+    Prst,
+}
+
+impl ProofFormat {
+    /// The iterations whose residues are kept, of a test of so many squarings.
+    fn iterations(self, number: Number, squarings: u32, power: u32) -> Result<Vec<u32>, String> {
+        match self {
+            ProofFormat::Own => Ok(Proof::iterations(squarings, power)),
+            ProofFormat::Prst => PrstProof::iterations(number, power),
+        }
+    }
+}
+
+/// A proof in its files.
+pub enum Made {
+    Own(Arc<Proof>),
+    /// The low 64 bits of the raw certificate.
+    Prst {
+        raw: u64,
+    },
+}
+
+/// The iterations whose residues are kept for a proof.
+pub struct Kept {
+    number: Number,
+    /// The squarings of the test.
+    squarings: u32,
+    format: ProofFormat,
+    /// The proof's power.
+    pub power: u32,
+    iterations: Vec<u32>,
+}
+
+impl Kept {
+    pub fn new(test: &Saved, format: ProofFormat, power: u32) -> Self {
+        let mut kept = Kept {
+            number: test.number(),
+            squarings: test.proved().unwrap_or(0),
+            format,
+            power,
+            iterations: Vec::new(),
+        };
+        kept.iterations = kept.of(power);
+        kept
+    }
+
+    /// The iterations of a proof of this power, which can be made.
+    fn of(&self, power: u32) -> Vec<u32> {
+        match power {
+            0 => Vec::new(),
+            power => {
+                let iterations = self.format.iterations(self.number, self.squarings, power);
+                iterations.expect("the power was looked at")
+            }
+        }
+    }
+
+    /// Squarings from this iteration to the next one of them.
+    pub fn apart(&self, iteration: u32) -> u32 {
+        let next = self.iterations.partition_point(|&kept| kept <= iteration);
+        let next = self.iterations.get(next);
+        next.map_or(u32::MAX, |next| next - iteration)
+    }
+
+    /// Keeps the residue of this iteration if it is one of them. Where it cannot be written, the
+    /// proof will be one that does without it.
+    pub fn keep(
+        &mut self,
+        iteration: u32,
+        runner: &mut Runner<'_>,
+        folder: &Folder,
+        name: &str,
+    ) -> Result<(), Failure> {
+        if self.iterations.binary_search(&iteration).is_err() {
+            return Ok(());
+        }
+        let Err(error) = folder.save_residue(iteration, &runner.residue()?) else {
+            return Ok(());
+        };
+        let without = |power: &u32| !self.of(*power).contains(&iteration);
+        self.power = (1..=self.power).rev().find(without).unwrap_or(0);
+        self.iterations = self.of(self.power);
+        let power = self.power;
+        note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
+        Ok(())
+    }
+}
+
+/// The power of the proof that this test will end with. It may be less than the wanted one, if
+/// residues of earlier iterations are missing.
+pub fn proof_power(test: &Saved, common: &Common, folder: &Folder) -> Result<u32, Failure> {
+    let (number, (iteration, _)) = (test.number(), test.progress());
+    let Some(squarings) = test.proved() else {
+        return Ok(0);
+    };
+    let most = Proof::most_power(squarings);
+    let asked = match (number.exponent(), common.proof_power) {
+        (None, None) => 0,
+        (Some(p), None) if iteration > 0 => Proof::good_power(p),
+        (Some(p), None) => affordable(p, Proof::good_power(p), folder),
+        (_, Some(power)) if power <= most => power,
+        (_, Some(power)) => {
+            return Err(Failure::Usage(format!(
+                "a proof of power {power} takes a test of 4^{power} squarings; {most} is the greatest \
+                 power for {squarings}"
+            )));
+        }
+    };
+    let format = common.proof_format;
+    let is_prst = format == ProofFormat::Prst;
+    if is_prst && number.exponent().is_none() && common.proof_power.is_none() {
+        return Err(Failure::Usage(
+            "--proof-format takes --proof-power too".to_owned(),
+        ));
+    }
+    if let (true, Err(what)) = (asked > 0, format.iterations(number, squarings, asked)) {
+        return Err(Failure::Usage(what));
+    }
+    let is_there = |&at: &u32| folder.load_residue(number, at).is_ok();
+    let has_all = |&power: &u32| {
+        let iterations = format.iterations(number, squarings, power);
+        let iterations = iterations.unwrap_or_default();
+        let passed = iterations.partition_point(|&at| at <= iteration);
+        iterations[..passed].iter().all(is_there)
+    };
+    let power = (1..=asked).rev().find(has_all).unwrap_or(0);
+    if power < asked {
+        note!(
+            "warning: residues that a proof of power {asked} needs were not kept before \
+             iteration {iteration}; it will be of power {power}"
+        );
+    }
+    Ok(power)
+}
+
+/// The power, or a lesser one, whose residues take no more than half of the disk's free space. A test that
+/// has begun has some of them already.
+fn affordable(p: u32, power: u32, folder: &Folder) -> u32 {
+    let free = free_space(&folder.file(""));
+    let fits = |power: &u32| free.is_none_or(|free| (u64::from(p) / 8) << power <= free / 2);
+    (1..=power).rev().find(fits).unwrap_or(power.min(1))
+}
+
+/// The bytes that are free where a folder is.
+#[cfg(unix)]
+fn free_space(path: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(path).ok()?;
+    Some(space.f_bavail * space.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+/// The proof of a test that is done, in its files, if it can be made: a warning says why not. One
+/// that does not hold is made again, as the machine may have erred while it was made.
+pub fn proof(
+    number: Number,
+    power: u32,
+    backend: &dyn Backend,
+    common: &Common,
+    folder: &Folder,
+    stop: &Stop,
+) -> Result<Option<Made>, Failure> {
+    let mut what = String::new();
+    for attempt in ["it is made again", "no proof is made"] {
+        let made = match common.proof_format {
+            ProofFormat::Own => own(number, power, backend, common, folder, stop)?,
+            ProofFormat::Prst => of_prst(number, power, backend, common, folder, stop)?,
+        };
+        what = match made {
+            Ok(made) => return Ok(Some(made)),
+            Err(what) => what,
+        };
+        note!("{number} proof: {what}; {attempt}");
+        match common.proof_format {
+            ProofFormat::Own => folder.remove_middles(number, power)?,
+            ProofFormat::Prst => {
+                for level in 0..power {
+                    folder.remove(&PrstProof::product(number, level))?;
+                }
+            }
+        }
+    }
+    let residues = folder.file(&Folder::residues(number));
+    let residues = residues.display();
+    note!("warning: {number} has no proof: {what}; its residues stay in {residues}");
+    Ok(None)
+}
+
+/// What is wrong with a proof that does not hold.
+const DOES_NOT_HOLD: &str = "it does not hold: a residue that was kept may be wrong";
+
+/// One attempt at a proof, and what went wrong.
+fn own(
+    number: Number,
+    power: u32,
+    backend: &dyn Backend,
+    common: &Common,
+    folder: &Folder,
+    stop: &Stop,
+) -> Result<Result<Made, String>, Failure> {
+    let (residues, counted) = (folder.clone(), Count::new(power));
+    let machine = common.backend()?;
+    let count = counted.clone();
+    let built = attended(
+        || counted.progress(number),
+        common,
+        stop,
+        move || {
+            let known = residues.load_middles(number, power);
+            let mut level = known.len() as u32;
+            count.begin(level);
+            let residue = |iteration| {
+                count.add();
+                residues.load_residue(number, iteration)
+            };
+            Proof::go_on(number, power, &*machine, known, residue, |middle| {
+                // Without it, a proof that is interrupted begins further back.
+                let _ = residues.save_middle(power, level, middle);
+                level += 1;
+            })
+        },
+    );
+    let proof = match built? {
+        Ok(proof) => Arc::new(proof),
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    if !verify::holds(&proof, backend, common, stop)? {
+        return Ok(Err(DOES_NOT_HOLD.to_owned()));
+    }
+    Ok(match folder.save_proof(&proof) {
+        Ok(path) => {
+            note!("{number} proof of power {power} in {}", path.display());
+            Ok(Made::Own(proof))
+        }
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+/// The same in PRST's files.
+fn of_prst(
+    number: Number,
+    power: u32,
+    backend: &dyn Backend,
+    common: &Common,
+    folder: &Folder,
+    stop: &Stop,
+) -> Result<Result<Made, String>, Failure> {
+    let (files, counted) = (folder.clone(), Count::new(power));
+    let machine = common.backend()?;
+    let count = counted.clone();
+    let built = attended(
+        || counted.progress(number),
+        common,
+        stop,
+        move || {
+            let read = |name: &str| files.load_summed(name).map_err(|error| error.to_string());
+            let known = PrstProof::products(number, power, read);
+            let mut level = known.len() as u32;
+            count.begin(level);
+            let residue = |iteration| {
+                count.add();
+                files.load_residue(number, iteration)
+            };
+            let keep = |product: &_| {
+                let (name, bytes) = PrstProof::product_file(level, product);
+                let _ = files.save_summed(&name, &bytes);
+                level += 1;
+            };
+            let proof = PrstProof::go_on(number, power, &*machine, known, residue, keep)?;
+            let claim = proof.claim(&*machine)?;
+            Ok::<_, Error>((proof, claim))
+        },
+    );
+    let (proof, claim) = match built? {
+        Ok(built) => built,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let raw = claim.end.res64();
+    if !verify::is_true(&format!("{number} proof"), &claim, backend, common, stop)? {
+        return Ok(Err(DOES_NOT_HOLD.to_owned()));
+    }
+    for (name, bytes) in proof.files() {
+        if let Err(error) = folder.save_summed(&name, &bytes) {
+            return Ok(Err(error.to_string()));
+        }
+    }
+    let files = folder.file(&PrstProof::name(number, "*"));
+    note!(
+        "{number} proof of {} points for PRST in {}, raw certificate res64 {raw:016X}",
+        1 << power,
+        files.display()
+    );
+    Ok(Ok(Made::Prst { raw }))
+}
+
+/// How many residues have been read for a proof.
+#[derive(Clone)]
+struct Count {
+    done: Arc<AtomicU32>,
+    power: u32,
+}
+
+impl Count {
+    fn new(power: u32) -> Self {
+        let done = Arc::new(AtomicU32::new(0));
+        Count { done, power }
+    }
+
+    /// Counts those of the first levels, which are there.
+    fn begin(&self, level: u32) {
+        self.done.store((1 << level) - 1, Ordering::Relaxed);
+    }
+
+    fn add(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn progress(&self, number: Number) -> String {
+        let done = self.done.load(Ordering::Relaxed);
+        format!("{number} proof: {done} of {} residues", 1 << self.power)
+    }
+}
