@@ -72,7 +72,25 @@ fn memory_that_ends_is_told_and_costs_nothing() {
     assert!(run(made.path(), &["prp", "31"], None).status.success());
     let proof = made.path().join("proof/31-2.proof");
     let proof = proof.to_str().unwrap();
-    let commands: [&[&str]; 13] = [
+    let number = "2*3^43+1";
+    let test = [
+        "test",
+        number,
+        "--proof-power",
+        "1",
+        "--proof-format",
+        "prst",
+    ];
+    assert!(run(made.path(), &test, None).status.success());
+    let built = run(made.path(), &["build-cert", number], None);
+    assert!(built.status.success(), "{}", said(&built));
+    let files = fs::read_dir(made.path())
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let certificate = files.filter(|path| path.extension().is_some_and(|end| end == "cert"));
+    let certificate = certificate.last().expect("it was built");
+    let certificate = certificate.to_str().unwrap();
+    let commands: [&[&str]; 14] = [
         &["work"],
         &["ll", "31", "--json"],
         &["prp", "31", "--json"],
@@ -81,6 +99,7 @@ fn memory_that_ends_is_told_and_costs_nothing() {
         &["llr", "3", "43"],
         &["proth", "9", "7"],
         &["verify", proof],
+        &["cert", number, certificate],
         &["bench", "31", "--time", "1us"],
         &["tune", "--from", "64", "--to", "64", "--time", "1us"],
         &["selftest", "--to", "3"],

@@ -106,14 +106,15 @@ pub(super) fn value(residue: &Residue) -> Vec<u8> {
 
 /// The residue with this value, if it is not 0, and below the number.
 pub(super) fn unit(number: Number, value: &[u8]) -> Result<Residue, String> {
-    let mut bytes = value.to_vec();
-    while bytes.len() > number.bytes() && bytes.last() == Some(&0) {
-        bytes.pop();
-    }
-    bytes.resize(bytes.len().max(number.bytes()), 0);
-    Residue::unit_from_bytes(number, &bytes).ok_or_else(|| {
-        format!("it has a residue that is 0, or not below {number}: nothing is proved")
-    })
+    let top = value.iter().rposition(|&byte| byte != 0);
+    let mut bytes = value[..top.map_or(0, |top| top + 1)].to_vec();
+    let is_longer = bytes.len() > number.bytes();
+    bytes.resize(number.bytes(), 0);
+    Residue::unit_from_bytes(number, &bytes)
+        .filter(|_| !is_longer)
+        .ok_or_else(|| {
+            format!("it has a residue that is 0, or not below {number}: nothing is proved")
+        })
 }
 
 /// The MD5 of bytes in hexadecimal digits.

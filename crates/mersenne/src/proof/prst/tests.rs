@@ -1,4 +1,4 @@
-//! Against PRST's own answers, and a model over num-bigint written from the formulas.
+//! Against PRST's answers, and a model over num-bigint written from the formulas.
 
 use num_bigint::BigUint;
 
@@ -42,7 +42,7 @@ fn number(k: u64, b: u32, n: u32, c: i32) -> Number {
 
 /// The low 64 bits that PRST's `test.data` has for 16 points: of the test's residue (1 of a probable prime; of Proth's
 /// power and 1), and of the raw certificate.
-const KNOWN: [(u64, u32, u32, i32, u64, u64); 13] = [
+const KNOWN: [(u64, u32, u32, i32, u64, u64); 21] = [
     (3, 2, 306, -1, 1, 0xA0EE_C435_2FEE_E7E6),
     (3, 2, 319, -1, 0x8B72_2043_82F3_84E5, 0xD491_C1A7_B980_C3E7),
     (3, 2, 391, -1, 1, 0x3E16_169F_7FEB_54BC),
@@ -56,6 +56,29 @@ const KNOWN: [(u64, u32, u32, i32, u64, u64); 13] = [
     (2, 5, 274, -1, 1, 0xEF2F_E0CF_6E65_3689),
     (2, 5, 502, -1, 0x7FD7_F3C9_96B2_4B0C, 0xD0CA_F95F_0C58_69E1),
     (2, 5, 516, -1, 0x991B_AE1E_18AC_CAE5, 0x3D8A_4607_7283_3884),
+    // By PRST's sources, with GMP in place of GWNUM.
+    (1, 2, 521, -1, 1, 0xC6F2_5A0B_1E86_1A08),
+    (7, 2, 401, -1, 0xB238_B96F_628C_DAC3, 0x5CEB_9197_6B29_3196),
+    (7, 2, 301, 33, 0xB0EA_D270_14FC_F399, 0x07C0_5732_9935_B039),
+    (
+        1,
+        2,
+        300,
+        1_000_000_009,
+        0xD838_E1E2_BE31_4C16,
+        0x2B2D_4D83_1D08_610B,
+    ),
+    (2, 3, 700, 1, 0x65AF_C362_29B6_1F3E, 0xC56C_0100_21B6_A4E2),
+    (
+        1,
+        10,
+        199,
+        289,
+        0xEA5C_D66B_8076_CA88,
+        0xE2F0_536C_AA2F_FDCF,
+    ),
+    (2, 5, 213, -3, 0x04C5_8DB0_EEBB_2681, 0x8380_26A7_2613_9125),
+    (4, 7, 200, 3, 0x0270_5110_1A4E_CB75, 0x749E_0B55_DA49_F169),
 ];
 
 #[test]
