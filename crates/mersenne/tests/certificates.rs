@@ -142,6 +142,8 @@ fn certificates_are_saved_and_taken_up_again() {
         }
         let ended = run(path, &computing);
         assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(said.contains("taken up at"), "{number}: {said}");
         assert!(files(path, "certificate").is_empty() && files(path, "certification").is_empty());
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_as_llr2_s_own_program_writes_them() {
+    fn files_have_the_words_of_prst_and_of_llr2() {
         // 5^16 has 38 bits, two words.
         let value = 5u64.pow(16).to_le_bytes().to_vec();
         let record = Record {

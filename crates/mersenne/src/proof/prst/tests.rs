@@ -82,7 +82,7 @@ const KNOWN: [(u64, u32, u32, i32, u64, u64); 21] = [
 ];
 
 #[test]
-fn raw_certificates_are_those_that_prst_publishes() {
+fn raw_certificates_are_those_of_prst() {
     for (k, b, n, c, res64, raw) in KNOWN {
         let number = number(k, b, n, c);
         let (_, proof) = proof(number, 4);
