@@ -20,7 +20,11 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
         at,
         &[weighted::ROWS, weighted::BACK, weighted::FORTH],
     );
-    at = put(&mut others, at, &[weighted::MULTIPLY, weighted::KEEP]);
+    at = put(
+        &mut others,
+        at,
+        &[weighted::MULTIPLY, weighted::PRODUCT, weighted::KEEP],
+    );
     at = put(&mut others, at, &[long::LONG_ROWS, long::LONG_COLUMNS]);
     at = put(&mut others, at, &[grid::FORTH, grid::ROWS, grid::BACK]);
     at = put(
@@ -63,7 +67,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 23
+const OTHER_COUNT: usize = 24
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

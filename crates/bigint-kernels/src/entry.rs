@@ -273,6 +273,13 @@ unsafe extern "ptx-kernel" fn weighted_multiply(arguments: WeightedArguments) {
     unsafe { weighted::Block::new(&arguments) }.multiply();
 }
 
+/// The kernel [`bigint_core::weighted::PRODUCT`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_product(arguments: WeightedArguments) {
+    // SAFETY: above.
+    unsafe { weighted::Block::new(&arguments) }.product();
+}
+
 /// The kernel [`bigint_core::weighted::KEEP`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_keep(arguments: WeightedArguments) {

@@ -127,6 +127,13 @@ impl Residue {
         self
     }
 
+    /// The sum of `self` and `other`.
+    #[must_use]
+    pub fn plus(self, other: &Residue) -> Residue {
+        let zero = Self::from_u64(self.number, 0);
+        self.minus(&zero.minus(other))
+    }
+
     /// The power with an exponent that is not 0.
     #[must_use]
     pub fn pow(&self, exponent: u64) -> Residue {

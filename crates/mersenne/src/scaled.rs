@@ -1,7 +1,7 @@
 //! Squares and products modulo `k b^n + c` by weighted transforms, on the CPU or a GPU.
 
 use bigint_cpu::Path;
-use bigint_cpu::fast::number::weighted::{Length, Modulus, Weighted};
+use bigint_cpu::fast::number::weighted::{Length, Modulus, Operand, Weighted};
 use bigint_host::{Engine, MersenneSquares};
 
 use crate::backend::{Kept, Later};
@@ -167,6 +167,20 @@ impl Multiplying for Scaled {
             Machine::Device(squares) => {
                 let less = less.map(Kept::on_device);
                 squares.multiply(factor.on_device(), less, minus)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
+        let operands = operands.map(|side| side.map(|Factor(factor)| factor));
+        match &mut self.machine {
+            Machine::Cpu { weighted, error } => {
+                let operands = operands.map(|side| side.map(Kept::transformed));
+                *error = greater(*error, weighted.product(operands));
+            }
+            Machine::Device(squares) => {
+                squares.product(operands.map(|side| side.map(Kept::on_device)))?;
             }
         }
         Ok(())

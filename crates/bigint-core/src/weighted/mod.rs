@@ -12,7 +12,8 @@
 //! | [`BACK`] | two columns: `fast / 2` blocks | points | digits, carries, errors |
 //! | [`FORTH`] | two columns | digits, carries | points: frequencies of the columns |
 //!
-//! For a product [`MULTIPLY`] takes the place of [`ROWS`]; [`KEEP`] makes what it multiplies by.
+//! For a product [`MULTIPLY`] takes the place of [`ROWS`]; [`KEEP`] makes what it multiplies by. [`PRODUCT`] does
+//! so where both sides of the product were kept.
 //!
 //! Convolutions are cyclic, or, for positive `c`, negacyclic: points have a twist, and frequencies are half-odd.
 //!
@@ -40,6 +41,12 @@ pub const ROWS: EntryPoint = EntryPoint {
 /// The kernel of rows that multiplies by a factor, or by what it is above another.
 pub const MULTIPLY: EntryPoint = EntryPoint {
     name: "weighted_multiply",
+    module: MODULE,
+};
+
+/// The kernel of rows that multiplies two factors, or sums or differences of factors. It does not read the points.
+pub const PRODUCT: EntryPoint = EntryPoint {
+    name: "weighted_product",
     module: MODULE,
 };
 
@@ -101,8 +108,14 @@ pub struct WeightedArguments {
     /// The address of the factor that [`KEEP`] writes and [`MULTIPLY`] reads: two pairs for each point of
     /// a row, at [`kept_place`].
     pub factor: u64,
-    /// The address of what is subtracted from the factor, likewise; 0 for nothing.
+    /// The address of what is subtracted from the factor, likewise; 0 for nothing. [`PRODUCT`] adds `signs[1]`
+    /// times it.
     pub less: u64,
+    /// The address of the other side of a [`PRODUCT`], a factor, and that of a factor of which `signs[0]` times is
+    /// added to it; 0 for nothing.
+    pub other: [u64; 2],
+    /// 1 or -1 for each side of a [`PRODUCT`].
+    pub signs: [f64; 2],
     /// The factor by which the weights' inverses must still be multiplied.
     pub scale: f64,
     /// The number by which the square is multiplied.
@@ -170,7 +183,7 @@ impl WeightedArguments {
 
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in
     /// limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 13] {
+    pub const fn stretches(&self) -> [(u64, u64); 15] {
         let (slow, fast) = (self.slow as u64, self.fast as u64);
         let points = slow * fast;
         let half = if self.is_negacyclic() { 1 } else { 0 };
@@ -179,6 +192,8 @@ impl WeightedArguments {
             self.if_there(self.twists, 4 * slow),
             self.if_there(self.factor, self.factor_limbs()),
             self.if_there(self.less, self.factor_limbs()),
+            self.if_there(self.other[0], self.factor_limbs()),
+            self.if_there(self.other[1], self.factor_limbs()),
             (self.digits, 4 * points),
             (self.carries, points),
             (self.errors, fast * THREADS as u64),

@@ -1,7 +1,7 @@
 //! The CPU, by either arithmetic.
 
 use bigint_cpu::Path;
-use bigint_cpu::fast::number::weighted::{Length, Weighted};
+use bigint_cpu::fast::number::weighted::{Length, Operand, Weighted};
 use bigint_host::plan::mersenne_by_doubles;
 
 use super::{Backend, Factor, Kept, Multiplying, Squaring, for_differences};
@@ -210,6 +210,16 @@ impl Multiplying for Exact {
         self.0 = self.0.mul(&factor).minus(&minus);
         Ok(())
     }
+
+    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
+        let [left, right] = operands.map(|side| match side.map(|Factor(factor)| factor.exact()) {
+            Operand::One(a) => a.clone(),
+            Operand::Sum(a, b) => a.clone().plus(b),
+            Operand::Difference(a, b) => a.clone().minus(b),
+        });
+        self.0 = left.mul(&right);
+        Ok(())
+    }
 }
 
 /// Squares by the weighted transform.
@@ -242,6 +252,13 @@ impl Multiplying for Transformed {
     ) -> Result<(), Error> {
         let less = less.map(|Factor(less)| less.transformed());
         let error = self.weighted.multiply(factor.transformed(), less, minus);
+        self.erred(error);
+        Ok(())
+    }
+
+    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
+        let operands = operands.map(|side| side.map(|Factor(factor)| factor.transformed()));
+        let error = self.weighted.product(operands);
         self.erred(error);
         Ok(())
     }

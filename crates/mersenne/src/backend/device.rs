@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use bigint_cpu::fast::number::weighted::{Length, Modulus};
+use bigint_cpu::fast::number::weighted::{Length, Modulus, Operand};
 use bigint_cpu::fast::trial::Trial;
 use bigint_host::{Engine, MersenneSquares, TrialFactors};
 
@@ -169,6 +169,11 @@ impl Multiplying for OnDevice {
     ) -> Result<(), Error> {
         let less = less.map(|Factor(less)| less.on_device());
         Ok(self.squares.multiply(factor.on_device(), less, minus)?)
+    }
+
+    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
+        let operands = operands.map(|side| side.map(|Factor(factor)| factor.on_device()));
+        Ok(self.squares.product(operands)?)
     }
 }
 

@@ -8,7 +8,7 @@ pub use device::{Auto, Cuda};
 
 use std::fs;
 
-use bigint_cpu::fast::number::weighted;
+use bigint_cpu::fast::number::weighted::{self, Operand};
 use bigint_cpu::fast::trial::Trial;
 use bigint_host::MersenneFactor;
 
@@ -122,6 +122,15 @@ pub trait Multiplying: Squaring {
     /// If a factor is of another kind of machine.
     fn multiply(&mut self, factor: &Factor, less: Option<&Factor>, minus: u32)
     -> Result<(), Error>;
+
+    /// Replaces the residue by the product of two sides.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    ///
+    /// # Panics
+    /// As for [`multiply`](Self::multiply).
+    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error>;
 }
 
 /// A machine that squares.
@@ -185,7 +194,7 @@ pub trait Backend {
 }
 
 /// What an exponent is greater by for a transform of factors that are differences: a quarter of a bit of a
-/// word.
+/// word. Products of two sums have errors that are 1.4 times as large again; few of them ask for a longer transform.
 fn for_differences(number: Number) -> u32 {
     number.n() / 64
 }

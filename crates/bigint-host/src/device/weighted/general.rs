@@ -7,9 +7,10 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::weighted::{
-    Around, BACK, FORTH, KEEP, MULTIPLY, NEAR, ROWS, THREADS, WeightedArguments, shared_bytes,
+    Around, BACK, FORTH, KEEP, MULTIPLY, NEAR, PRODUCT, ROWS, THREADS, WeightedArguments,
+    shared_bytes,
 };
-use bigint_cpu::fast::number::weighted::{Layout, Modulus, root, twists};
+use bigint_cpu::fast::number::weighted::{Layout, Modulus, Operand, root, twists};
 use std::sync::Arc;
 
 pub(super) struct General {
@@ -85,6 +86,8 @@ impl General {
             column_weights: address(5),
             factor: 0,
             less: 0,
+            other: [0; 2],
+            signs: [1.0; 2],
             scale: k as f64 / (2.0 * words as f64),
             by: 1.0,
             unit: layout.unit as f64,
@@ -209,6 +212,34 @@ impl Squares for General {
         };
         let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
         for entry in [MULTIPLY, BACK, FORTH] {
+            self.launch(entry, arguments, &buffers)?;
+        }
+        Ok(())
+    }
+
+    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
+        let sides = operands.map(Operand::parts);
+        let signs = sides.map(|(_, second)| second.map_or(1.0, |(sign, _)| sign));
+        let [other, [factor, less]] = sides.map(|(first, second)| {
+            [
+                first.address(),
+                second.map_or(0, |(_, second)| second.address()),
+            ]
+        });
+        let arguments = WeightedArguments {
+            factor,
+            less,
+            other,
+            signs,
+            ..self.arguments
+        };
+        let buffers = sides.into_iter().flat_map(|(first, second)| {
+            [Some(first), second.map(|(_, second)| second)]
+                .into_iter()
+                .flatten()
+        });
+        let buffers: Vec<&Buffer> = buffers.collect();
+        for entry in [PRODUCT, BACK, FORTH] {
             self.launch(entry, arguments, &buffers)?;
         }
         Ok(())

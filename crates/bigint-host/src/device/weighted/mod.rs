@@ -6,7 +6,7 @@ mod squares;
 
 use crate::common::device::Buffer;
 use crate::{Engine, Error};
-use bigint_cpu::fast::number::weighted::{self, Layout, Modulus};
+use bigint_cpu::fast::number::weighted::{self, Layout, Modulus, Operand};
 use general::General;
 use long::Long;
 use squares::{Digits, Squares};
@@ -238,13 +238,28 @@ impl MersenneSquares {
         minus: u32,
     ) -> Result<(), Error> {
         self.check_minus(minus);
-        let check = |of: &MersenneFactor| {
-            let is_alike = (of.modulus, of.words) == (self.layout.modulus, self.words());
-            assert!(is_alike, "a factor of the same kind");
-        };
-        [Some(factor), less].into_iter().flatten().for_each(check);
-        let less = less.map(|less| &less.transform);
-        self.squares.multiply(&factor.transform, less, minus)
+        let less = less.map(|less| self.transform(less));
+        let factor = self.transform(factor);
+        self.squares.multiply(factor, less, minus)
+    }
+
+    /// Replaces the residue by the product of two sides, in three launches.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// As for [`multiply`](Self::multiply).
+    pub fn product(&mut self, operands: [Operand<&MersenneFactor>; 2]) -> Result<(), Error> {
+        let operands = operands.map(|side| side.map(|factor| self.transform(factor)));
+        self.squares.product(operands)
+    }
+
+    /// The transform of a factor of this kind.
+    fn transform<'a>(&self, of: &'a MersenneFactor) -> &'a Buffer {
+        let is_alike = (of.modulus, of.words) == (self.layout.modulus, self.words());
+        assert!(is_alike, "a factor of the same kind");
+        &of.transform
     }
 
     fn check_minus(&self, minus: u32) {

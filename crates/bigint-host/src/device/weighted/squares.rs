@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
+use bigint_cpu::fast::number::weighted::Operand;
 use std::sync::Arc;
 
 /// A transform that squares, of either kind: see the methods of
@@ -22,6 +23,9 @@ pub(super) trait Squares {
         _less: Option<&Buffer>,
         _minus: u32,
     ) -> Result<(), Error> {
+        panic!("{SQUARES_ALONE}");
+    }
+    fn product(&mut self, _operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
         panic!("{SQUARES_ALONE}");
     }
     fn error(&self) -> Result<f64, Error>;

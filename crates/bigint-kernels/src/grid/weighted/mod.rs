@@ -85,7 +85,10 @@ impl<'a> Block<'a> {
     #[inline(always)]
     pub fn rows(self) {
         let pair = self.load();
-        self.each_frequency(pair, |_, z, w, y| square_mirrored(z, w, y));
+        self.each_frequency(pair, |i, other, y| {
+            let [z, w] = self.mirrored(i, other);
+            square_mirrored(z, w, y)
+        });
         self.store(pair);
     }
 
@@ -97,14 +100,52 @@ impl<'a> Block<'a> {
         } = *self.arguments;
         let [of_factor, of_less] = [factor, less].map(|address| self.pairs(address));
         let pair = self.load();
-        self.each_frequency(pair, |i, z, w, y| {
+        self.each_frequency(pair, |i, other, y| {
             let at = kept_place(pair.rows[0].1, i, fast);
             let mut by = [0, 1].map(|side| complex(of_factor.pair(at + side)));
             if less != 0 {
                 let less = [0, 1].map(|side| complex(of_less.pair(at + side)));
                 by = [by[0].minus(less[0]), by[1].minus(less[1])];
             }
-            multiply_mirrored([z, w], by, y)
+            multiply_mirrored(self.mirrored(i, other), by, y)
+        });
+        self.store(pair);
+    }
+
+    /// The product of two factors, or of sums or differences of factors, in place of the points: it is transformed
+    /// back as [`rows`](Self::rows) does.
+    #[inline(always)]
+    pub fn product(self) {
+        let WeightedArguments {
+            fast,
+            factor,
+            less,
+            other,
+            signs,
+            ..
+        } = *self.arguments;
+        let pair = self.row_pair();
+        let side = |[first, second]: [u64; 2], sign: f64, at: u32| {
+            let [of_first, of_second] = [first, second].map(|address| self.pairs(address));
+            [0, 1].map(|side| {
+                let x = complex(of_first.pair(at + side));
+                if second == 0 {
+                    return x;
+                }
+                let y = complex(of_second.pair(at + side));
+                Complex::new(
+                    multiply_add(sign, y.re, x.re),
+                    multiply_add(sign, y.im, x.im),
+                )
+            })
+        };
+        self.each_frequency(pair, |i, _, y| {
+            let at = kept_place(pair.rows[0].1, i, fast);
+            let [left, right] = [
+                side(other, signs[0], at),
+                side([factor, less], signs[1], at),
+            ];
+            multiply_mirrored(left, right, y)
         });
         self.store(pair);
     }
@@ -118,8 +159,7 @@ impl<'a> Block<'a> {
         let pair = self.load();
         let mut i = self.team.thread();
         while i < fast {
-            let other = self.mirror(pair, frequency(i, fast.trailing_zeros()));
-            let (z, w) = (self.get(i), self.get(other).conjugate());
+            let [z, w] = self.mirrored(i, self.mirror(pair, frequency(i, fast.trailing_zeros())));
             let at = kept_place(pair.rows[0].1, i, fast);
             kept.set_pair(at, [z.re, z.im]);
             kept.set_pair(at + 1, [w.re, w.im]);
@@ -127,9 +167,9 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Brings the block's row and its mirror to shared memory, with twiddles, and transforms them.
+    /// The block's row and its mirror.
     #[inline(always)]
-    fn load(self) -> RowPair {
+    fn row_pair(self) -> RowPair {
         let WeightedArguments { slow, fast, .. } = *self.arguments;
         let log_fast = fast.trailing_zeros();
         let k = thread::block_index();
@@ -137,10 +177,18 @@ impl<'a> Block<'a> {
         let is_zero = k + half == 0;
         let mirror = if is_zero { 0 } else { slow - half - k };
         let of = |s: u32| (place(s, slow) << log_fast, s);
-        let pair = RowPair {
+        RowPair {
             rows: [of(k), of(mirror)],
             is_zero,
-        };
+        }
+    }
+
+    /// Brings the block's row and its mirror to shared memory, with twiddles, and transforms them.
+    #[inline(always)]
+    fn load(self) -> RowPair {
+        let WeightedArguments { fast, .. } = *self.arguments;
+        let log_fast = fast.trailing_zeros();
+        let pair = self.row_pair();
         let points = self.pairs(self.arguments.points);
         let mut i = self.team.thread();
         while i < 2 * fast {
@@ -194,14 +242,16 @@ impl<'a> Block<'a> {
         (s << half) + half
     }
 
-    /// Replaces the point at each place `i` of the row, and the conjugate of the point at its mirror, by what
-    /// `f` makes of them and of the root `y` of [`square_mirrored`]. It ends with a barrier.
+    /// The point at a place of the row, and the conjugate of the point at its mirror.
     #[inline(always)]
-    fn each_frequency(
-        self,
-        pair: RowPair,
-        f: impl Fn(u32, Complex, Complex, Complex) -> (Complex, Complex),
-    ) {
+    fn mirrored(self, i: u32, other: u32) -> [Complex; 2] {
+        [self.get(i), self.get(other).conjugate()]
+    }
+
+    /// Replaces the point at each place `i` of the row, and the conjugate of the point at its mirror, by what
+    /// `f` makes of their places and of the root `y` of [`square_mirrored`]. It ends with a barrier.
+    #[inline(always)]
+    fn each_frequency(self, pair: RowPair, f: impl Fn(u32, u32, Complex) -> (Complex, Complex)) {
         let WeightedArguments { fast, .. } = *self.arguments;
         let log_fast = fast.trailing_zeros();
         let fast_roots = self.roots(self.arguments.fast_roots);
@@ -211,7 +261,7 @@ impl<'a> Block<'a> {
             let c = frequency(i, log_fast);
             let other = self.mirror(pair, c);
             let y = first.times(complex(fast_roots.at(c)));
-            let (z, w) = f(i, self.get(i), self.get(other).conjugate(), y);
+            let (z, w) = f(i, other, y);
             self.set(i, z);
             self.set(other, w.conjugate());
             i += THREADS;

@@ -23,6 +23,7 @@
     reason = "indices count lanes and halves of several arrays at once"
 )]
 
+use super::Operand;
 use super::fft::{Pair, Plan, product, root};
 use super::machine::{Job, Machine};
 
@@ -247,6 +248,53 @@ impl<M: Machine> Job<M> for Multiply<'_, M> {
                 let [re, im] = [point.re[side], point.im[side]];
                 [m.sub(re, less.re[side]), m.sub(im, less.im[side])]
             }),
+        }
+        rows.plan.inverse(m, rows.scratch);
+        rows.store(m);
+    }
+}
+
+/// The job that multiplies one group's points of factors, or of sums or differences of factors, in place of
+/// the points that it has.
+pub(super) struct Product<'a, M: Machine> {
+    pub(super) rows: Square<'a, M>,
+    /// Both sides, as [`Keep`] makes them.
+    pub(super) operands: [Operand<&'a [Pair<M::V>]>; 2],
+}
+
+impl<M: Machine> Job<M> for Product<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, m: M) {
+        let Product { mut rows, operands } = self;
+        let [left, right] = operands;
+        let (first, other) = left.parts();
+        rows.scratch.copy_from_slice(first);
+        if let Some((sign, other)) = other {
+            let sign = m.splat(sign);
+            for (point, other) in rows.scratch.iter_mut().zip(other) {
+                for side in 0..2 {
+                    point.re[side] = m.mul_add(sign, other.re[side], point.re[side]);
+                    point.im[side] = m.mul_add(sign, other.im[side], point.im[side]);
+                }
+            }
+        }
+        match right.parts() {
+            (first, None) => rows.pointwise(m, |position, side| {
+                let point = &first[position];
+                [point.re[side], point.im[side]]
+            }),
+            (first, Some((sign, other))) => {
+                let sign = m.splat(sign);
+                rows.pointwise(m, |position, side| {
+                    let (point, other) = (&first[position], &other[position]);
+                    [
+                        m.mul_add(sign, other.re[side], point.re[side]),
+                        m.mul_add(sign, other.im[side], point.im[side]),
+                    ]
+                });
+            }
         }
         rows.plan.inverse(m, rows.scratch);
         rows.store(m);

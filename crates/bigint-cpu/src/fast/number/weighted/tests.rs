@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 
+use super::Operand::{Difference, One, Sum};
 use super::{Length, Modulus, Weighted};
 use crate::Path;
 
@@ -133,6 +134,7 @@ fn products_are_exact_ones_at_every_length_and_on_every_path() {
             for (a, b) in [(&a, &b), (&b, &a), (&vec![0], &vec![1]), (&a, &a)] {
                 let product = value(&x) * value(a) % &modulus;
                 let difference = (value(a) + &modulus - value(b)) * &product % &modulus;
+                let (v, w) = (value(a), value(b));
                 for path in Path::ALL {
                     let mut weighted = Weighted::new(p, length, path);
                     let [a, b] = [a, b].map(|factor| {
@@ -150,6 +152,19 @@ fn products_are_exact_ones_at_every_length_and_on_every_path() {
                         value(&weighted.residue()) == difference,
                         "p {p}, {length:?}"
                     );
+                    for (sides, product) in [
+                        ([One(&a), One(&b)], &v * &w),
+                        ([Sum(&a, &b), One(&b)], (&v + &w) * &w),
+                        ([One(&a), Difference(&a, &b)], &v * (&v + &modulus - &w)),
+                        (
+                            [Difference(&b, &a), Sum(&a, &b)],
+                            (&w + &modulus - &v) * (&v + &w),
+                        ),
+                    ] {
+                        assert!(weighted.product(sides) < 0.4);
+                        let product = product % &modulus;
+                        assert!(value(&weighted.residue()) == product, "p {p}, {length:?}");
+                    }
                 }
             }
         }
