@@ -5,6 +5,7 @@ mod bounds;
 mod candidates;
 mod cofactor;
 mod division;
+mod ecm;
 mod error;
 mod exponent;
 mod folder;
@@ -30,6 +31,7 @@ pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Factor, Later, Multiplyi
 pub use bounds::bounds;
 pub use candidates::{candidates, number};
 pub use cofactor::Cofactor;
+pub use ecm::{Curves, Ecm, EcmSteps, Found};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use folder::{Folder, Save};

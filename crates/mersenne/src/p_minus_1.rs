@@ -50,23 +50,9 @@ impl PMinus1 {
             "the bound is from 2 to {}",
             Self::GREATEST_BOUND
         );
-        let mut factors: Vec<Limb> = primes(bound)?;
-        for prime in &mut factors {
-            *prime = prime.pow(bound.ilog(*prime));
-        }
-        bigint_cpu::reserve(&mut factors, 2)?;
-        factors.extend([2, p]);
-        let shape = Shape {
-            count: factors.len(),
-            width: 1,
-            layout: Layout::Contiguous,
-        };
-        let engine = Engine::cpu();
-        let factors = engine.batch_from_limbs(factors, shape)?;
-        let exponent = engine.product(&factors)?.to_limbs()?;
         Ok(PMinus1 {
             bound,
-            exponent: exponent.into(),
+            exponent: powers_of_primes(bound, &[2, p])?,
             iteration: 0,
             residue: Residue::from_u64(p, 3),
         })
@@ -84,9 +70,7 @@ impl PMinus1 {
 
     /// The squarings of the whole stage: one for each bit of the exponent but its highest.
     pub fn iterations(&self) -> u32 {
-        let top = self.exponent.iter().rposition(|&limb| limb != 0);
-        let top = top.expect("no factor of the exponent is 0");
-        top as u32 * Limb::BITS + self.exponent[top].ilog2()
+        top_bit(&self.exponent)
     }
 
     /// Runs up to `times` squarings. `runner` is where the stage is.
@@ -96,8 +80,8 @@ impl PMinus1 {
     pub fn advance(&mut self, runner: &mut Runner<'_>, times: u32) -> Result<Step, Error> {
         let left = self.iterations() - self.iteration;
         let times = times.min(left);
-        let bit = |i: u32| self.exponent[(i / Limb::BITS) as usize] >> (i % Limb::BITS) & 1;
-        let by: Vec<u32> = (left - times..left).rev().map(|i| 1 + 2 * bit(i)).collect();
+        let by = |i: u32| 1 + 2 * u32::from(bit(&self.exponent, i));
+        let by: Vec<u32> = (left - times..left).rev().map(by).collect();
         let stretches = by.chunk_by(|a, b| a == b);
         runner.square_by(stretches.map(|stretch| (stretch.len() as u32, stretch[0])))?;
         self.iteration += times;
@@ -136,6 +120,36 @@ impl PMinus1 {
     pub fn number(&self) -> Number {
         self.residue.number()
     }
+}
+
+/// The product of the greatest power up to the bound of each prime, and of some more factors.
+pub(crate) fn powers_of_primes(bound: u32, more: &[Limb]) -> Result<Arc<[Limb]>, Error> {
+    let mut factors: Vec<Limb> = primes(bound)?;
+    for prime in &mut factors {
+        *prime = prime.pow(bound.ilog(*prime));
+    }
+    bigint_cpu::reserve(&mut factors, more.len())?;
+    factors.extend(more);
+    let shape = Shape {
+        count: factors.len(),
+        width: 1,
+        layout: Layout::Contiguous,
+    };
+    let engine = Engine::cpu();
+    let factors = engine.batch_from_limbs(factors, shape)?;
+    Ok(engine.product(&factors)?.to_limbs()?.into())
+}
+
+/// The highest bit of a number that is not 0.
+pub(crate) fn top_bit(number: &[Limb]) -> u32 {
+    let top = number.iter().rposition(|&limb| limb != 0);
+    let top = top.expect("the number is not 0");
+    top as u32 * Limb::BITS + number[top].ilog2()
+}
+
+/// Bit `i` of a number.
+pub(crate) fn bit(number: &[Limb], i: u32) -> bool {
+    number[(i / Limb::BITS) as usize] >> (i % Limb::BITS) & 1 == 1
 }
 
 /// The primes up to a bound, by the sieve of Eratosthenes over the odd numbers.

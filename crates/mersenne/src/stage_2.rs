@@ -45,7 +45,7 @@ pub struct Stage2 {
 }
 
 /// Strides, and the greatest prime that divides each.
-const STRIDES: [(u64, u64); 12] = [
+pub(crate) const STRIDES: [(u64, u64); 12] = [
     (2, 2),
     (6, 3),
     (30, 5),
@@ -60,8 +60,32 @@ const STRIDES: [(u64, u64); 12] = [
     (4620, 11),
 ];
 
+/// The giant steps that meet the primes between two bounds.
+pub(crate) fn giants(bounds: [u64; 2], stride: u64) -> RangeInclusive<u64> {
+    let [from, to] = bounds.map(|bound| bound + stride / 2);
+    (from + 1) / stride..=to / stride
+}
+
+/// How many giant steps there are.
+pub(crate) fn giants_count(bounds: [u64; 2], stride: u64) -> u64 {
+    let giants = giants(bounds, stride);
+    giants.end() - giants.start() + 1
+}
+
+/// The babies that giant step `m` meets a prime between the bounds with; `primes` are those up to the root of
+/// the second.
+pub(crate) fn met(m: u64, bounds: [u64; 2], stride: u64, primes: &[u64]) -> Vec<u64> {
+    let (at, half) = (m * stride, stride / 2);
+    let from = at.saturating_sub(half);
+    let is_prime = are_prime(from, at + half, primes);
+    let [above, most] = bounds;
+    let is_wanted = |n: u64| above < n && n <= most && is_prime[(n - from) as usize];
+    let is_met = |&j: &u64| is_wanted(at + j) || at.checked_sub(j).is_some_and(is_wanted);
+    babies(stride).filter(is_met).collect()
+}
+
 /// The babies of a stride.
-fn babies(stride: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn babies(stride: u64) -> impl Iterator<Item = u64> {
     (1..=stride / 2)
         .step_by(2)
         .filter(move |&j| gcd(j, stride) == 1)
@@ -117,14 +141,12 @@ impl Stage2 {
 
     /// The giant steps.
     fn giants(&self) -> RangeInclusive<u64> {
-        let [from, to] = self.bounds.map(|bound| bound + self.stride / 2);
-        (from + 1) / self.stride..=to / self.stride
+        giants(self.bounds, self.stride)
     }
 
     /// The giant steps that are done, and those of the whole stage.
     pub fn progress(&self) -> (u64, u64) {
-        let giants = self.giants();
-        (self.done, giants.end() - giants.start() + 1)
+        (self.done, giants_count(self.bounds, self.stride))
     }
 
     /// The machine that goes on from here. `None` where `goes_on` says no before its babies are there:
@@ -254,19 +276,11 @@ impl Stage2 {
 
     /// Giant step `m`: its differences, and the next giant.
     fn giant(&self, steps: &mut Steps<'_>, m: u64) -> Result<(), Error> {
-        let (at, half) = (m * self.stride, self.stride / 2);
-        let from = at.saturating_sub(half);
-        let is_prime = are_prime(from, at + half, &steps.primes);
-        let [above, most] = self.bounds;
-        let is_wanted = |n: u64| above < n && n <= most && is_prime[(n - from) as usize];
         let giant = steps.giant.keep()?;
-        for (j, kept) in (0..).zip(&steps.kept) {
-            if let Some(baby) = kept
-                && (is_wanted(at + j) || at.checked_sub(j).is_some_and(is_wanted))
-            {
-                let baby = &steps.factors[*baby];
-                steps.product.multiply(&giant, Some(baby), 0)?;
-            }
+        for j in met(m, self.bounds, self.stride, &steps.primes) {
+            let baby = steps.kept[j as usize].expect("a baby");
+            let baby = &steps.factors[baby];
+            steps.product.multiply(&giant, Some(baby), 0)?;
         }
         let by = steps.step.keep()?;
         steps.giant.multiply(&by, None, 0)?;
@@ -342,7 +356,7 @@ pub(crate) fn power(x: &mut dyn Multiplying, exponent: u64) -> Result<(), Error>
 }
 
 /// The primes up to a bound.
-fn primes_up_to(bound: u64) -> Vec<u64> {
+pub(crate) fn primes_up_to(bound: u64) -> Vec<u64> {
     let is_prime = are_prime(0, bound, &[]);
     (0..)
         .zip(is_prime)

@@ -3,12 +3,13 @@
 
 mod common;
 
+use bigint_cpu::fast::number::weighted::Operand;
 use bigint_testing::simulator::on_simulator;
 use bigint_testing::sweep;
 use common::outcome;
 use mersenne::{
-    Arithmetic, Auto, Backend, Cpu, Cuda, LucasLehmer, Number, PMinus1, Proof, Prp, Residue,
-    Runner, Saved, Squaring, Stage2, Step,
+    Arithmetic, Auto, Backend, Cpu, Cuda, Curves, Ecm, LucasLehmer, Number, PMinus1, Proof, Prp,
+    Residue, Runner, Saved, Squaring, Stage2, Step,
 };
 use num_bigint::BigUint;
 
@@ -175,7 +176,21 @@ fn a_device_multiplies_as_the_cpu_does() {
                 machine.multiply(&factor, Some(&less), 0).unwrap();
                 machine.square(1, 1, minus).unwrap();
                 assert!(machine.error().unwrap() < 0.3, "{number}");
-                [first, machine.residue().unwrap()]
+                let second = machine.residue().unwrap();
+                let products = [
+                    [Operand::One(&less), Operand::One(&factor)],
+                    [Operand::Sum(&factor, &less), Operand::One(&less)],
+                    [Operand::One(&less), Operand::Difference(&less, &factor)],
+                    [
+                        Operand::Difference(&less, &factor),
+                        Operand::Sum(&less, &less),
+                    ],
+                ]
+                .map(|sides| {
+                    machine.product(sides).unwrap();
+                    machine.residue().unwrap()
+                });
+                (first, second, products)
             });
             assert_eq!(products[0], products[1], "{number}, {i}");
         }
@@ -238,6 +253,60 @@ fn a_device_that_is_lost_in_the_second_stage_costs_no_factor() {
     assert!(steps.take_failure().is_some());
     assert_eq!(steps.words(), None);
     assert_eq!(stage.divisor().unwrap(), 9_338_711u32.into());
+}
+
+/// Both stages of a curve on a machine, the failures on the way, and the words of the transform.
+fn curve_on(backend: &dyn Backend) -> (Vec<Ecm>, u32, Option<usize>) {
+    let curves = Curves {
+        first: 20,
+        second: Some(300),
+        count: 1,
+        sigma: Some(11),
+        left: None,
+    };
+    let mut ecm = Ecm::new(2017, curves, 11).unwrap();
+    let (mut all, mut failures, mut words) = (Vec::new(), 0, None);
+    while !ecm.is_done() {
+        let mut steps = ecm.steps(backend, None, &|| true).unwrap().unwrap();
+        while !ecm.advance(&mut steps, 9, &|| true).unwrap() {}
+        failures += u32::from(steps.take_failure().is_some());
+        words = steps.words();
+        all.push(ecm.clone());
+        ecm.go_on(1 << 20);
+    }
+    (all, failures, words)
+}
+
+#[test]
+fn a_curve_on_a_device_is_that_of_the_cpu() {
+    if !on_simulator("a_curve_on_a_device_is_that_of_the_cpu", &[]) {
+        return;
+    }
+    let (found, _, words) = curve_on(&Cuda::open(0).unwrap());
+    assert_eq!(words, Some(128));
+    assert_eq!((found, 0, None), curve_on(&exact()));
+}
+
+#[test]
+fn a_device_that_is_lost_in_a_ladder_costs_no_step() {
+    lose_a_curve("a_device_that_is_lost_in_a_ladder_costs_no_step", 600);
+}
+
+#[test]
+fn a_device_that_is_lost_in_giant_steps_costs_no_step() {
+    lose_a_curve("a_device_that_is_lost_in_giant_steps_costs_no_step", 1900);
+}
+
+fn lose_a_curve(test: &str, launch: u32) {
+    let fault = format!("cuLaunchKernel:{launch}=CUDA_ERROR_LAUNCH_FAILED!");
+    if !on_simulator(test, &[("CUDA_SIM_FAULT", &fault)]) {
+        return;
+    }
+    let mut auto = Auto::new(0, exact());
+    auto.device_from = 0;
+    let (found, failures, words) = curve_on(&auto);
+    assert_eq!((failures, words), (1, None));
+    assert_eq!(found, curve_on(&exact()).0);
 }
 
 /// The second stage of P-1 after a first one.

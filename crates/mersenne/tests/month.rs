@@ -19,7 +19,7 @@ use serde_json::Value;
 /// Lines that no worker can do.
 const BAD: [&[u8]; 4] = [
     b"hello\n",
-    b"ECM2=N/A,1,2,1279,-1,100,0,1\n",
+    b"ECM2=N/A,1,2,1279,-1,100,0,0\n",
     b"\xff\xfe=1\n",
     b"PRP=N/A,1,2,1280,-1\n",
 ];

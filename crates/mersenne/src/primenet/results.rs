@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::lock::{Lock, Wait};
 use crate::proof::md5;
-use crate::{Cofactor, Number, Outcome, Proof, TrialFactoring};
+use crate::{Cofactor, Curves, Number, Outcome, Proof, TrialFactoring};
 use bigint_host::BigUint;
 
 /// A line of `results.json.txt`: the fields of a JSON object, in their order.
@@ -83,6 +83,28 @@ impl ResultLine {
             .with("b1", first)
             .with("b2", second)
             .with("factors", factor.map(|factor| [factor]))
+    }
+
+    /// The line of so many curves, with the parameter of the first one, or of the one that has found a factor.
+    pub fn of_ecm(
+        number: Number,
+        curves: &Curves,
+        sigma: u64,
+        count: u32,
+        factor: Option<String>,
+    ) -> Self {
+        let status = if factor.is_some() { "F" } else { "NF" };
+        let known = curves.left.as_ref().map(|left| {
+            let known = left.factors().iter();
+            known.map(BigUint::to_string).collect::<Vec<_>>()
+        });
+        Self::new(Some(status), number, "ECM")
+            .with("b1", curves.first)
+            .with("b2", curves.second)
+            .with("sigma", sigma)
+            .with("curves", count)
+            .with("factors", factor.map(|factor| [factor]))
+            .with("known-factors", known)
     }
 
     /// The line of trial factoring that is done.
@@ -184,6 +206,8 @@ pub fn append_result(path: &Path, line: &str, wait: Wait<'_>) -> io::Result<()> 
         "worktype",
         "b1",
         "b2",
+        "sigma",
+        "curves",
         "bitlo",
         "bithi",
         "res64",

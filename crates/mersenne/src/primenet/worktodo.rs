@@ -8,7 +8,7 @@ use bigint_host::BigUint;
 
 use crate::folder::replace;
 use crate::lock::{Lock, Wait};
-use crate::{Cofactor, PMinus1, Stage2, TrialFactoring, is_prime};
+use crate::{Cofactor, Curves, Ecm, PMinus1, Stage2, TrialFactoring, is_prime};
 
 /// What is wrong with a range that is too long for [`TrialFactoring`].
 pub const TOO_LONG: &str = "to try all candidates up to there would take for ever";
@@ -25,6 +25,8 @@ pub enum Asked {
     /// P-1 to the bounds that pay where there is no factor below so many bits, and one saves so many
     /// tests.
     PFactor(u32, f64),
+    /// Elliptic curves.
+    Ecm(Curves),
     /// Trial factoring, between powers of two with these exponents.
     Factor(u32, u32),
     /// A certification: the residue of `M{p}.cert` squared so many times.
@@ -71,7 +73,10 @@ impl Assignment {
     /// assert_eq!(assignment.asked, Asked::Factor(60, 61));
     /// let assignment = Assignment::parse("PRP=,1,2,127,-1").unwrap().unwrap();
     /// assert_eq!(assignment.id, None);
-    /// assert!(Assignment::parse("ECM2=N/A,1,2,1277,-1,1000,0,1").is_err());
+    /// let assignment = Assignment::parse("ECM2=N/A,1,2,1277,-1,1000,100000,3").unwrap().unwrap();
+    /// let Asked::Ecm(curves) = assignment.asked else { panic!() };
+    /// assert_eq!((curves.first, curves.second, curves.count), (1000, Some(100_000), 3));
+    /// assert!(Assignment::parse("PRP=N/A,1,10,1277,-1").is_err());
     /// ```
     ///
     /// # Errors
@@ -91,7 +96,7 @@ impl Assignment {
         let p = match kind {
             Kind::Test | Kind::Factor => fields.exponent(0)?,
             Kind::Prp => fields.tested()?,
-            Kind::Certification | Kind::PMinus1 | Kind::PFactor => fields.mersenne()?,
+            Kind::Certification | Kind::PMinus1 | Kind::PFactor | Kind::Ecm => fields.mersenne()?,
         };
         let asked = match kind {
             Kind::Test => Asked::Test("LL"),
@@ -105,6 +110,7 @@ impl Assignment {
             }
             Kind::PMinus1 => fields.bounds()?,
             Kind::PFactor => fields.saved()?,
+            Kind::Ecm => Asked::Ecm(fields.curves(p)?),
         };
         let line = text.to_owned();
         Ok(Some(Assignment { asked, p, id, line }))
@@ -128,6 +134,7 @@ enum Kind {
     Factor,
     PMinus1,
     PFactor,
+    Ecm,
 }
 
 impl Kind {
@@ -141,8 +148,10 @@ impl Kind {
             "PMinus1" | "Pminus1" => Ok(Kind::PMinus1),
             "PFactor" | "Pfactor" => Ok(Kind::PFactor),
             "B1" | "B2" => Err("there is no P-1 here before a test"),
-            "ECM" | "ECM2" => Err("there is no ECM here"),
-            _ => Err("it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1, Pfactor"),
+            "ECM2" => Ok(Kind::Ecm),
+            _ => Err(
+                "it is none of PRP, PRPDC, Test, DoubleCheck, Cert, Factor, Pminus1, Pfactor, ECM2",
+            ),
         }
     }
 }
@@ -256,16 +265,46 @@ impl<'a> Fields<'a> {
     /// The bounds of P-1: fields 4 and 5 are `B1` and `B2`, which is 0 or `B1` where there is no second
     /// stage.
     fn bounds(&self) -> Result<Asked, BadLine> {
+        let (first, second) = self.two_bounds()?;
+        Ok(Asked::PMinus1(first, second))
+    }
+
+    /// The curves: fields 4 to 6 are `B1`, `B2` and their number, and field 7, where it is there and not 0, is
+    /// the parameter of the first.
+    fn curves(&self, p: u32) -> Result<Curves, BadLine> {
+        let (first, second) = self.two_bounds()?;
+        let count = self.number(6, "the number of curves", 1, u32::MAX)?;
+        let field = self.fields.get(7).copied().unwrap_or("0");
+        let sigma = match field {
+            "" | "0" => None,
+            _ => {
+                let (least, most) = (Ecm::LEAST_SIGMA, Ecm::MOST_SIGMA);
+                let sigma = field.parse().ok();
+                let sigma = sigma.filter(|sigma| (least..=most).contains(sigma));
+                let what = || self.bad(field, format!("a curve is one from {least} to {most}"));
+                Some(sigma.ok_or_else(what)?)
+            }
+        };
+        Ok(Curves {
+            first,
+            second,
+            count,
+            sigma,
+            left: self.cofactor(p)?,
+        })
+    }
+
+    fn two_bounds(&self) -> Result<(u32, Option<u64>), BadLine> {
         let first = self.number(4, "B1", 2, PMinus1::GREATEST_BOUND)?;
         let field = self.fields.get(5).copied().unwrap_or("0");
         if ["", "0", self.fields[4]].contains(&field) {
-            return Ok(Asked::PMinus1(first, None));
+            return Ok((first, None));
         }
         let most = Stage2::GREATEST_BOUND;
         let second = field.parse().ok();
         let second = second.filter(|second| (u64::from(first)..=most).contains(second));
         let what = || self.bad(field, format!("B2 is 0, or a number from B1 to {most}"));
-        Ok(Asked::PMinus1(first, Some(second.ok_or_else(what)?)))
+        Ok((first, Some(second.ok_or_else(what)?)))
     }
 
     /// The bounds that P-1 is worth: field 4 is the number of bits up to which there is no factor, and field 5

@@ -5,6 +5,7 @@ mod attended;
 mod bench;
 mod candidates;
 mod certificates;
+mod ecm;
 mod output;
 mod p_minus_1;
 mod proving;
@@ -30,7 +31,7 @@ use std::time::Duration;
 
 use crate::primenet::Reporter;
 use crate::{
-    Arithmetic, Auto, Backend, Cofactor, Cpu, Cuda, Folder, Number, Proof, Stage2, is_prime,
+    Arithmetic, Auto, Backend, Cofactor, Cpu, Cuda, Ecm, Folder, Number, Proof, Stage2, is_prime,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use output::note;
@@ -57,6 +58,9 @@ enum Command {
     Prp(Prp),
     /// P-1 of 2^P - 1: a factor F of which F - 1 has no prime power above B1, or one prime up to B2
     Pm1(PMinus1),
+    /// Elliptic curves for 2^P - 1: a factor of which the order of a curve's group has no prime power above B1,
+    /// or one prime up to B2
+    Ecm(Curves),
     /// Trial factoring of 2^P - 1: all prime factors between two powers of two
     Tf(Trial),
     /// Lucas-Lehmer-Riesel test of K 2^N - 1
@@ -123,6 +127,27 @@ struct PMinus1 {
     /// And a factor saves so many tests
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     tests_saved: f64,
+}
+
+#[derive(Args)]
+struct Curves {
+    #[command(flatten)]
+    test: Test,
+    /// The bound of the first stage; a curve takes 14 B1 products there
+    #[arg(long, value_name = "B1", value_parser = bound())]
+    b1: u32,
+    /// The bound of the second stage, at least B1; by default there is none
+    #[arg(long, value_name = "B2")]
+    b2: Option<u64>,
+    /// The number of curves; the first that finds a factor is the last
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    curves: u32,
+    /// The first curve, GMP-ECM's 0:S; the others are S + 1, S + 2 and so on. By default it is random
+    #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(Ecm::LEAST_SIGMA..=Ecm::MOST_SIGMA))]
+    sigma: Option<u64>,
+    /// Factors of 2^P - 1 that are not to be found again
+    #[arg(long, value_name = "F,F", value_delimiter = ',')]
+    known_factors: Vec<bigint_host::BigUint>,
 }
 
 #[derive(Args)]
@@ -344,22 +369,53 @@ impl Prp {
 impl PMinus1 {
     fn run(&self) -> Result<(), Failure> {
         let Test { p, json, common } = &self.test;
-        if *p == 2 {
-            let what = "P-1 is for odd exponents: 2^2 - 1 is 3, a prime";
-            return Err(Failure::Usage(what.to_owned()));
-        }
+        odd_exponent("P-1", *p)?;
         let bounds = match (self.b1, self.factored) {
             (Some(first), _) => (first, self.b2),
             (None, bits) => p_minus_1::bounds(*p, bits.unwrap_or(1), self.tests_saved)?,
         };
-        if let (first, Some(second)) = bounds
-            && !(u64::from(first)..=Stage2::GREATEST_BOUND).contains(&second)
-        {
-            let what = format!("B2 is a number from B1 to {}", Stage2::GREATEST_BOUND);
-            return Err(Failure::Usage(what));
-        }
+        check_second(bounds)?;
         let stop = Stop::on_signals();
         p_minus_1::one(*p, bounds, common, None, &stop)?.report(*json, common, &stop)
+    }
+}
+
+impl Curves {
+    fn run(&self) -> Result<(), Failure> {
+        let Test { p, json, common } = &self.test;
+        odd_exponent("ECM", *p)?;
+        check_second((self.b1, self.b2))?;
+        let left = match &self.known_factors[..] {
+            [] => None,
+            known => Some(Cofactor::new(*p, known.to_vec()).map_err(Failure::Usage)?),
+        };
+        let curves = crate::Curves {
+            first: self.b1,
+            second: self.b2.filter(|&second| second > self.b1.into()),
+            count: self.curves,
+            sigma: self.sigma,
+            left,
+        };
+        let stop = Stop::on_signals();
+        ecm::one(*p, curves, common, None, &stop)?.report(*json, common, &stop)
+    }
+}
+
+fn odd_exponent(what: &str, p: u32) -> Result<(), Failure> {
+    if p == 2 {
+        let what = format!("{what} is for odd exponents: 2^2 - 1 is 3, a prime");
+        return Err(Failure::Usage(what));
+    }
+    Ok(())
+}
+
+fn check_second((first, second): (u32, Option<u64>)) -> Result<(), Failure> {
+    match second {
+        Some(second) if !(u64::from(first)..=Stage2::GREATEST_BOUND).contains(&second) => {
+            let what = format!("B2 is a number from B1 to {}", Stage2::GREATEST_BOUND);
+            Err(Failure::Usage(what))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -479,6 +535,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Ll(test) => test.run("LL"),
         Command::Prp(test) => test.run(),
         Command::Pm1(stage) => stage.run(),
+        Command::Ecm(curves) => curves.run(),
         Command::Tf(trial) => trial.run(),
         Command::Llr(test) => test.run("LLR", false),
         Command::Proth(test) => test.run("Proth", true),

@@ -10,15 +10,12 @@ use super::report::{Report, next_stretch};
 use super::run::{Finished, status, taken_up};
 use super::saving::Saving;
 use super::stop::Stop;
-use super::{Common, Failure};
+use super::{Common, Failure, odd_exponent};
 
 /// Trial factoring of this range, at its beginning.
 pub fn range(p: u32, from: u32, to: u32) -> Result<TrialFactoring, Failure> {
     let most = TrialFactoring::MOST_BITS;
-    if p == 2 {
-        let what = "trial factoring is for odd exponents: 2^2 - 1 is 3, a prime";
-        return Err(Failure::Usage(what.to_owned()));
-    }
+    odd_exponent("trial factoring", p)?;
     if from < 1 || from >= to || to > most {
         let what = format!("{from} to {to}: bits go from 1 to {most}, and the first are fewer");
         return Err(Failure::Usage(what));

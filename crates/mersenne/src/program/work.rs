@@ -26,7 +26,7 @@ use super::output::{log_to, note, print};
 use super::proving::ProofFormat;
 use super::run::{self, Finished, Task, append, remove_files, waiting};
 use super::stop::Stop;
-use super::{Common, Failure, p_minus_1, trial, tune};
+use super::{Common, Failure, ecm, p_minus_1, trial, tune};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -322,6 +322,7 @@ impl Worker<'_> {
                 let bounds = p_minus_1::bounds(*p, bits, tests)?;
                 p_minus_1::one(*p, bounds, common, id.clone(), stop)
             }
+            Asked::Ecm(curves) => ecm::one(*p, curves, common, id.clone(), stop),
             Asked::Factor(from, to) => {
                 trial::one(trial::range(*p, from, to)?, common, id.clone(), stop)
             }

@@ -1,0 +1,627 @@
+//! The elliptic curve method, which finds factors of `2^p - 1` of some tens of digits, whatever the exponent.
+//!
+//! **Maths** [Lenstra 1987], [Montgomery 1987]. Modulo a prime `q` the points of a curve are a group, whose order
+//! is near `q` and another one for each curve. With `E` the product of the greatest power up to `B1` of each prime,
+//! `E P` is the point at infinity where no prime power that divides the order is above `B1`; then `q` divides its `Z`.
+//! The second stage finds `q` where one prime `r` of the order of `Q = E P` is above `B1`, up to `B2`. With
+//! `r = m D + j` or `m D - j`, as P-1 has it, `m D Q` and `j Q` have the same `X / Z` modulo `q`. The points of
+//! the giant steps that are done together, and the baby steps, are brought to one `Z`, so that a difference of
+//! two `X` is a multiple of `q` ([`points`](self)).
+//!
+//! Curves have the parameters `sigma`, `sigma + 1`, and so on; GMP-ECM does curve `S` by `ecm -sigma 0:S B1 B2`.
+//!
+//! Example, `2^29 - 1 = 233 1103 2089` and `sigma = 13`: the groups have orders `228 = 2^2 3 19`,
+//! `1140 = 2^2 3 5 19` and `2124 = 2^2 3^2 59`, and `B1 = 4` with `B2 = 19` finds 233.
+//!
+//! **Cost** of a curve: 10 products for each of the `1.44 B1` bits of `E`, in a ladder; in the second stage a
+//! product for each difference, 10 for each giant step, and two or three for each baby. **Memory**: four transforms
+//! for each baby.
+//!
+//! Nothing but the rounding error is checked, as in P-1.
+
+mod curve;
+mod points;
+mod second;
+
+use std::sync::Arc;
+
+use bigint_host::{BigUint, Limb};
+use serde::{Deserialize, Serialize};
+
+use crate::p_minus_1::{bit, powers_of_primes, top_bit};
+use crate::save::{NO_SAVE, opened, sealed};
+use crate::stage_2::{STRIDES, babies, giants, giants_count};
+use crate::{Backend, Cofactor, Error, Number, PMinus1, Residue, Runner, Save, Stage2};
+use curve::Curve;
+use points::{Kept, Point, Points};
+use second::Second;
+
+/// The curves that are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// The bound `B1`.
+    pub first: u32,
+    /// The bound `B2`, above `B1`; without it there is no second stage.
+    pub second: Option<u64>,
+    /// The number of curves.
+    pub count: u32,
+    /// The parameter of the first, from [`Ecm::LEAST_SIGMA`] on, if it is not to be chosen.
+    pub sigma: Option<u64>,
+    /// What is left without the factors that are known, if some are.
+    pub left: Option<Cofactor>,
+}
+
+/// Curves at some step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ecm {
+    p: u32,
+    curves: Curves,
+    /// The parameter of the first curve.
+    sigma: u64,
+    /// `E`.
+    exponent: Arc<[Limb]>,
+    /// The curves that are done.
+    done: u32,
+    stage: Stage,
+}
+
+/// Where a curve is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    /// After so many bits of `E`, its highest not counted, with `k P` and `(k + 1) P`; at the beginning without
+    /// them.
+    First {
+        bits: u32,
+        points: Option<Box<[Residue; 4]>>,
+    },
+    /// After so many giant steps, with `Q` and the product of the differences.
+    Second {
+        stride: u64,
+        giants: u64,
+        point: Box<[Residue; 2]>,
+        product: Residue,
+    },
+}
+
+/// What a divisor of a curve is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// There is none but the factors that are known.
+    Nothing,
+    /// All that is left without those.
+    Everything,
+    /// A factor.
+    Factor(BigUint),
+}
+
+impl Ecm {
+    /// The least parameter of a curve.
+    pub const LEAST_SIGMA: u64 = 6;
+
+    /// The bound of parameters: they are exact in any program's numbers.
+    pub const MOST_SIGMA: u64 = 1 << 53;
+
+    /// The curves at their beginning; `chosen` is the parameter of the first where none is asked for.
+    ///
+    /// # Errors
+    /// If the host lacks memory for `E`.
+    ///
+    /// # Panics
+    /// If `p` is even, there are no curves, or bounds or the parameter are none.
+    pub fn new(p: u32, curves: Curves, chosen: u64) -> Result<Self, Error> {
+        assert!(p % 2 == 1, "the number is 2^p - 1 with odd p");
+        let (first, sigma) = (curves.first, curves.sigma.unwrap_or(chosen));
+        assert!((2..=PMinus1::GREATEST_BOUND).contains(&first), "B1");
+        let has_second =
+            |&second: &u64| u64::from(first) < second && second <= Stage2::GREATEST_BOUND;
+        assert!(
+            curves.second.as_ref().is_none_or(has_second),
+            "B2 is above B1"
+        );
+        assert!(curves.count > 0 && sigma >= Self::LEAST_SIGMA, "curves");
+        Ok(Ecm {
+            p,
+            sigma,
+            exponent: powers_of_primes(first, &[])?,
+            curves,
+            done: 0,
+            stage: Stage::BEGINNING,
+        })
+    }
+
+    /// The number whose factors it finds.
+    pub fn number(&self) -> Number {
+        self.p.into()
+    }
+
+    /// The curves that are asked for.
+    pub fn curves(&self) -> &Curves {
+        &self.curves
+    }
+
+    /// The curves that are done.
+    pub fn done_curves(&self) -> u32 {
+        self.done
+    }
+
+    /// The parameter of the first curve, and that of the present one.
+    pub fn sigmas(&self) -> [u64; 2] {
+        [self.sigma, self.sigma + u64::from(self.done)]
+    }
+
+    /// Whether the present curve is in its second stage.
+    pub fn is_second(&self) -> bool {
+        matches!(self.stage, Stage::Second { .. })
+    }
+
+    /// Whether all curves are done.
+    pub fn is_done(&self) -> bool {
+        self.done == self.curves.count
+    }
+
+    /// The bounds `B1` and `B2`.
+    fn bounds(&self) -> [u64; 2] {
+        let first = self.curves.first.into();
+        [first, self.curves.second.unwrap_or(first)]
+    }
+
+    /// The steps of a curve: bits of `E`, and as many products in the second stage as ten are a step.
+    fn steps_of_stages(&self) -> [u64; 2] {
+        let [from, to] = self.bounds();
+        let primes = (to - from) as f64 / (to as f64).ln();
+        let second = self.curves.second.map_or(0, |_| primes as u64 / 10 + 1);
+        [top_bit(&self.exponent).into(), second]
+    }
+
+    /// The steps that are done, and those of all curves: a step takes ten products, more or less.
+    pub fn progress(&self) -> (u64, u64) {
+        let [first, second] = self.steps_of_stages();
+        let here = match &self.stage {
+            Stage::First { bits, .. } => u64::from(*bits),
+            Stage::Second {
+                stride,
+                giants: done,
+                ..
+            } => {
+                let all = giants_count(self.bounds(), *stride);
+                first + (u128::from(second) * u128::from(*done) / u128::from(all)) as u64
+            }
+        };
+        let each = first + second;
+        (
+            u64::from(self.done) * each + here,
+            u64::from(self.curves.count) * each,
+        )
+    }
+
+    /// The machine that goes on from here. `None` where `goes_on` says no before it is made: baby steps take as
+    /// long as thousands of squarings.
+    ///
+    /// # Errors
+    /// As for [`Backend::multiplying`].
+    pub fn steps<'a>(
+        &self,
+        backend: &'a dyn Backend,
+        longer_than: Option<usize>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<EcmSteps<'a>>, Error> {
+        match self.steps_on(backend, longer_than, goes_on) {
+            Err(error) if backend.falls_back(&error) => {
+                let steps = self.steps_on(backend, None, goes_on)?;
+                Ok(steps.map(|steps| EcmSteps {
+                    failure: Some(error),
+                    ..steps
+                }))
+            }
+            steps => steps,
+        }
+    }
+
+    fn steps_on<'a>(
+        &self,
+        backend: &'a dyn Backend,
+        longer_than: Option<usize>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<EcmSteps<'a>>, Error> {
+        let Ok(Curve { x, a24 }) = self.curve() else {
+            return Ok(Some(EcmSteps {
+                backend,
+                machine: Machine::Divisor,
+                failure: None,
+            }));
+        };
+        let mut points = Points::new(backend, self.number(), longer_than, &a24)?;
+        let machine = match &self.stage {
+            Stage::First { points: at, .. } => {
+                let x = points.kept(&x)?;
+                let both = match at {
+                    Some(at) => {
+                        let [a, b, c, d] = &**at;
+                        let mut point = |x: &Residue, z: &Residue| {
+                            Ok::<_, Error>(Point {
+                                x: points.kept(x)?,
+                                z: points.kept(z)?,
+                            })
+                        };
+                        [point(a, b)?, point(c, d)?]
+                    }
+                    None => {
+                        let z = points.kept(&Residue::from_u64(self.p, 1))?;
+                        let point = Point { x: x.clone(), z };
+                        [point.clone(), points.double(&point)?]
+                    }
+                };
+                Machine::First { points, x, both }
+            }
+            Stage::Second {
+                stride,
+                giants: done,
+                point,
+                product,
+            } => {
+                let [x, z] = &**point;
+                let point = Point {
+                    x: points.kept(x)?,
+                    z: points.kept(z)?,
+                };
+                let (stride, bounds) = (*stride, self.bounds());
+                let m = giants(bounds, stride).start() + done;
+                let mut machine = backend.multiplying(self.number(), longer_than)?;
+                machine.set(product)?;
+                let second = Second::new(points, &point, stride, m, bounds, machine, goes_on)?;
+                let Some(second) = second else {
+                    return Ok(None);
+                };
+                Machine::Second(Box::new(second))
+            }
+        };
+        Ok(Some(EcmSteps {
+            backend,
+            machine,
+            failure: None,
+        }))
+    }
+
+    fn curve(&self) -> Result<Curve, Residue> {
+        Curve::new(self.p, self.sigmas()[1])
+    }
+
+    /// Does so many steps of the present stage, bits or giant steps, at most to its end, and returns whether that is
+    /// reached. `steps` is where the curve is. It is made anew as [`Stage2::advance`] does.
+    ///
+    /// # Errors
+    /// As for [`Ecm::steps`].
+    pub fn advance(
+        &mut self,
+        steps: &mut EcmSteps<'_>,
+        times: u32,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<bool, Error> {
+        let next = loop {
+            let failure = match self.next(steps, times) {
+                Ok(Some(next)) => break next,
+                Ok(None) => None,
+                Err(error) if steps.backend.falls_back(&error) => Some(error),
+                Err(error) => return Err(error),
+            };
+            let longer_than = steps.words().filter(|_| failure.is_none());
+            let Some(others) = self.steps(steps.backend, longer_than, goes_on)? else {
+                return Ok(false);
+            };
+            *steps = others;
+            steps.failure = failure.or(steps.failure.take());
+        };
+        self.stage = next;
+        Ok(match &self.stage {
+            Stage::First { bits, .. } => *bits == top_bit(&self.exponent),
+            Stage::Second {
+                stride,
+                giants: done,
+                ..
+            } => *done == giants_count(self.bounds(), *stride),
+        })
+    }
+
+    /// The stage after so many steps; `None` where rounding errors are too great.
+    fn next(&self, steps: &mut EcmSteps<'_>, times: u32) -> Result<Option<Stage>, Error> {
+        let next = match (&mut steps.machine, &self.stage) {
+            (Machine::First { points, x, both }, Stage::First { bits, .. }) => {
+                let left = top_bit(&self.exponent) - bits;
+                let times = times.min(left);
+                for i in (left - times..left).rev() {
+                    let sum = points.sum(&both[0], &both[1], x, None)?;
+                    *both = match bit(&self.exponent, i) {
+                        false => [points.double(&both[0])?, sum],
+                        true => [sum, points.double(&both[1])?],
+                    };
+                }
+                let [a, b] = both;
+                let mut residue = |x: &Kept| points.residue(x);
+                let at = [
+                    residue(&a.x)?,
+                    residue(&a.z)?,
+                    residue(&b.x)?,
+                    residue(&b.z)?,
+                ];
+                Stage::First {
+                    bits: bits + times,
+                    points: Some(Box::new(at)),
+                }
+            }
+            (
+                Machine::Second(second),
+                Stage::Second {
+                    stride,
+                    giants: done,
+                    point,
+                    ..
+                },
+            ) => {
+                let all = giants_count(self.bounds(), *stride);
+                let times = (all - done).min(times.into());
+                Stage::Second {
+                    stride: *stride,
+                    giants: done + times,
+                    point: point.clone(),
+                    product: second.giant_steps(times)?,
+                }
+            }
+            (Machine::Divisor, _) => {
+                let below = self.curve().expect_err("there is no such curve");
+                Stage::First {
+                    bits: top_bit(&self.exponent),
+                    points: Some(Box::new([(); 4].map(|()| below.clone()))),
+                }
+            }
+            _ => unreachable!("the machine is where the curve is"),
+        };
+        Ok((steps.error()? <= Runner::LIMIT).then_some(next))
+    }
+
+    /// The greatest common divisor of `2^p - 1` and what the present stage ends with, once it is done: as
+    /// [`PMinus1::divisor`].
+    ///
+    /// # Errors
+    /// If the host lacks memory.
+    ///
+    /// # Panics
+    /// If the stage has not begun.
+    pub fn divisor(&self) -> Result<BigUint, Error> {
+        match &self.stage {
+            Stage::First { points, .. } => points.as_ref().expect("the stage is done")[1].divisor(),
+            Stage::Second { product, .. } => product.divisor(),
+        }
+    }
+
+    /// What this divisor is.
+    pub fn found(&self, divisor: &BigUint) -> Found {
+        let one = BigUint::from(1u32);
+        let mut factor = divisor.clone();
+        let mut left = (&one << self.p) - 1u32;
+        let known = self.curves.left.iter().flat_map(Cofactor::factors);
+        for known in known {
+            left /= known;
+            if (&factor % known) == BigUint::ZERO {
+                factor /= known;
+            }
+        }
+        match factor {
+            factor if factor == one => Found::Nothing,
+            factor if factor == left => Found::Everything,
+            factor => Found::Factor(factor),
+        }
+    }
+
+    /// Goes to the second stage, or to the next curve. Of the strides whose steps fit `memory` bytes the second
+    /// stage has the one with the fewest products.
+    ///
+    /// # Panics
+    /// If the first stage has not begun.
+    pub fn go_on(&mut self, memory: u64) {
+        let stage = std::mem::replace(&mut self.stage, Stage::BEGINNING);
+        match stage {
+            Stage::First { points, .. } if self.curves.second.is_some() && self.curve().is_ok() => {
+                let [x, z, ..] = *points.expect("the stage is done");
+                self.stage = Stage::Second {
+                    stride: self.stride(memory),
+                    giants: 0,
+                    point: Box::new([x, z]),
+                    product: Residue::from_u64(self.p, 1),
+                };
+            }
+            _ => self.done += 1,
+        }
+    }
+
+    fn stride(&self, memory: u64) -> u64 {
+        let bounds = self.bounds();
+        // A transform has a double for some 17 bits.
+        let size = self.number().limbs() as u64 * 32;
+        let fits = |&(stride, greatest): &(u64, u64)| {
+            can_be(stride, greatest, bounds[0])
+                && (stride == 2 || 4 * babies(stride).count() as u64 * size <= memory)
+        };
+        let products = |&(stride, _): &(u64, u64)| {
+            let babies = babies(stride).count() as u64;
+            6 * stride / 4 + 6 * babies + 12 * giants_count(bounds, stride)
+        };
+        let stride = STRIDES.into_iter().filter(fits).min_by_key(products);
+        stride.expect("2 divides no prime above B1").0
+    }
+}
+
+/// Whether no prime above `B1` divides this stride, and its first giant step is not 0.
+fn can_be(stride: u64, greatest: u64, first: u64) -> bool {
+    greatest <= first && stride / 2 <= first
+}
+
+impl Stage {
+    const BEGINNING: Stage = Stage::First {
+        bits: 0,
+        points: None,
+    };
+}
+
+/// A machine for [`Ecm`].
+pub struct EcmSteps<'a> {
+    backend: &'a dyn Backend,
+    machine: Machine,
+    failure: Option<Error>,
+}
+
+enum Machine {
+    /// `x` of `P`, and `k P` and `(k + 1) P`.
+    First {
+        points: Points,
+        x: Kept,
+        both: [Point; 2],
+    },
+    Second(Box<Second>),
+    /// There is no curve: its parameter has a divisor.
+    Divisor,
+}
+
+impl EcmSteps<'_> {
+    /// The greatest rounding error.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    pub fn error(&self) -> Result<f64, Error> {
+        match &self.machine {
+            Machine::First { points, .. } => points.error(),
+            Machine::Second(second) => second.error(),
+            Machine::Divisor => Ok(0.0),
+        }
+    }
+
+    /// Why the machine was changed, if it was since the last call.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Words of the transform; `None` where nothing is rounded.
+    pub fn words(&self) -> Option<usize> {
+        match &self.machine {
+            Machine::First { points, .. } => points.words(),
+            Machine::Second(second) => second.points.words(),
+            Machine::Divisor => None,
+        }
+    }
+}
+
+/// The second line of a save file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    exponent: u32,
+    worktype: String,
+    bounds: [u64; 2],
+    sigma: u64,
+    curve: u32,
+    bits: u32,
+    /// The stride of the second stage, and the giant steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    second: Option<[u64; 2]>,
+}
+
+const WORKTYPE: &str = "ECM";
+
+impl Save for Ecm {
+    const UNIT: &'static str = "step";
+
+    fn name(&self) -> String {
+        let [first, second] = self.bounds();
+        format!("m{}.{first}.{second}.ecm", self.p)
+    }
+
+    fn done(&self) -> u64 {
+        self.progress().0
+    }
+
+    fn res64(&self) -> Option<u64> {
+        match &self.stage {
+            Stage::First { points, .. } => points.as_ref().map(|points| points[0].res64()),
+            Stage::Second { product, .. } => Some(product.res64()),
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let (bits, second, residues) = match &self.stage {
+            Stage::First { bits, points } => (
+                *bits,
+                None,
+                points.iter().flat_map(|all| all.iter()).collect(),
+            ),
+            Stage::Second {
+                stride,
+                giants,
+                point,
+                product,
+            } => {
+                let residues: Vec<&Residue> = point.iter().chain([product]).collect();
+                (top_bit(&self.exponent), Some([*stride, *giants]), residues)
+            }
+        };
+        let header = Header {
+            exponent: self.p,
+            worktype: WORKTYPE.to_owned(),
+            bounds: self.bounds(),
+            sigma: self.sigma,
+            curve: self.done,
+            bits,
+            second,
+        };
+        sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
+    }
+
+    fn from_bytes(bytes: &[u8], start: &Self) -> Result<Option<Self>, String> {
+        let (header, rest): (Header, _) = opened(bytes)?;
+        let is_same = (header.exponent, header.bounds) == (start.p, start.bounds());
+        if !is_same || header.worktype != WORKTYPE {
+            return Err(format!("it is of another test: M{}", header.exponent));
+        }
+        let broken = || NO_SAVE.to_owned();
+        let (all, size) = (top_bit(&start.exponent), start.number().bytes());
+        let residues: Vec<Residue> = rest
+            .chunks(size)
+            .map(|bytes| Residue::from_bytes(start.p, bytes))
+            .collect();
+        if header.bits > all || rest.len() % size != 0 || header.sigma < Ecm::LEAST_SIGMA {
+            return Err(broken());
+        }
+        let stage = match header.second {
+            None if residues.is_empty() && header.bits == 0 => Stage::BEGINNING,
+            None => Stage::First {
+                bits: header.bits,
+                points: Some(Box::new(residues.try_into().map_err(|_| broken())?)),
+            },
+            Some([stride, done]) => {
+                let bounds = start.bounds();
+                let fits = |&(known, greatest): &(u64, u64)| {
+                    known == stride && can_be(stride, greatest, bounds[0])
+                };
+                let [x, z, product] = residues.try_into().map_err(|_| broken())?;
+                let is_whole = start.curves.second.is_some() && STRIDES.iter().any(fits);
+                if !is_whole || done > giants_count(bounds, stride) {
+                    return Err(broken());
+                }
+                Stage::Second {
+                    stride,
+                    giants: done,
+                    point: Box::new([x, z]),
+                    product,
+                }
+            }
+        };
+        // Other curves than are asked for, or more of them, are of no use.
+        let is_asked = start.curves.sigma.is_none_or(|sigma| sigma == header.sigma);
+        Ok(
+            (is_asked && header.curve < start.curves.count).then(|| Ecm {
+                sigma: header.sigma,
+                done: header.curve,
+                stage,
+                ..start.clone()
+            }),
+        )
+    }
+}
