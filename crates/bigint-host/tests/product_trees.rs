@@ -35,49 +35,70 @@ fn to_biguints(numbers: &Integers) -> Vec<BigUint> {
 
 const COUNTS: [usize; 13] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 64, 100];
 
+/// Compares all that a tree of these leaves has with num-bigint.
+fn check(engine: &Engine, numbers: &[BigUint]) {
+    let leaves = Integers::from_biguints(numbers).unwrap();
+    let tree = ProductTree::new(engine, &leaves).unwrap();
+    let (count, product) = (numbers.len(), numbers.iter().product::<BigUint>());
+    assert_eq!(
+        tree.product().to_biguints().unwrap(),
+        std::slice::from_ref(&product)
+    );
+    for x in [
+        BigUint::ZERO,
+        1u8.into(),
+        &product - 1u8,
+        product.clone(),
+        &product + 1u8,
+        &product * &product + 12345u32,
+        &product >> 40,
+    ] {
+        let given = Integers::from_biguints(std::slice::from_ref(&x)).unwrap();
+        let found = to_biguints(&tree.remainders(&given).unwrap());
+        let expected: Vec<BigUint> = numbers.iter().map(|n| &x % n).collect();
+        assert_eq!(found, expected, "{count} leaves");
+    }
+    let cofactors = to_biguints(&tree.cofactors().unwrap());
+    let expected: Vec<BigUint> = numbers.iter().map(|n| (&product / n) % n).collect();
+    assert_eq!(cofactors, expected, "{count} leaves");
+    for more in [1u32, 0, u32::MAX] {
+        let a: Vec<BigUint> = numbers.iter().map(|n| n * more + 7u8).collect();
+        let sum = tree.sum(&Integers::from_biguints(&a).unwrap()).unwrap();
+        let terms = a.iter().zip(numbers).map(|(a, n)| a * (&product / n));
+        assert_eq!(
+            to_biguints(&sum),
+            [terms.sum::<BigUint>()],
+            "{count} leaves"
+        );
+    }
+}
+
 #[test]
 fn products_remainders_and_sums_are_those_of_num_bigint() {
     let engine = Engine::cpu();
     let shapes: [fn(usize) -> usize; 5] = [|_| 1, |_| 4, |_| 64, |i| 1 + i % 9, |i| 1 + i * i % 70];
-    for (count, shape) in COUNTS
-        .iter()
-        .flat_map(|&c| shapes.iter().map(move |s| (c, s)))
-    {
-        let numbers = leaves(count, shape);
-        let leaves = Integers::from_biguints(&numbers).unwrap();
-        let tree = ProductTree::new(&engine, &leaves).unwrap();
-        let product: BigUint = numbers.iter().product();
-        assert_eq!(
-            tree.product().to_biguints().unwrap(),
-            std::slice::from_ref(&product)
-        );
-        for x in [
-            BigUint::ZERO,
-            1u8.into(),
-            &product - 1u8,
-            product.clone(),
-            &product + 1u8,
-            &product * &product + 12345u32,
-            &product >> 40,
-        ] {
-            let given = Integers::from_biguints(std::slice::from_ref(&x)).unwrap();
-            let found = to_biguints(&tree.remainders(&given).unwrap());
-            let expected: Vec<BigUint> = numbers.iter().map(|n| &x % n).collect();
-            assert_eq!(found, expected, "{count} leaves");
+    for count in COUNTS {
+        for shape in shapes {
+            check(&engine, &leaves(count, shape));
         }
-        let cofactors = to_biguints(&tree.cofactors().unwrap());
-        let expected: Vec<BigUint> = numbers.iter().map(|n| (&product / n) % n).collect();
-        assert_eq!(cofactors, expected, "{count} leaves");
-        for more in [1u32, 0, u32::MAX] {
-            let a: Vec<BigUint> = numbers.iter().map(|n| n * more + 7u8).collect();
-            let sum = tree.sum(&Integers::from_biguints(&a).unwrap()).unwrap();
-            let terms = a.iter().zip(&numbers).map(|(a, n)| a * (&product / n));
-            assert_eq!(
-                to_biguints(&sum),
-                [terms.sum::<BigUint>()],
-                "{count} leaves"
-            );
-        }
+    }
+}
+
+#[test]
+fn trees_whose_nodes_transforms_multiply_are_those_of_num_bigint() {
+    let engine = Engine::cpu();
+    let shapes: [(usize, fn(usize) -> usize); 8] = [
+        (1, |_| 5000),
+        (2, |_| 4000),
+        (3, |_| 4501),
+        (8, |_| 1600),
+        (7, |i| 900 + 701 * i),
+        (2, |i| 1 + 9000 * i),
+        (32, |i| 190 + i % 11),
+        (45, |i| 160 + 3 * i),
+    ];
+    for (count, shape) in shapes {
+        check(&engine, &leaves(count, shape));
     }
 }
 

@@ -7,6 +7,7 @@ pub mod chain;
 mod cpu;
 mod div_rem;
 mod euclid;
+mod fractions;
 // Without vectors of the machine nothing calls the lanes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 mod lanes;

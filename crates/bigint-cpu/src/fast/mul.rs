@@ -60,12 +60,8 @@ fn batch(cpu: &Cpu, r: NumbersMut<'_>, a: Numbers<'_>, b: Numbers<'_>) -> Result
     reference::check(&r, &[a, b], None)?;
     let shape = r.shape();
     let limbs = shape.width + a.shape().width + b.shape().width;
-    let in_lanes = lane_tuning(cpu).filter(|tuning| {
-        let shorter = a.shape().width.min(b.shape().width).min(shape.width);
-        // Numbers without limbs have no words for the lanes.
-        let widths = tuning.narrowest.max(1)..=tuning.widest;
-        shape.count >= tuning.fewest && widths.contains(&shorter)
-    });
+    let shorter = a.shape().width.min(b.shape().width).min(shape.width);
+    let in_lanes = lanes_for(cpu, shape.count, shorter);
     let work = a
         .shape()
         .width
@@ -107,6 +103,20 @@ fn lane_tuning(cpu: &Cpu) -> Option<LaneTuning> {
         Path::Avx2 => Some(cpu.tuning().avx2),
         Path::Portable => None,
     }
+}
+
+/// Those thresholds, where lanes multiply so many numbers, the shorter of so many limbs.
+fn lanes_for(cpu: &Cpu, count: usize, shorter: usize) -> Option<LaneTuning> {
+    lane_tuning(cpu).filter(|tuning| {
+        // Numbers without limbs have no words for the lanes.
+        let widths = tuning.narrowest.max(1)..=tuning.widest;
+        count >= tuning.fewest && widths.contains(&shorter)
+    })
+}
+
+/// Whether lanes multiply so many numbers, the shorter of so many limbs.
+pub(super) fn takes_lanes(cpu: &Cpu, count: usize, shorter: usize) -> bool {
+    lanes_for(cpu, count, shorter).is_some()
 }
 
 fn in_lanes_piece(
@@ -208,7 +218,7 @@ fn with_words(
 
 /// The 64-bit words of a number in memory, if the number is whole aligned words.
 #[inline]
-fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
+pub(super) fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
     if cfg!(target_endian = "big") {
         return None;
     }
@@ -217,7 +227,7 @@ fn as_words(limbs: &[Limb]) -> Option<&[u64]> {
 
 /// [`as_words`] for writes.
 #[inline]
-fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
+pub(super) fn as_words_mut(limbs: &mut [Limb]) -> Option<&mut [u64]> {
     if cfg!(target_endian = "big") {
         return None;
     }

@@ -13,6 +13,7 @@ pub(crate) mod divisor;
 pub(crate) mod elementary;
 pub(crate) mod fixed_base;
 pub(crate) mod forms;
+pub(crate) mod fractions;
 pub(crate) mod into;
 pub(crate) mod newton;
 pub(crate) mod power;

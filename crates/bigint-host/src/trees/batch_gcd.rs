@@ -32,7 +32,7 @@ const MOST_LIMBS: usize = 1 << 26;
 const BYTES_OF_LIMB: usize = 4;
 
 /// Levels whose memory is that of transforms and of what is computed of the root.
-const MORE_LEVELS: usize = 16;
+const MORE_LEVELS: usize = 18;
 
 /// Primes below this are looked for in all numbers.
 const SMALL: u32 = 1 << 12;
@@ -143,7 +143,7 @@ impl BatchGcd {
         let mut tree = None;
         for group in 0..groups {
             if run.product(group)?.is_none() {
-                let made = run.tree(group, &tick)?;
+                let made = run.tree(group, groups == 1, &tick)?;
                 run.keep_product(group, made.product())?;
                 // That of the only group is needed again at once.
                 tree = Some(made).filter(|_| groups == 1);
@@ -243,14 +243,19 @@ impl<'a> Run<'a> {
     }
 
     /// The tree of a group.
-    fn tree(&self, group: usize, tick: &dyn Fn()) -> Result<ProductTree, Error> {
+    fn tree(
+        &self,
+        group: usize,
+        wants_cofactors: bool,
+        tick: &dyn Fn(),
+    ) -> Result<ProductTree, Error> {
         let which = &self.groups[group];
         // All numbers in their order are not copied.
         let numbers = match which.len() == self.numbers.len() && which.is_sorted() {
             true => self.numbers.clone(),
             false => self.numbers.gather(which)?,
         };
-        let tree = ProductTree::watched(self.engine, &numbers, tick);
+        let tree = ProductTree::watched(self.engine, &numbers, wants_cofactors, tick);
         tree.map_err(|error| match error {
             Error::ZeroDivisor { index } => Error::ZeroDivisor {
                 index: which[index],
@@ -279,7 +284,7 @@ impl<'a> Run<'a> {
         let engine = self.engine;
         let tree = match tree {
             Some(tree) => tree,
-            None => self.tree(group, tick)?,
+            None => self.tree(group, true, tick)?,
         };
         let mut others: Option<Batch> = None;
         let mut take = |product: &Integers| {

@@ -39,8 +39,9 @@
 //! no level is padded, and no product is of a long number and a short one unless leaves are.
 //!
 //! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
-//! for `S`, two of twice as many limbs down. **Memory**: `w n log2 n` limbs, and for a while a few
-//! times `w n`.
+//! for `S`, two of twice as many limbs down. By transforms on the CPU, which share those of factors
+//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down. **Memory**:
+//! `w n log2 n` limbs, and for a while up to 18 times `w n`.
 
 use crate::common::limbs;
 use crate::operations::forms::Form;
@@ -89,6 +90,8 @@ struct Class {
 #[derive(Debug)]
 struct Node {
     product: Batch,
+    /// The sum of the products of all leaves below but one, where it has been computed on the way up.
+    sum: Option<Batch>,
     origin: Origin,
 }
 
@@ -110,6 +113,25 @@ enum Numerators<'a> {
     },
 }
 
+/// The sums of the numbers of a level, on the way up.
+enum Sums {
+    Unwanted,
+    /// One for each leaf.
+    Ones,
+    Of(Batch),
+}
+
+impl Sums {
+    /// The last of them, which stands by itself.
+    fn last(&self, engine: &Engine) -> Result<Option<Batch>, Error> {
+        Ok(match self {
+            Sums::Unwanted => None,
+            Sums::Ones => Some(engine.batch_from_biguints(&[1u8.into()])?),
+            Sums::Of(all) => Some(engine.slice(all, all.len() - 1..all.len())?),
+        })
+    }
+}
+
 /// Is called when a level is done, of either way.
 pub(crate) type Tick<'a> = &'a dyn Fn();
 
@@ -121,13 +143,15 @@ impl ProductTree {
     /// [`Error::OutOfMemory`]; [`Error::Width`] where the product has more than 2^33 bits;
     /// [`Error::Device`] on a device.
     pub fn new(engine: &Engine, leaves: &Integers) -> Result<Self, Error> {
-        ProductTree::watched(engine, leaves, &|| ())
+        ProductTree::watched(engine, leaves, false, &|| ())
     }
 
-    /// [`ProductTree::new`], which tells of its levels.
+    /// [`ProductTree::new`], which tells of its levels. On the way up it finds what cofactors need, if they
+    /// are wanted: where both come from the same transforms, that takes less time than one after the other.
     pub(crate) fn watched(
         engine: &Engine,
         leaves: &Integers,
+        wants_cofactors: bool,
         tick: Tick<'_>,
     ) -> Result<Self, Error> {
         let count = leaves.len();
@@ -144,15 +168,21 @@ impl ProductTree {
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&i| leaves.length(i));
         let class = |&i: &usize| class_of(leaves.length(i));
+        // Shorter leaves have sums that may be wider than their products.
+        let is_long = order.first().is_some_and(|&i| leaves.length(i) > 2);
         for class in order.chunk_by(|i, j| class(i) == class(j)) {
-            tree.add_class(class, tick)?;
+            let sums = match wants_cofactors && is_long {
+                true => Sums::Ones,
+                false => Sums::Unwanted,
+            };
+            tree.add_class(class, sums, tick)?;
         }
         tree.join()?;
         Ok(tree)
     }
 
     /// Adds the levels of leaves of about one length.
-    fn add_class(&mut self, leaves: &[usize], tick: Tick<'_>) -> Result<(), Error> {
+    fn add_class(&mut self, leaves: &[usize], mut sums: Sums, tick: Tick<'_>) -> Result<(), Error> {
         let engine = self.engine.clone();
         let width = leaves
             .last()
@@ -166,6 +196,7 @@ impl ProductTree {
                 let level = levels.len();
                 self.nodes.push(Node {
                     product: engine.slice(&all, 2 * half..all.len())?,
+                    sum: sums.last(&engine)?,
                     origin: Origin::Odd { class, level },
                 });
             }
@@ -176,9 +207,14 @@ impl ProductTree {
                 engine.slice(&all, 0..half)?,
                 engine.slice(&all, half..2 * half)?,
             ];
-            all = engine.mul(&halves[0], &halves[1])?;
+            let products;
+            (sums, products) = self.up([&halves[0], &halves[1]], sums, 0, true)?;
+            all = products.expect("they are wanted");
             levels.push(halves);
             tick();
+            if matches!(sums, Sums::Of(_)) {
+                tick();
+            }
         }
         self.classes.push(Class {
             leaves: leaves.to_vec(),
@@ -186,6 +222,35 @@ impl ProductTree {
             levels,
         });
         Ok(())
+    }
+
+    /// The sums of the halves of a level, `more` limbs wider than products, and the products where they are wanted.
+    fn up(
+        &self,
+        [low, high]: [&Batch; 2],
+        sums: Sums,
+        more: usize,
+        wants_products: bool,
+    ) -> Result<(Sums, Option<Batch>), Error> {
+        let engine = &self.engine;
+        let width = low.width() + high.width() + more;
+        let products = || wants_products.then(|| engine.mul(low, high)).transpose();
+        Ok(match sums {
+            Sums::Unwanted => (Sums::Unwanted, products()?),
+            Sums::Ones => {
+                let sum = engine.first_of(Operation::Add, Form::Modulo(width), &[low, high])?;
+                (Sums::Of(sum), products()?)
+            }
+            Sums::Of(all) => {
+                let half = low.len();
+                let halves = [0..half, half..2 * half].map(|range| engine.slice(&all, range));
+                drop(all);
+                let [l, h] = halves;
+                let fractions = [(&l?, low), (&h?, high)];
+                let (sum, product) = engine.sum_of_fractions(fractions, width, wants_products)?;
+                (Sums::Of(sum), product)
+            }
+        })
     }
 
     /// Joins what stands by itself, the shortest two first.
@@ -198,19 +263,31 @@ impl ProductTree {
             (shortest.pop(), shortest.peek())
         {
             shortest.pop();
-            let product = self
-                .engine
-                .mul(&self.nodes[a].product, &self.nodes[b].product)?;
-            shortest.push(Reverse((product.width(), self.nodes.len())));
+            let [x, y] = [a, b].map(|node| &self.nodes[node]);
+            let width = x.product.width() + y.product.width();
+            let (sum, product) = match (&x.sum, &y.sum) {
+                (Some(s), Some(r)) => {
+                    let fractions = [(s, &x.product), (r, &y.product)];
+                    let made = self.engine.sum_of_fractions(fractions, width, true)?;
+                    (Some(made.0), made.1.expect("it is wanted"))
+                }
+                _ => (None, self.engine.mul(&x.product, &y.product)?),
+            };
+            shortest.push(Reverse((width, self.nodes.len())));
             self.nodes.push(Node {
                 product,
+                sum,
                 origin: Origin::Joined([a, b]),
             });
         }
         if self.nodes.is_empty() {
             let product = self.engine.batch_from_biguints(&[1u8.into()])?;
             let origin = Origin::Joined([0, 0]);
-            self.nodes.push(Node { product, origin });
+            self.nodes.push(Node {
+                product,
+                sum: None,
+                origin,
+            });
         }
         Ok(())
     }
@@ -383,7 +460,10 @@ impl ProductTree {
         others: Option<&Batch>,
         tick: Tick<'_>,
     ) -> Result<Vec<Batch>, Error> {
-        let mut sum = self.sum_of(&Numerators::Ones, tick)?;
+        let mut sum = match self.nodes.last().and_then(|root| root.sum.clone()) {
+            Some(sum) => sum,
+            None => self.sum_of(&Numerators::Ones, tick)?,
+        };
         if let Some(others) = others {
             let sum_modulo = self.engine.rem(&sum, self.product())?;
             let product = self.engine.mul(&sum_modulo, others)?;
@@ -403,52 +483,24 @@ impl ProductTree {
             Numerators::Ones => 1,
             Numerators::Each { limbs, .. } => *limbs,
         };
-        let multiply = |p: [&Batch; 2], s: [&Batch; 2]| {
-            let width = p[0].width() + p[1].width() + more;
-            let of = |operation, a, b| engine.first_of(operation, Form::Modulo(width), &[a, b]);
-            of(
-                Operation::Add,
-                &of(Operation::Mul, s[0], p[1])?,
-                &of(Operation::Mul, s[1], p[0])?,
-            )
-        };
         let mut sums: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
         for (index, class) in self.classes.iter().enumerate() {
             let mut all = match a {
-                Numerators::Ones => None,
-                Numerators::Each { of, .. } => Some(rows(
-                    engine,
-                    of,
-                    &class.leaves,
-                    class.numbers.width() + more,
-                )?),
+                Numerators::Ones => Sums::Ones,
+                Numerators::Each { of, .. } => {
+                    let width = class.numbers.width() + more;
+                    Sums::Of(rows(engine, of, &class.leaves, width)?)
+                }
             };
             for level in 0..=class.levels.len() {
                 let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
                 if let Some(odd) = self.nodes.iter().position(|node| is_here(node.origin)) {
-                    sums[odd] = Some(match &all {
-                        None => engine.batch_from_biguints(&[1u8.into()])?,
-                        Some(all) => engine.slice(all, all.len() - 1..all.len())?,
-                    });
+                    sums[odd] = all.last(engine)?;
                 }
                 let Some([low, high]) = class.levels.get(level) else {
                     break;
                 };
-                let half = low.len();
-                all = Some(match all {
-                    None => {
-                        let width = low.width() + high.width() + more;
-                        engine.first_of(Operation::Add, Form::Modulo(width), &[low, high])?
-                    }
-                    Some(all) => {
-                        let (l, h) = (
-                            engine.slice(&all, 0..half)?,
-                            engine.slice(&all, half..2 * half)?,
-                        );
-                        drop(all);
-                        multiply([low, high], [&l, &h])?
-                    }
-                });
+                (all, _) = self.up([low, high], all, more, false)?;
                 tick();
             }
         }
@@ -457,8 +509,9 @@ impl ProductTree {
                 let [a, b] = [i, j].map(|child| sums[child].take());
                 sums[at] = Some(match (a, b) {
                     (Some(a), Some(b)) => {
-                        let p = [i, j].map(|child| &self.nodes[child].product);
-                        multiply(p, [&a, &b])?
+                        let [p, q] = [i, j].map(|child| &self.nodes[child].product);
+                        let width = p.width() + q.width() + more;
+                        engine.sum_of_fractions([(&a, p), (&b, q)], width, false)?.0
                     }
                     _ => engine.batch_from_biguints(&[0u8.into()])?,
                 });
@@ -489,10 +542,8 @@ impl ProductTree {
         for at in (0..self.nodes.len()).rev() {
             if let (Origin::Joined([i, j]), Some(f)) = (self.nodes[at].origin, &fractions[at]) {
                 let [l, h] = [i, j].map(|child| &self.nodes[child].product);
-                let parts = [
-                    self.part(f, h, l.width() + 1)?,
-                    self.part(f, l, h.width() + 1)?,
-                ];
+                let limbs = [l, h].map(|child| child.width() + 1);
+                let parts = engine.halves_of_fraction(f, [h, l], limbs)?;
                 fractions[at] = None;
                 [fractions[i], fractions[j]] = parts.map(Some);
             }
@@ -520,7 +571,7 @@ impl ProductTree {
             let mut parts = Vec::new();
             if let (Some(f), Some([low, high])) = (all.take(), class.levels.get(level)) {
                 let width = low.width() + usize::from(level <= slack_from);
-                parts = vec![self.part(&f, high, width)?, self.part(&f, low, width)?];
+                parts.extend(engine.halves_of_fraction(&f, [high, low], [width; 2])?);
                 tick();
             }
             let is_here = |origin| matches!(origin, Origin::Odd { class, level: at } if class == index && at == level);
@@ -537,16 +588,6 @@ impl ProductTree {
         let of = |operation, a, b| engine.first_of(operation, Form::Modulo(k + width), &[a, b]);
         let product = of(Operation::Mul, &f, &class.numbers)?;
         engine.limbs_from(&of(Operation::Add, &product, &half)?, k, width)
-    }
-
-    /// The highest limbs of the fraction of `f p`.
-    fn part(&self, f: &Batch, p: &Batch, limbs: usize) -> Result<Batch, Error> {
-        let (engine, width) = (&self.engine, f.width());
-        if let Some(part) = engine.middle(f, p, width - limbs, f)? {
-            return Ok(part);
-        }
-        let product = engine.first_of(Operation::Mul, Form::Modulo(width), &[f, p])?;
-        engine.limbs_from(&product, width - limbs, limbs)
     }
 
     /// The lowest level all of whose numbers have [`SLACK`] bits of zeros on top, where the tree is one class

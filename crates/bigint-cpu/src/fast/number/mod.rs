@@ -32,7 +32,7 @@ mod tuning;
 pub mod weighted;
 
 use self::isa::Isa;
-pub(crate) use self::transform::Factor;
+pub(crate) use self::transform::{Factor, Fractions};
 pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;
 use crate::memory;
@@ -86,6 +86,31 @@ pub(crate) fn mul_tuned(
     if !basecase::mul_short(r, a, b, isa) {
         dispatch(r, a, b, isa, tuning.of(path).of(a, b), parallel);
     }
+}
+
+/// Computes `s = a d + b c`, and `p = c d` where it is wanted, of two fractions `(a, c)` and `(b, d)` by
+/// transforms, modulo the powers of `2^64` at the ends of `s` and `p`, which are no longer than the
+/// longest product.
+pub(crate) fn sum_of_fractions(
+    s: &mut [u64],
+    p: Option<&mut [u64]>,
+    fractions: Fractions<'_>,
+    path: Path,
+    parallel: bool,
+) {
+    transform::sum_of_fractions(s, p, fractions, Isa::of(path), parallel);
+}
+
+/// At least `counts[i]` limbs of `f factors[i]` by transforms, up to the last below `B^n`, for `f` of `n`
+/// limbs. Of a factor of `m` limbs, the upper `n - m` are right to a unit, as [`Factor::middle`] has them.
+pub(crate) fn middles(
+    f: &[u64],
+    factors: [&[u64]; 2],
+    counts: [usize; 2],
+    path: Path,
+    parallel: bool,
+) -> [Vec<u64>; 2] {
+    transform::middles(f, factors, counts, Isa::of(path), parallel)
 }
 
 /// Computes [`mul`] with other thresholds, to tune them.

@@ -368,7 +368,7 @@ impl Engine {
 
     // Results modulo `B^width`.
 
-    fn add_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn add_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Add, width, &[a, b])
     }
 
@@ -376,7 +376,7 @@ impl Engine {
         self.cut(Operation::Sub, width, &[a, b])
     }
 
-    fn mul_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn mul_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Mul, width, &[a, b])
     }
 

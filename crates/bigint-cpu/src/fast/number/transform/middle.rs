@@ -84,19 +84,25 @@ impl Factor {
 impl<E: Engine> Product<E> {
     /// Computes [`Factor::middle`] of `a` and the factor with these values.
     pub(super) fn middle(&self, values: &[Row], a: &[u64], count: usize) -> Vec<u64> {
-        // Coefficients reach two limbs into the limbs that follow them. One group is computed below
-        // the limbs that are wanted, so that the groups below that one change nothing.
-        let group = self.plan.h as usize;
-        let first = ((a.len() - count) / group).saturating_sub(1);
-        let mut r = scratch(a.len() - first * group);
+        let (first, mut r) = self.room_for_middle(a.len(), count);
         with_rows(4 * self.plan.stride(), |x| {
             self.in_pool(|| {
                 self.split([(&mut *x, a)]);
                 let factors = self.shared_blocks(values).map(Times::Values);
-                self.finish(&mut r, x, factors, recombine::GROUP * first);
+                self.finish(&mut r, x, factors, first);
             });
         });
         r
+    }
+
+    /// The row from which on coefficients make the upper `count` of `n` limbs, and memory for the limbs from
+    /// there on.
+    pub(super) fn room_for_middle(&self, n: usize, count: usize) -> (usize, Vec<u64>) {
+        // Coefficients reach two limbs into the limbs that follow them. One group is computed below
+        // the limbs that are wanted, so that the groups below that one change nothing.
+        let group = self.plan.h as usize;
+        let first = ((n - count) / group).saturating_sub(1);
+        (recombine::GROUP * first, scratch(n - first * group))
     }
 }
 

@@ -38,6 +38,7 @@ mod engine;
 mod field;
 mod jobs;
 mod middle;
+mod pairs;
 mod passes;
 mod pointwise;
 mod portable;
@@ -52,6 +53,7 @@ use self::engine::{Engine, PortableEngine};
 use self::field::{Row, Stored};
 use self::jobs::{Blocks, InverseTop, Recombine, SplitTop, Times, Values};
 pub(crate) use self::middle::Factor;
+pub(crate) use self::pairs::{Fractions, middles, sum_of_fractions};
 use super::isa::Isa;
 use super::limbs::add_assign;
 use crate::memory::scratch;
@@ -82,12 +84,16 @@ struct Plan {
 impl Plan {
     /// The smallest shape for operands of these lengths in limbs.
     fn new(a: usize, b: usize) -> Self {
+        Self::with_pieces(Self::pieces(1, a.min(b)), a, b)
+    }
+
+    /// The bits of pieces for sums of so many products, whose shorter factors have so many limbs.
+    fn pieces(products: usize, limbs: usize) -> u32 {
         // The bounds use that 2^0.7 > 1.6.
-        let h = [(44, 18), (43, 22), (42, 26)]
+        [(44, 18), (43, 22), (42, 26)]
             .into_iter()
-            .find(|&(h, log)| 10 * coefficients(a.min(b), h) <= 16 << log)
-            .map_or(field::MIN_H, |(h, _)| h);
-        Self::with_pieces(h, a, b)
+            .find(|&(h, log)| 10 * products * coefficients(limbs, h) <= 16 << log)
+            .map_or(field::MIN_H, |(h, _)| h)
     }
 
     /// The smallest shape for pieces of `h` bits.
@@ -318,6 +324,12 @@ impl<E: Engine> Product<E> {
                 roots: &roots[prime],
             });
         });
+        self.back(r, x, first);
+    }
+
+    /// Computes everything after the blocks: `r`, from row `first` on.
+    fn back(&self, r: &mut [u64], x: &mut [Row], first: usize) {
+        let Product { engine, plan, .. } = *self;
         self.for_each(self.column_ranges(x).into_iter(), |(_, blocks)| {
             engine.enter(InverseTop { plan, blocks });
         });

@@ -1,0 +1,221 @@
+//! What trees of products compute of each node, with every factor transformed once: sums of two
+//! fractions on the way up, and two halves of one on the way down ([`number`] has the maths).
+//!
+//! Both are for numbers that transforms multiply one by one; shorter ones are left to products.
+
+use bigint_core::{Layout, Limb, Shape};
+
+use super::mul::{as_words, as_words_mut, takes_lanes};
+use super::number::limbs::{pack, unpack};
+use super::{Cpu, number};
+use crate::memory::{grow, or_out_of_memory};
+use crate::piece::Piece;
+use crate::share::{Cut, share};
+use crate::{Error, Numbers, NumbersMut};
+
+impl Cpu {
+    /// `s = a d + b c` for every number, and `p = c d` where it is wanted, of fractions `(a, c)` and `(b, d)`: the
+    /// sum of `a / c` and `b / d` is `s / p`. Tells whether it is done: if not, products take less time, or
+    /// the numbers are not contiguous, and nothing has changed.
+    ///
+    /// Results are modulo `2^(32 w)`, and as wide as the products or narrower. The cost is that of one and
+    /// two thirds of a product, or of two with `p`. Scratch, for each thread, is 12 to 14 times a product.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Count`] if there are not as many numbers in all batches, and [`Error::OutOfMemory`] if
+    /// scratch cannot be allocated. Then `s` and `p` may hold anything.
+    pub fn sums_of_fractions(
+        &self,
+        s: NumbersMut<'_>,
+        p: Option<NumbersMut<'_>>,
+        fractions: [(Numbers<'_>, Numbers<'_>); 2],
+    ) -> Result<bool, Error> {
+        let [(a, c), (b, d)] = fractions;
+        let count = s.shape().count;
+        let shapes = [s.shape()].into_iter().chain(p.as_ref().map(|p| p.shape()));
+        let factors = [a, c, b, d];
+        let widths = factors.map(|x| x.shape().width);
+        let most = (widths[0] + widths[3]).max(widths[1] + widths[2]);
+        let is_wider = shapes.clone().any(|shape| shape.width > most);
+        let mut all = shapes.chain(factors.map(|x| x.shape()));
+        if is_wider || !all.all(is_contiguous) || !self.takes(count, widths) {
+            return Ok(false);
+        }
+        check(count, &factors)?;
+        let (cut, is_shared) = cut(count, most);
+        or_out_of_memory(|| {
+            let products = p.map_or_else(Vec::new, |p| Piece::cut(p, None, cut.size));
+            let products = products.into_iter().map(Some);
+            let products = products.chain(std::iter::repeat_with(|| None));
+            let pieces = Piece::cut(s, None, cut.size).into_iter().zip(products);
+            share(pieces, cut.threads, |(mut s, mut p)| {
+                let mut memory = [const { Vec::new() }; 6];
+                for i in 0..s.count {
+                    let [a, c, b, d, own_s, own_p] = &mut memory;
+                    let [x, z, y, w] = [(a, 0), (c, 1), (b, 2), (d, 3)]
+                        .map(|(own, at)| words(factors[at], s.first + i, own));
+                    let product = p.as_mut().and_then(|p| p.contiguous_mut(i));
+                    let sum = s.contiguous_mut(i).expect("checked");
+                    let sum_words = Words::of(sum, own_s);
+                    let product = product.map(|product| Words::of(product, own_p));
+                    sum_words.fill_two(product, |sum, product| {
+                        let fractions = [(x, z), (y, w)];
+                        number::sum_of_fractions(sum, product, fractions, self.path(), is_shared);
+                    });
+                }
+            });
+        })?;
+        Ok(true)
+    }
+
+    /// The highest limbs up to limb `n` of `f c` and `f d`, for every number, for `f` of `n` limbs: as many
+    /// as each result has. Right to a unit of the lowest, modulo `2^(32 w)`, where what a product has above limb `n`
+    /// is below the power of `2^32` at the lowest. Tells whether it is done, as [`Cpu::sums_of_fractions`] does.
+    ///
+    /// The cost is that of five transforms of `n` limbs, where two products of `n` by `n / 2` limbs take six of
+    /// half as many more. Scratch, for each thread, is 9 to 12 times `f`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cpu::sums_of_fractions`].
+    pub fn middles(
+        &self,
+        r: [NumbersMut<'_>; 2],
+        f: Numbers<'_>,
+        factors: [Numbers<'_>; 2],
+    ) -> Result<bool, Error> {
+        let (n, count) = (f.shape().width, f.shape().count);
+        let [c, d] = factors;
+        let widths = [n, c.shape().width, n, d.shape().width];
+        let results = [r[0].shape(), r[1].shape()];
+        let all = [f, c, d].map(|x| x.shape()).into_iter().chain(results);
+        let is_contiguous = all.into_iter().all(is_contiguous);
+        let longest = widths[1].max(widths[3]);
+        let is_long = longest >= n || results.iter().any(|shape| shape.width >= n);
+        if is_long || !is_contiguous || !self.takes(count, widths) {
+            return Ok(false);
+        }
+        check(count, &[c, d])?;
+        let counts = results.map(|shape| n.div_ceil(2) - (n - shape.width) / 2);
+        let (cut, is_shared) = cut(count, n);
+        or_out_of_memory(|| {
+            let [low, high] = r.map(|r| Piece::cut(r, None, cut.size));
+            share(low.into_iter().zip(high), cut.threads, |(low, high)| {
+                let mut pieces = [low, high];
+                let mut memory = [const { Vec::new() }; 3];
+                for i in 0..pieces[0].count {
+                    let index = pieces[0].first + i;
+                    let [own_f, own_c, own_d] = &mut memory;
+                    let whole = words(f, index, own_f);
+                    let parts = [words(c, index, own_c), words(d, index, own_d)];
+                    let made = number::middles(whole, parts, counts, self.path(), is_shared);
+                    for (piece, made) in pieces.iter_mut().zip(made) {
+                        let to = piece.contiguous_mut(i).expect("checked");
+                        // Limb `from` of the product, in words that end with the last of `f`.
+                        let from = n - to.len();
+                        let before = whole.len() - made.len();
+                        copy_limbs(to, &made, from - 2 * before);
+                    }
+                }
+            });
+        })?;
+        Ok(true)
+    }
+
+    /// Whether transforms take `count` numbers of these widths one by one: from half the length on from
+    /// which they take one product, as they share more.
+    fn takes(&self, count: usize, [a, c, b, d]: [usize; 4]) -> bool {
+        let shortest = a.min(c).min(b).min(d);
+        // A factor that is much shorter than the other would be transformed for nothing.
+        let is_balanced = 2 * c.min(d) >= c.max(d);
+        let transform = self.tuning().number.of(self.path()).product.transform;
+        let is_long = shortest.div_ceil(2) >= transform / 2;
+        is_balanced && is_long && !takes_lanes(self, count, shortest)
+    }
+}
+
+fn is_contiguous(shape: Shape) -> bool {
+    shape.layout == Layout::Contiguous
+}
+
+/// The way to cut so many numbers, with transforms of so many limbs, and whether all threads share each.
+fn cut(count: usize, limbs: usize) -> (Cut, bool) {
+    let threads = crate::threads();
+    let is_shared = count < threads && limbs > SHARED_LIMBS;
+    let size = match is_shared {
+        true => count.max(1),
+        false => count.div_ceil(PIECES_OF_THREAD * threads).max(1),
+    };
+    (Cut { size, threads }, is_shared)
+}
+
+/// The limbs of a product below which threads do not share it.
+const SHARED_LIMBS: usize = 1 << 13;
+
+/// The pieces that a thread takes one after another.
+const PIECES_OF_THREAD: usize = 4;
+
+fn check(count: usize, factors: &[Numbers<'_>]) -> Result<(), Error> {
+    factors.iter().try_for_each(|x| x.check_count(count))
+}
+
+/// The words of a number: in place, or packed into `own`.
+fn words<'a>(numbers: Numbers<'a>, index: usize, own: &'a mut Vec<u64>) -> &'a [u64] {
+    let limbs = numbers.contiguous(index).expect("checked");
+    if let Some(words) = as_words(limbs) {
+        return words;
+    }
+    grow(own, limbs.len().div_ceil(2));
+    let own = &mut own[..limbs.len().div_ceil(2)];
+    pack(own, limbs);
+    own
+}
+
+/// Limbs of a result, which are written as words.
+enum Words<'a> {
+    InPlace(&'a mut [u64]),
+    Packed(&'a mut [Limb], &'a mut Vec<u64>),
+}
+
+impl<'a> Words<'a> {
+    fn of(limbs: &'a mut [Limb], own: &'a mut Vec<u64>) -> Self {
+        if as_words(limbs).is_some() {
+            return Words::InPlace(as_words_mut(limbs).expect("as it is for reading"));
+        }
+        grow(own, limbs.len().div_ceil(2));
+        Words::Packed(limbs, own)
+    }
+
+    fn fill(self, write: impl FnOnce(&mut [u64])) {
+        match self {
+            Words::InPlace(words) => write(words),
+            Words::Packed(limbs, own) => {
+                let own = &mut own[..limbs.len().div_ceil(2)];
+                write(own);
+                unpack(limbs, own);
+            }
+        }
+    }
+
+    fn fill_two(self, other: Option<Self>, write: impl FnOnce(&mut [u64], Option<&mut [u64]>)) {
+        self.fill(|first| match other {
+            Some(other) => other.fill(|second| write(first, Some(second))),
+            None => write(first, None),
+        });
+    }
+}
+
+/// Limbs `from ..` of words.
+fn copy_limbs(to: &mut [Limb], words: &[u64], from: usize) {
+    match from % 2 {
+        0 => unpack(to, &words[from / 2..][..to.len().div_ceil(2)]),
+        _ => {
+            let Some((first, to)) = to.split_first_mut() else {
+                return;
+            };
+            *first = (words[from / 2] >> 32) as Limb;
+            unpack(to, &words[from / 2 + 1..][..to.len().div_ceil(2)]);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What trees of products compute of their nodes: sums of two fractions, and two halves of one.
+//!
+//! The CPU transforms each factor once for both products that it is in
+//! ([`bigint_cpu::Cpu::sums_of_fractions`], [`bigint_cpu::Cpu::middles`]), where numbers are long enough.
+//! Devices make products, of which those of a half may wrap ([`crate::device::middle`]).
+
+use crate::values::batch::Batch;
+use crate::values::node::Node;
+use crate::{Engine, Error, Options};
+use bigint_core::{Layout, Shape};
+use bigint_cpu::{Cpu, Numbers, NumbersMut};
+
+impl Engine {
+    /// `a d + b c` of fractions `(a, c)` and `(b, d)`, in `width` limbs, and `c d` where it is wanted.
+    pub(crate) fn sum_of_fractions(
+        &self,
+        fractions: [(&Batch, &Batch); 2],
+        width: usize,
+        has_product: bool,
+    ) -> Result<(Batch, Option<Batch>), Error> {
+        let [(a, c), (b, d)] = fractions;
+        let shape = Shape::new(c.len(), width, Layout::Contiguous);
+        let product = c.width() + d.width();
+        let shapes = [
+            shape,
+            Shape {
+                width: product,
+                ..shape
+            },
+        ];
+        let made = self.on_cores(&shapes[..1 + usize::from(has_product)], |cpu, made| {
+            let mut made = made.into_iter();
+            let sum = made.next().expect("one of each shape");
+            let [a, c, b, d] = numbers([a, c, b, d])?;
+            Ok(cpu.sums_of_fractions(sum, made.next(), [(a, c), (b, d)])?)
+        })?;
+        if let Some(made) = made {
+            let mut made = made.into_iter();
+            let sum = made.next().expect("one of each shape");
+            return Ok((sum, made.next()));
+        }
+        let [x, y] = [(a, d), (b, c)].map(|(x, y)| self.mul_in(width, x, y));
+        let sum = self.add_in(width, &x?, &y?)?;
+        let product = has_product.then(|| self.mul(c, d)).transpose()?;
+        Ok((sum, product))
+    }
+
+    /// The highest limbs of the fractions of `f c` and `f d`, so many of each, for a fraction `f` and integers
+    /// `c` and `d`. They are too great by less than 1 of the last place, or too small by less than 3, and what
+    /// a product has above its fraction must be below the last place.
+    pub(crate) fn halves_of_fraction(
+        &self,
+        f: &Batch,
+        factors: [&Batch; 2],
+        limbs: [usize; 2],
+    ) -> Result<[Batch; 2], Error> {
+        let shapes = limbs.map(|limbs| Shape::new(f.len(), limbs, Layout::Contiguous));
+        let made = self.on_cores(&shapes, |cpu, made| {
+            let [f, c, d] = numbers([f, factors[0], factors[1]])?;
+            let made: [NumbersMut<'_>; 2] = made.try_into().expect("one of each shape");
+            Ok(cpu.middles(made, f, [c, d])?)
+        })?;
+        if let Some(made) = made {
+            return Ok(made.try_into().expect("one of each shape"));
+        }
+        let [c, d] = factors;
+        Ok([self.part(f, c, limbs[0])?, self.part(f, d, limbs[1])?])
+    }
+
+    /// The highest limbs of the fraction of `f p`.
+    fn part(&self, f: &Batch, p: &Batch, limbs: usize) -> Result<Batch, Error> {
+        let width = f.width();
+        if let Some(part) = self.middle(f, p, width - limbs, f)? {
+            return Ok(part);
+        }
+        let product = self.mul_in(width, f, p)?;
+        self.limbs_from(&product, width - limbs, limbs)
+    }
+
+    /// What the CPU computes in batches of these shapes, where it is the engine that multiplies; nothing where
+    /// `compute` tells that it has not.
+    fn on_cores(
+        &self,
+        shapes: &[Shape],
+        compute: impl FnOnce(&Cpu, Vec<NumbersMut<'_>>) -> Result<bool, Error>,
+    ) -> Result<Option<Vec<Batch>>, Error> {
+        let inner = &self.inner;
+        let is_for_devices = inner.device().is_some() || inner.are_devices_asleep();
+        if self.options != Options::default() || is_for_devices || self.is_for_secrets() {
+            return Ok(None);
+        }
+        let mut made = inner.memory(shapes)?;
+        let results = made.iter_mut().zip(shapes);
+        let results = results.map(|(limbs, shape)| NumbersMut::new(limbs, *shape));
+        let is_done = compute(Cpu::current(), results.collect::<Result<_, _>>()?)?;
+        let nodes = made.into_iter().zip(shapes);
+        let nodes = nodes.map(|(limbs, shape)| Batch::new(Node::on_host(inner, *shape, limbs)));
+        let made: Vec<Batch> = nodes.collect();
+        // What is not used goes back to the engine's memory.
+        Ok(is_done.then_some(made))
+    }
+}
+
+/// The numbers of batches, in the memory of the host.
+fn numbers<const N: usize>(batches: [&Batch; N]) -> Result<[Numbers<'_>; N], Error> {
+    let numbers = batches.map(|batch| Ok(Numbers::new(batch.node().limbs()?, batch.shape())?));
+    let numbers = numbers.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    Ok(numbers.try_into().expect("one of each batch"))
+}
