@@ -33,6 +33,9 @@ fn to_biguints(numbers: &Integers) -> Vec<BigUint> {
     numbers.map(|n| n.to_biguint().unwrap()).collect()
 }
 
+/// The length of each leaf.
+type Lengths = fn(usize) -> usize;
+
 const COUNTS: [usize; 13] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 64, 100];
 
 /// Compares all that a tree of these leaves has with num-bigint.
@@ -87,7 +90,7 @@ fn products_remainders_and_sums_are_those_of_num_bigint() {
 #[test]
 fn trees_whose_nodes_transforms_multiply_are_those_of_num_bigint() {
     let engine = Engine::cpu();
-    let shapes: [(usize, fn(usize) -> usize); 8] = [
+    let shapes: [(usize, Lengths); 8] = [
         (1, |_| 5000),
         (2, |_| 4000),
         (3, |_| 4501),
