@@ -160,16 +160,9 @@ impl Stage2 {
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<Steps<'a>>, Error> {
-        match self.steps_on(backend, longer_than, goes_on) {
-            Err(error) if backend.falls_back(&error) => {
-                let steps = self.steps_on(backend, None, goes_on)?;
-                Ok(steps.map(|steps| Steps {
-                    failure: Some(error),
-                    ..steps
-                }))
-            }
-            steps => steps,
-        }
+        let make = |longer_than| self.steps_on(backend, longer_than, goes_on);
+        let made = made(backend, longer_than, make)?;
+        Ok(made.map(|(steps, failure)| Steps { failure, ..steps }))
     }
 
     fn steps_on<'a>(
@@ -294,6 +287,19 @@ impl Stage2 {
     /// If the host lacks memory.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         self.product.divisor()
+    }
+}
+
+/// What `make` makes for transforms longer than those of so many words, and the failure for which the backend has fallen
+/// back to another machine before.
+pub(crate) fn made<T>(
+    backend: &dyn Backend,
+    longer_than: Option<usize>,
+    make: impl Fn(Option<usize>) -> Result<Option<T>, Error>,
+) -> Result<Option<(T, Option<Error>)>, Error> {
+    match make(longer_than) {
+        Err(error) if backend.falls_back(&error) => Ok(make(None)?.map(|made| (made, Some(error)))),
+        made => Ok(made?.map(|made| (made, None))),
     }
 }
 

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::p_minus_1::{bit, powers_of_primes, top_bit};
 use crate::save::{NO_SAVE, opened, sealed};
-use crate::stage_2::{STRIDES, babies, giants, giants_count};
+use crate::stage_2::{STRIDES, babies, giants, giants_count, made};
 use crate::{Backend, Cofactor, Error, Number, PMinus1, Residue, Runner, Save, Stage2};
 use curve::Curve;
 use points::{Kept, Point, Points};
@@ -205,16 +205,9 @@ impl Ecm {
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<EcmSteps<'a>>, Error> {
-        match self.steps_on(backend, longer_than, goes_on) {
-            Err(error) if backend.falls_back(&error) => {
-                let steps = self.steps_on(backend, None, goes_on)?;
-                Ok(steps.map(|steps| EcmSteps {
-                    failure: Some(error),
-                    ..steps
-                }))
-            }
-            steps => steps,
-        }
+        let make = |longer_than| self.steps_on(backend, longer_than, goes_on);
+        let made = made(backend, longer_than, make)?;
+        Ok(made.map(|(steps, failure)| EcmSteps { failure, ..steps }))
     }
 
     fn steps_on<'a>(
