@@ -207,8 +207,8 @@ macro_rules! for_each_operation {
             }
             /// The greatest common divisor of `a` and `b`, which is 0 if both are 0.
             ///
-            /// Exact: as wide as the wider operand. Cost: quadratic, in a time that depends on the numbers
-            /// (Lehmer's algorithm).
+            /// Exact: as wide as the wider operand. Cost: quadratic (Lehmer's algorithm), and of long numbers some
+            /// products for each doubling of their length [Möller 2008]. The time depends on the numbers.
             Gcd gcd(a, b) -> (r) {
                 exact: [Widest(0)],
                 flag: None,
@@ -301,8 +301,8 @@ macro_rules! for_each_operation {
             }
             /// The Jacobi symbol of `a` over an odd `n`: 0, 1 or 2 for a symbol of -1, 0 or 1.
             ///
-            /// One limb for each number. Every engine computes it on the CPU. Cost: quadratic (Euclid's
-            /// algorithm).
+            /// One limb for each number. The CPU computes it, and devices with long numbers. Cost: that of a
+            /// greatest common divisor.
             Jacobi jacobi(a, n) -> (r) {
                 exact: [Limbs(1)],
                 flag: EvenModulus,

@@ -17,7 +17,8 @@ use bigint_core::{Algorithm, Operation};
 
 pub use error::Error;
 pub use fast::chain;
-pub use fast::{Cpu, LaneTuning, Path, Tuning, signed_sum, tune};
+pub use fast::number::Symbol;
+pub use fast::{Cpu, LaneTuning, Path, Reduced, Tuning, signed_sum, tune};
 pub use memory::{collect, or_out_of_memory, reserve, with_capacity, zeroed};
 pub use numbers::{Numbers, NumbersMut, Results};
 pub use share::{Cut, LIMB_WORK, Sharing, copy, map, share};

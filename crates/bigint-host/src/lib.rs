@@ -108,9 +108,9 @@ pub use plan::cases::{Case, Extent};
 pub use tuning::cpu::CpuTuning;
 #[doc(hidden)]
 pub use tuning::gpu::{
-    AddTuning, CoreTuning, DecimalsTuning, DevicesTuning, FewTuning, FusedTuning, LanesTuning,
-    LimbwiseTuning, MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning, ScanTuning,
-    StartTuning, Tuning,
+    AddTuning, CoreTuning, DecimalsTuning, DevicesTuning, EuclidTuning, FewTuning, FusedTuning,
+    LanesTuning, LimbwiseTuning, MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning,
+    ScanTuning, StartTuning, Tuning,
 };
 #[doc(hidden)]
 pub use values::collection::{Numbers, Scalar};

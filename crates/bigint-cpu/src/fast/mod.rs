@@ -36,6 +36,7 @@ mod wordwise;
 pub use add_signed::signed_sum;
 pub use cpu::Cpu;
 pub use div_rem::divide;
+pub use euclid::Reduced;
 pub use path::Path;
 pub use tune::tune;
 use tuning::NEVER;

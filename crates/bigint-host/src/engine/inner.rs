@@ -149,6 +149,17 @@ impl Inner {
         }
     }
 
+    /// The engine on the first usable device alone, whose errors it returns.
+    pub fn on_first_device(&self) -> Self {
+        let first = self.device().map(|device| (Arc::clone(device), 1.0));
+        let members = Members::new(first.into_iter().collect());
+        Inner {
+            choices: Arc::clone(&self.choices),
+            pool: Arc::clone(&self.pool),
+            ..Inner::new(Devices::open(members), Resort::None, self.tuning.clone())
+        }
+    }
+
     /// Takes the warnings out.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut *self.lock_warnings())

@@ -336,7 +336,12 @@ impl Engine {
     }
 
     /// The job of an operation on these operands, or an error if they do not go together.
-    fn job(&self, operation: Operation, form: Form, operands: &[&Batch]) -> Result<Job, Error> {
+    pub(super) fn job(
+        &self,
+        operation: Operation,
+        form: Form,
+        operands: &[&Batch],
+    ) -> Result<Job, Error> {
         let declared = operation.declaration();
         if operands.len() != declared.operands.len() {
             return Err(Error::Operands {
@@ -377,11 +382,17 @@ impl Engine {
     }
 
     fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
-        match self.by_newton(job, operands)? {
-            Some(results) => Ok(Outcome {
+        if let Some(results) = self.by_newton(job, operands)? {
+            return Ok(Outcome {
                 results,
                 flags: None,
-            }),
+            });
+        }
+        if let Some(outcome) = self.by_half_gcd(job, operands)? {
+            return Ok(outcome);
+        }
+        match self.by_odd_part(job, operands)? {
+            Some(outcome) => Ok(outcome),
             None => self.run_whole(job, operands),
         }
     }
@@ -393,20 +404,7 @@ impl Engine {
         let computed = self.inner.compute(&Task::Job(job), &nodes)?;
         match computed.first {
             Some(index) if job.wanted == Wanted::First => {
-                let is_zero = |modulus: &&Batch| {
-                    let index = index.min(modulus.len().saturating_sub(1));
-                    Ok::<_, Error>(modulus.get(index)? == Some(BigUint::ZERO))
-                };
-                let modulus = operands.last();
-                Err(match job.operation.declaration().flag {
-                    Flag::ZeroDivisor => Error::ZeroDivisor { index },
-                    Flag::NotInvertible if modulus.map_or(Ok(false), is_zero)? => {
-                        Error::ZeroDivisor { index }
-                    }
-                    Flag::NotInvertible => Error::NotInvertible { index },
-                    Flag::EvenModulus => Error::EvenModulus { index },
-                    Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
-                })
+                Err(no_value(job.operation, operands, index)?)
             }
             _ => Ok(Outcome {
                 results: computed.results.into_iter().map(Batch::new).collect(),
@@ -414,4 +412,25 @@ impl Engine {
             }),
         }
     }
+}
+
+/// The error of the first number that has no value.
+pub(crate) fn no_value(
+    operation: Operation,
+    operands: &[&Batch],
+    index: usize,
+) -> Result<Error, Error> {
+    let is_zero = |modulus: &&Batch| {
+        let index = index.min(modulus.len().saturating_sub(1));
+        Ok::<_, Error>(modulus.get(index)? == Some(BigUint::ZERO))
+    };
+    Ok(match operation.declaration().flag {
+        Flag::ZeroDivisor => Error::ZeroDivisor { index },
+        Flag::NotInvertible if operands.last().map_or(Ok(false), is_zero)? => {
+            Error::ZeroDivisor { index }
+        }
+        Flag::NotInvertible => Error::NotInvertible { index },
+        Flag::EvenModulus => Error::EvenModulus { index },
+        Flag::None | Flag::Carry | Flag::Borrow => Error::Underflow { index },
+    })
 }

@@ -11,6 +11,8 @@ pub(crate) mod decimals;
 pub(crate) mod division;
 pub(crate) mod divisor;
 pub(crate) mod elementary;
+pub(crate) mod euclid;
+pub(crate) mod even_modulus;
 pub(crate) mod fixed_base;
 pub(crate) mod forms;
 pub(crate) mod fractions;

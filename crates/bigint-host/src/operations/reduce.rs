@@ -289,6 +289,23 @@ impl Engine {
         self.moved_limbs(a, Window { from: 0, to: by }, width)
     }
 
+    /// Blocks of `count` numbers in this order, of each number the lowest `width` limbs.
+    pub(crate) fn blocks(
+        &self,
+        a: &Batch,
+        count: usize,
+        order: &[usize],
+        width: usize,
+    ) -> Result<Batch, Error> {
+        let shape = Shape {
+            count: order.len() * count,
+            width,
+            ..a.shape()
+        };
+        let runs = order.iter().map(|i| run(0, i * count..(i + 1) * count));
+        self.gathered(shape, Order::Runs(runs.collect()), Window::default(), &[a])
+    }
+
     /// The limbs from limb `from` on that products have up to limb `n`, for `a` of `n` limbs, where a
     /// [middle product](crate::device::middle) on a device has them soonest, with its error; else none. What
     /// products have above limb `n` is below `B^from`. The transform of `kept`, which is one of both, is kept with it.

@@ -18,7 +18,7 @@ use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
 use crate::plan::powers;
 use crate::plan::why::Why;
-use crate::tuning::gpu::DecimalsTuning;
+use crate::tuning::gpu::{DecimalsTuning, EuclidTuning};
 use crate::values::node::Operands;
 use crate::{Error, Options, Tuning};
 use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
@@ -251,6 +251,35 @@ pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: 
         true => at_least(limbs, "div.newton_min_limbs", div.newton_min_limbs),
         false => is_wide,
     }
+}
+
+/// Whether Euclid's algorithm goes by halves, whose products devices make ([`crate::operations::euclid`]): of numbers so
+/// wide that it pays, and, where the CPU may compute it instead, of so many limbs.
+pub(crate) fn by_half_gcd(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: &[Shape]) -> Why {
+    let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
+    let is_contiguous = operands
+        .iter()
+        .all(|shape| shape.layout == Layout::Contiguous);
+    let is_euclids = job.operation.cost() == Cost::Euclid && job.count() > 0;
+    if !is_euclids || !is_contiguous || job.options != Options::default() {
+        return at_least(0, "halves are for contiguous batches and nothing forced", 1);
+    }
+    let EuclidTuning {
+        min_width,
+        min_limbs,
+        ..
+    } = tuning.euclid;
+    let narrowest = operands.iter().map(|shape| shape.width).min().unwrap_or(0);
+    let of_all = if may_use_cpu {
+        narrowest * job.count()
+    } else {
+        min_limbs
+    };
+    let (_, why) = Why::all([
+        at_least(of_all, "euclid.min_limbs", min_limbs),
+        at_least(narrowest, "euclid.min_width", min_width),
+    ]);
+    why
 }
 
 /// Whether devices convert so many numbers of so many limbs to decimal, or from it

@@ -31,6 +31,9 @@ pub struct Tuning {
     pub mul: MulTuning,
     /// Division.
     pub div: DivTuning,
+    /// Euclid's algorithm on long numbers.
+    #[serde(default = "shipped_euclid")]
+    pub euclid: EuclidTuning,
     /// Decimal digits.
     #[serde(default = "shipped_decimals")]
     pub decimals: DecimalsTuning,
@@ -201,6 +204,22 @@ fn steps_thread_max_width() -> usize {
 /// For files that do not say.
 fn newton_min_limbs() -> usize {
     1 << 18
+}
+
+/// Thresholds of common divisors, common multiples, inverses and Jacobi symbols of long numbers, which devices find
+/// by halves, in limbs. Shorter numbers are for kernels or the CPU.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EuclidTuning {
+    /// The narrowest operands.
+    pub min_width: usize,
+    /// The least limbs of an operand's numbers together for which the engine `auto` has a device find them so.
+    pub min_limbs: usize,
+    /// The most limbs of the upper parts of all numbers together that the CPU reduces. Longer parts are cut in
+    /// two.
+    pub cores_limbs: usize,
+    /// The least width of such parts, whatever the number of numbers; at least 32.
+    pub cores_min_width: usize,
 }
 
 /// Thresholds of the conversion of long numbers to decimal digits and back, in limbs. Shorter numbers are for
@@ -458,6 +477,10 @@ fn shipped_mersenne() -> MersenneTuning {
     Tuning::default().mersenne
 }
 
+fn shipped_euclid() -> EuclidTuning {
+    Tuning::default().euclid
+}
+
 fn shipped_decimals() -> DecimalsTuning {
     Tuning::default().decimals
 }
@@ -625,7 +648,9 @@ mod tests {
         let (mut lines, mut table) = (Vec::new(), "");
         for line in older.lines() {
             table = if line.starts_with('[') { line } else { table };
-            if table != "[decimals]" && !added.iter().any(|key| line.starts_with(key)) {
+            if !["[decimals]", "[euclid]"].contains(&table)
+                && !added.iter().any(|key| line.starts_with(key))
+            {
                 lines.push(line);
             }
         }
@@ -638,6 +663,7 @@ mod tests {
         );
         assert_eq!(older.mersenne.min_bits, shipped.mersenne.min_bits);
         assert_eq!(older.decimals.min_limbs, shipped.decimals.min_limbs);
+        assert_eq!(older.euclid.min_limbs, shipped.euclid.min_limbs);
         let wrong = "[provenance]\nmachine = 3";
         let error = Tuning::parse(wrong, "mine.toml").unwrap_err().to_string();
         assert!(

@@ -9,6 +9,7 @@ mod at_once;
 mod capabilities;
 mod conformance;
 mod decimals;
+mod euclid;
 mod failures;
 mod fork;
 mod fused;

@@ -310,8 +310,8 @@ fn residues_modulo_wide_numbers_are_those_of_num_bigint() {
 }
 
 #[test]
-fn even_moduli_are_for_the_cpu_and_zero_is_named() {
-    let name = "wide_moduli::even_moduli_are_for_the_cpu_and_zero_is_named";
+fn even_moduli_are_computed_modulo_their_odd_parts_and_zero_is_named() {
+    let name = "wide_moduli::even_moduli_are_computed_modulo_their_odd_parts_and_zero_is_named";
     if !on_simulator(name, &[]) {
         return;
     }
@@ -322,6 +322,7 @@ fn even_moduli_are_for_the_cpu_and_zero_is_named() {
     let powers = engine
         .pow_mod(&a, &e, &batch(&engine, &m, 5))
         .expect("no modulus is zero");
+    assert_eq!(powers.location(), BackEnd::Cuda(0.into()));
     for (i, found) in powers.to_biguints().expect("a batch").iter().enumerate() {
         assert_eq!(
             *found,
@@ -340,6 +341,14 @@ fn even_moduli_are_for_the_cpu_and_zero_is_named() {
         .masked_pow_mod(&a, &e, &batch(&engine, &m[..1], 5))
         .expect("an odd modulus");
     assert_eq!((powers.len(), flags), (3, vec![false; 3]));
+    let (powers, flags) = engine
+        .masked_pow_mod(&a, &e, &batch(&engine, &zero, 5))
+        .expect("a device");
+    assert_eq!(flags, [false, true, false]);
+    let [first, none, last] = [0, 1, 2].map(|i| powers.get(i).expect("a batch"));
+    let expected = mixed(5, 1).modpow(&1000u32.into(), &zero[0]);
+    assert_eq!((first, none), (Some(expected), Some(BigUint::ZERO)));
+    assert_eq!(last, Some(mixed(5, 3) % 2u8));
 }
 
 #[test]

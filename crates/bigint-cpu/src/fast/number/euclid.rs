@@ -135,9 +135,60 @@ impl Euclid {
         euclid.symbol = Some(Symbol::of(low(a), low(n)));
         euclid.run();
         match euclid.symbol {
-            Some(symbol) if euclid.a == [1] => 1 - 2 * i8::from(symbol.is_turned),
+            Some(symbol) if euclid.a == [1] => symbol.sign(),
             _ => 0,
         }
+    }
+
+    /// Takes as many quotients of `a` and `b`, in whatever order they are, as leave both at least
+    /// `least` words, or all if that is 0. Neither has zeros at its end. Returns the numbers that
+    /// are reached and, if they are wanted, their rows, with the signs of an even number of steps:
+    /// `u a - v b` and `z b - w a` of `[[u, v], [w, z]]`. The steps are those of `symbol`, too.
+    pub(crate) fn reduce(
+        [a, b]: [&[u64]; 2],
+        least: usize,
+        has_rows: bool,
+        symbol: Option<&mut Symbol>,
+        path: Path,
+    ) -> ([Vec<u64>; 2], [[Vec<u64>; 2]; 2]) {
+        let is_swapped = is_less_trimmed(a, b);
+        let [x, y] = if is_swapped { [b, a] } else { [a, b] };
+        let mut euclid = Euclid {
+            symbol: symbol.as_deref().copied(),
+            least,
+            ..Euclid::new(x, y, path)
+        };
+        if has_rows {
+            euclid.cofactors = vec![[vec![1], Vec::new()], [Vec::new(), vec![1]]];
+        }
+        // An exchange is a step with a quotient of 0.
+        let exchange = |euclid: &mut Euclid| {
+            euclid.symbol.iter_mut().for_each(|symbol| symbol.step(0));
+        };
+        if is_swapped {
+            exchange(&mut euclid);
+        }
+        euclid.run();
+        let is_odd = euclid.is_odd != is_swapped;
+        if is_odd {
+            exchange(&mut euclid);
+        }
+        if let (Some(symbol), Some(made)) = (symbol, euclid.symbol) {
+            *symbol = made;
+        }
+        let mut columns = euclid.cofactors.into_iter();
+        let mut column = || columns.next().unwrap_or_default();
+        let ([of_x, of_y], [by_x, by_y]) = (column(), column());
+        let mut rows = [[of_x, by_x], [of_y, by_y]];
+        let mut numbers = [euclid.a, euclid.b];
+        if is_swapped {
+            rows.iter_mut().for_each(|row| row.reverse());
+        }
+        if is_odd {
+            numbers.reverse();
+            rows.reverse();
+        }
+        (numbers, rows)
     }
 
     fn run(&mut self) {
@@ -156,7 +207,7 @@ impl Euclid {
         match self.rows(&mut symbol) {
             Some((rows, is_odd)) => {
                 self.symbol = symbol;
-                self.reduce(rows, is_odd);
+                self.replace(rows, is_odd);
             }
             None => return self.divide(),
         }
@@ -170,7 +221,7 @@ impl Euclid {
         let p = match (self.least, self.cofactors.len()) {
             (0, 0) => n / 3 * 2,
             (0, _) => n / 2,
-            (least, _) => (2 * least).saturating_sub(n + 1).max(n / 2),
+            (least, _) => (2 * least).saturating_sub(n + 1).clamp(n / 2, n),
         };
         let t = (n - p) / 2 + 1;
         if n - p < self.halves || self.b.len() <= p + t {
@@ -288,7 +339,7 @@ impl Euclid {
     }
 
     /// Replaces both numbers by those of the rows.
-    fn reduce(&mut self, rows: Rows, is_odd: bool) {
+    fn replace(&mut self, rows: Rows, is_odd: bool) {
         self.b.resize(self.a.len(), 0);
         // After an even number of steps the first row is u a - v b, and after an odd number v b - u
         // a. The second row has the other sign.
@@ -431,6 +482,8 @@ mod tests {
             ..Euclid::new(a, b, Path::best())
         };
         assert_eq!(big(&euclid(&a, &b).divisor()), x, "{halves}");
+        check_reduced(&a, &b, &x);
+        check_reduced(&b, &a, &x);
         if a == b {
             return;
         }
@@ -441,6 +494,30 @@ mod tests {
                 assert!(is_less_trimmed(&inverse, &a) && big(&inverse) * big(&b) % big(&a) == one);
             }
             None => assert_ne!(x, BigUint::from(1u32)),
+        }
+    }
+
+    /// Checks what is reached, to the end and on the way, by its rows.
+    fn check_reduced(a: &[u64], b: &[u64], divisor: &BigUint) {
+        let n = a.len().max(b.len());
+        for least in [0, n / 2 + 2, n / 3 + 1] {
+            let ([x, y], [[u, v], [w, z]]) =
+                Euclid::reduce([a, b], least, true, None, Path::best());
+            let [u, v, w, z] = [u, v, w, z].map(|entry| big(&entry));
+            let [p, q] = [big(a), big(b)];
+            assert_eq!(big(&x) + &v * &q, &u * &p);
+            assert_eq!(big(&y) + &w * &p, &z * &q);
+            assert_eq!(&u * &z, &v * &w + 1u32);
+            if least == 0 {
+                assert!(x.is_empty() || y.is_empty());
+                assert_eq!(big(&x) + big(&y), *divisor);
+            } else if v != BigUint::ZERO || w != BigUint::ZERO {
+                assert!(x.len().min(y.len()) >= least);
+            }
+            let (numbers, _) = Euclid::reduce([a, b], least, false, None, Path::best());
+            if least == 0 {
+                assert_eq!(big(&numbers[0]) + big(&numbers[1]), *divisor);
+            }
         }
     }
 

@@ -29,27 +29,33 @@ pub(crate) fn jacobi(a: &[u64], n: &[u64], path: Path) -> i8 {
     Euclid::symbol(n, &a, path)
 }
 
-/// The state from which the symbol of two numbers is computed.
-#[derive(Clone, Copy)]
-pub(super) struct Symbol {
+/// The state from which the Jacobi symbol of two numbers is computed, step by step of
+/// [`Cpu::reduce`](crate::Cpu::reduce).
+#[derive(Clone, Copy, Debug)]
+pub struct Symbol {
     /// The numbers modulo 4.
     x: u64,
     y: u64,
     /// Whether `x` is the lower number.
     is_x_below: bool,
     /// Whether the sign has been changed an odd number of times since the beginning.
-    pub(super) is_turned: bool,
+    is_turned: bool,
 }
 
 impl Symbol {
-    /// The state for the symbol `(y / x)`.
-    pub(super) fn of(y: u64, x: u64) -> Self {
+    /// The state for the symbol `(y / x)`, of which the lowest words are given. `x` is odd.
+    pub fn of(y: u64, x: u64) -> Self {
         Symbol {
             x: x % 4,
             y: y % 4,
             is_x_below: true,
             is_turned: false,
         }
+    }
+
+    /// 1 or -1, if one of the numbers that are reached is 1 and the other 0.
+    pub fn sign(&self) -> i8 {
+        1 - 2 * i8::from(self.is_turned)
     }
 
     /// Replaces `x` and `y` by `y` and `x - q y`.

@@ -32,6 +32,7 @@ mod tuning;
 pub mod weighted;
 
 use self::isa::Isa;
+pub use self::jacobi::Symbol;
 pub(crate) use self::transform::{Factor, Fractions};
 pub use self::tuning::{NumberTuning, PathThresholds, Thresholds};
 use crate::fast::Path;

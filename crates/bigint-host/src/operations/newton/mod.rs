@@ -372,7 +372,7 @@ impl Engine {
         self.cut(Operation::Add, width, &[a, b])
     }
 
-    fn sub_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn sub_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Sub, width, &[a, b])
     }
 
@@ -380,15 +380,15 @@ impl Engine {
         self.cut(Operation::Mul, width, &[a, b])
     }
 
-    fn or_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn or_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Or, width, &[a, b])
     }
 
-    fn shl_in(&self, width: usize, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn shl_in(&self, width: usize, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Shl, width, &[a, bits])
     }
 
-    fn shr_in(&self, width: usize, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
+    pub(crate) fn shr_in(&self, width: usize, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Shr, width, &[a, bits])
     }
 
