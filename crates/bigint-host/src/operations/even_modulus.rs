@@ -13,8 +13,8 @@
 //! Powers modulo `B^w` need no more than `w` limbs of the exponent: odd numbers have orders that divide `B^w`, and even
 //! ones to the power of more are 0.
 //!
-//! **Cost.** That of the power modulo `q`, and for each bit of `w` limbs one and a half products of `w` limbs, in time that
-//! depends on the moduli.
+//! **Cost.** That of the power modulo `q`, and for each bit of `w` limbs a square of `w` limbs and a quarter of a product; the
+//! time depends on the moduli.
 
 use crate::common::job::{Job, Wanted};
 use crate::operations::forms::{Form, Outcome, no_value};
@@ -51,7 +51,8 @@ impl Engine {
             return Ok(None);
         }
         let lowest = self.limbs_from(m, 0, 1)?;
-        if lowest.rows()?.iter().all(|limb| limb % 2 == 1) {
+        let are_even: Vec<bool> = lowest.rows()?.iter().map(|limb| limb % 2 == 0).collect();
+        if !are_even.contains(&true) {
             m.node().known.odd.get_or_init(|| ());
             return Ok(None);
         }
@@ -59,8 +60,10 @@ impl Engine {
         if let (Some(index), Wanted::First) = (are_zero.iter().position(|&is| is), job.wanted) {
             return Err(no_value(job.operation, operands, index)?);
         }
-        let steps =
-            || self.powers_by_odd_part(a, e, &self.or_in(m.width(), m, &self.mask(&are_zero)?)?);
+        let steps = || {
+            let m = self.or_in(m.width(), m, &self.mask(&are_zero)?)?;
+            self.powers_of_both(a, e, &m, &are_even)
+        };
         let powers = self.inner.choices.as_steps(steps)?;
         if self.inner.choices.is_wanted() {
             self.inner.choices.note(format!(
@@ -71,14 +74,44 @@ impl Engine {
                 self.inner.back_end(),
             ));
         }
-        let have_none = (0..job.count())
+        let have_none: Vec<bool> = (0..job.count())
             .map(|i| are_zero[i % are_zero.len()])
-            .collect::<Vec<_>>();
+            .collect();
         let flags = (job.wanted == Wanted::Flags).then(|| self.mask(&have_none));
         Ok(Some(Outcome {
             results: vec![powers],
             flags: flags.transpose()?,
         }))
+    }
+
+    /// Powers modulo numbers that are not zero, some of which are even. Others are for whoever computes in constant time.
+    fn powers_of_both(
+        &self,
+        a: &Batch,
+        e: &Batch,
+        m: &Batch,
+        are_even: &[bool],
+    ) -> Result<Batch, Error> {
+        if !are_even.contains(&false) {
+            return self.powers_by_odd_part(a, e, m);
+        }
+        let (even, odd): (Vec<usize>, Vec<usize>) = (0..are_even.len()).partition(|&i| are_even[i]);
+        let part = |x: &Batch, of: &[usize]| match x.len() {
+            1 => Ok(x.clone()),
+            _ => self.gather(x, of),
+        };
+        let [by_part, whole] = [&even, &odd].map(|of| {
+            let (a, e, m) = (part(a, of)?, part(e, of)?, self.gather(m, of)?);
+            match are_even[of[0]] {
+                true => self.powers_by_odd_part(&a, &e, &m),
+                false => self.pow_mod(&a, &e, &m),
+            }
+        });
+        let mut places = vec![0; are_even.len()];
+        for (place, i) in even.into_iter().chain(odd).enumerate() {
+            places[i] = place;
+        }
+        self.gather(&self.concatenate(&[&by_part?, &whole?])?, &places)
     }
 
     /// Powers modulo numbers that are not zero.
