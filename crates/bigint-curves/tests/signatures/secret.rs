@@ -1,4 +1,4 @@
-//! Multiples by secrets against k256, p256 and curve25519-dalek. `bigint-host/tests/constant_time` looks at their time.
+//! Multiples by secrets against k256, p256 and curve25519-dalek. `tests/constant_time` looks at their time.
 
 use super::ecdsa::{big_endian, order};
 use super::oracles::{ECDSA, bytes};

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 pub fn wrapper() -> Option<Vec<String>> {
     let mut valgrind = Command::new("valgrind");
     let valgrind = valgrind.arg("--version").stdout(Stdio::null()).status();
-    let told = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/constant_time/told.supp");
+    let told = concat!(env!("CARGO_MANIFEST_DIR"), "/told.supp");
     let words = ["valgrind", "--quiet", "--error-limit=no"].map(String::from);
     let is_there = valgrind.is_ok_and(|status| status.success());
     is_there.then(|| [&words[..], &[format!("--suppressions={told}")]].concat())
