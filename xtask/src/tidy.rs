@@ -5,6 +5,7 @@
 //! checklist of CONTRIBUTING.md, as far as they can be seen in the text of the tree.
 
 mod lengths;
+mod locks;
 mod operations;
 mod promises;
 
@@ -30,10 +31,11 @@ type Check = fn(&Tree) -> Findings;
 /// Runs every check; the error has all findings.
 pub fn run() -> Result<()> {
     let tree = Tree::read(&workspace::root())?;
-    let checks: [(&str, Check); 14] = [
+    let checks: [(&str, Check); 15] = [
         ("operations", operations::operations),
         ("headers", headers),
         ("dependencies", dependencies),
+        ("locks", locks::locks),
         ("rooms", rooms),
         ("circles", circles),
         ("unsafe code", unsafe_code),
