@@ -1,6 +1,6 @@
 //! `cargo xtask build-ptx`: the kernels, as PTX that the library carries with it.
 
-use crate::device_toolchain::{self, DeviceToolchain};
+use crate::device_toolchain::{self, DeviceToolchain, EXAMPLES_ROOM, LIBRARY_ROOM};
 use crate::manifest::{self, Manifest};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
@@ -57,12 +57,12 @@ pub fn path_of(module: &str) -> PathBuf {
 fn examples() -> [[PathBuf; 2]; 5] {
     [
         [
-            "examples/fused-kernel",
-            "examples/fused-kernel/multiply_subtract.ptx",
-        ],
-        [
             "examples/field-kernels",
             "examples/field-kernels/field_kernels.ptx",
+        ],
+        [
+            "examples/fused-kernel",
+            "examples/fused-kernel/multiply_subtract.ptx",
         ],
         [
             "crates/bigint-curves/kernels",
@@ -113,20 +113,32 @@ fn build() -> Result<()> {
     .write()
 }
 
-/// The PTX of the library's kernels, and that of the examples. Both are built at the same time, as a crate is
-/// compiled on one core.
+/// How many of [`examples`] are built behind the library: with them it takes as long as the others.
+const BEHIND_THE_LIBRARY: usize = 1;
+
+/// The PTX of the library's kernels, and that of the examples. Two crates are built at the same time, as each
+/// is compiled on one core.
 fn everything(toolchain: &DeviceToolchain) -> Result<(String, Vec<String>)> {
+    let examples = examples();
+    let (behind, others) = examples.split_at(BEHIND_THE_LIBRARY);
+    let built = |examples: &[[PathBuf; 2]], room| {
+        let built = examples
+            .iter()
+            .map(|[folder, _]| device_crate(toolchain, folder, room));
+        built.collect::<Result<Vec<_>>>()
+    };
     thread::scope(|scope| {
-        let library = scope.spawn(|| toolchain.build());
-        let others = examples().map(|[folder, _]| device_crate(toolchain, &folder));
-        let others = others.into_iter().collect::<Result<_>>();
-        let library = library.join().unwrap_or_else(|panic| resume_unwind(panic));
-        Ok((library?, others?))
+        let first = scope.spawn(|| Ok((toolchain.build()?, built(behind, LIBRARY_ROOM)?)));
+        let others = built(others, EXAMPLES_ROOM);
+        let first: Result<_> = first.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let (library, mut examples) = first?;
+        examples.extend(others?);
+        Ok((library, examples))
     })
 }
 
 fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
-    let ptx = device_crate(&DeviceToolchain::find(None)?, folder)?;
+    let ptx = device_crate(&DeviceToolchain::find(None)?, folder, EXAMPLES_ROOM)?;
     fs::write(out, &ptx).with_context(|| format!("{}", out.display()))?;
     for entry in entry_points(&ptx) {
         eprintln!("{}: {}", out.display(), entry.name);
@@ -134,8 +146,8 @@ fn build_device_crate(folder: &Path, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn device_crate(toolchain: &DeviceToolchain, folder: &Path) -> Result<String> {
-    let ptx = toolchain.build_crate(folder, &[])?;
+fn device_crate(toolchain: &DeviceToolchain, folder: &Path, room: &str) -> Result<String> {
+    let ptx = toolchain.build_crate(folder, room, &[])?;
     ensure!(
         !entry_points(&ptx).is_empty(),
         "{} has no entry point: a kernel is an exported `extern \"ptx-kernel\" fn`",

@@ -32,6 +32,10 @@ standard library. Any one of these gives you that:
   other:   BIGINT_DEVICE_RUSTC=/path/to/rustc, with lib/rustlib/src/rust/library in its sysroot
 The committed PTX works without: this is needed only to change kernels.";
 
+/// Where device crates are built, below the target folder: two, so that two are built at the same time.
+pub const LIBRARY_ROOM: &str = "device";
+pub const EXAMPLES_ROOM: &str = "device-crates";
+
 /// Flags of the device compiler.
 ///
 /// * Nothing can print a panic, so a failed check is a trap.
@@ -101,20 +105,18 @@ impl DeviceToolchain {
     pub fn build(&self) -> Result<String> {
         self.build_crate(
             &workspace::root().join("crates/bigint-kernels"),
+            LIBRARY_ROOM,
             &["--features", "entry-points"],
         )
     }
 
-    /// Builds a device crate with its entry points, as one PTX module.
-    pub fn build_crate(&self, folder: &Path, options: &[&str]) -> Result<String> {
+    /// Builds a device crate with its entry points, as one PTX module: below the target folder in this room.
+    pub fn build_crate(&self, folder: &Path, room: &str, options: &[&str]) -> Result<String> {
         let package = package_name(folder)?;
         // Outside of the repository nothing is written to it.
         let folder = fs::canonicalize(folder).with_context(|| format!("{}", folder.display()))?;
-        // The library has a folder of its own: others are built at the same time.
-        let is_library = folder.starts_with(workspace::root().join("crates/bigint-kernels"));
         let target = match folder.starts_with(workspace::root()) {
-            true if is_library => workspace::target("device"),
-            true => workspace::target("device-crates"),
+            true => workspace::target(room),
             false => folder.join("target"),
         };
         let ptx = target.join(&package).with_extension("ptx");
