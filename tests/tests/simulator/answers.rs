@@ -1,7 +1,7 @@
 //! Answers on the simulator, against the CPU's.
 
 use super::Machine;
-use bigint_testing::sweep;
+use bigint_testing::{sweep, sweep_all};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::os::unix::fs::PermissionsExt;
@@ -86,7 +86,10 @@ fn the_selftest_passes_under_every_check() {
             "--backend",
             "cuda",
             "--cases",
-            sweep("200", "800"),
+            sweep_all("200", "300", "800"),
+            // Other cases than those of bigint-host's own tests.
+            "--seed",
+            "7",
         ],
     );
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
