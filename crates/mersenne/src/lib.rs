@@ -24,6 +24,7 @@ mod runner;
 mod save;
 mod scaled;
 mod stage_2;
+mod steps;
 mod temperature;
 mod trial_factoring;
 
@@ -31,7 +32,7 @@ pub use backend::{Arithmetic, Auto, Backend, Cpu, Cuda, Factor, Later, Multiplyi
 pub use bounds::bounds;
 pub use candidates::{candidates, number};
 pub use cofactor::Cofactor;
-pub use ecm::{Curves, Ecm, EcmSteps, Found};
+pub use ecm::{Curves, Ecm, Found};
 pub use error::Error;
 pub use exponent::{KNOWN_PRIMES, is_prime};
 pub use folder::{Folder, Save};
@@ -45,7 +46,8 @@ pub use prp::{Certification, Prp};
 pub use residue::Residue;
 pub use runner::Runner;
 pub use save::Saved;
-pub use stage_2::{Stage2, Steps};
+pub use stage_2::Stage2;
+pub use steps::Steps;
 pub use trial_factoring::{TrialFactoring, Tries};
 
 /// What a test of a number found.

@@ -28,7 +28,8 @@ use bigint_host::BigUint;
 use serde::{Deserialize, Serialize};
 
 use crate::save::{NO_SAVE, opened, sealed};
-use crate::{Backend, Error, Factor, Multiplying, Number, PMinus1, Residue, Runner, Save};
+use crate::steps::{Stepping, Steps};
+use crate::{Backend, Error, Factor, Multiplying, Number, PMinus1, Residue, Save};
 
 /// The second stage of P-1 after some giant steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,18 +160,89 @@ impl Stage2 {
         backend: &'a dyn Backend,
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Steps<'a>>, Error> {
-        let make = |longer_than| self.steps_on(backend, longer_than, goes_on);
-        let made = made(backend, longer_than, make)?;
-        Ok(made.map(|(steps, failure)| Steps { failure, ..steps }))
+    ) -> Result<Option<Steps<'a, Self>>, Error> {
+        Steps::new(self, backend, longer_than, goes_on)
     }
 
-    fn steps_on<'a>(
+    /// Does so many giant steps, at most to the end, and returns whether that is reached. `steps` is where
+    /// the stage is. Where its rounding errors are too great, it is made anew, with a longer transform, and
+    /// where its machine fails, on another one, if there is one; `goes_on` is asked meanwhile, and where it
+    /// says no nothing is done.
+    ///
+    /// # Errors
+    /// As for [`Stage2::steps`].
+    pub fn advance(
+        &mut self,
+        steps: &mut Steps<'_, Self>,
+        times: u32,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<bool, Error> {
+        let (done, total) = self.progress();
+        let next = total.min(done + u64::from(times));
+        let giants = done..next;
+        let step = |machine: &mut Machine| self.giant_steps(machine, giants.clone());
+        let Some(product) = steps.take(self, goes_on, step)? else {
+            return Ok(false);
+        };
+        (self.product, self.done) = (product, next);
+        Ok(next == total)
+    }
+
+    /// Does these giant steps, and returns the product.
+    fn giant_steps(&self, machine: &mut Machine, giants: Range<u64>) -> Result<Residue, Error> {
+        for giant in giants {
+            self.giant(machine, self.giants().start() + giant)?;
+        }
+        machine.product.residue()
+    }
+
+    /// Giant step `m`: its differences, and the next giant.
+    fn giant(&self, machine: &mut Machine, m: u64) -> Result<(), Error> {
+        let giant = machine.giant.keep()?;
+        for j in met(m, self.bounds, self.stride, &machine.primes) {
+            let baby = machine.kept[j as usize].expect("a baby");
+            let baby = &machine.factors[baby];
+            machine.product.multiply(&giant, Some(baby), 0)?;
+        }
+        let by = machine.step.keep()?;
+        machine.giant.multiply(&by, None, 0)?;
+        machine.step.multiply(&machine.twice, None, 0)
+    }
+
+    /// The greatest common divisor of `2^p - 1` and the product, once the stage is done: as
+    /// [`PMinus1::divisor`].
+    ///
+    /// # Errors
+    /// If the host lacks memory.
+    pub fn divisor(&self) -> Result<BigUint, Error> {
+        self.product.divisor()
+    }
+}
+
+/// A machine for [`Stage2`].
+pub struct Machine {
+    /// The place of each baby `H^(j^2)` among the factors, by `j`.
+    kept: Vec<Option<usize>>,
+    factors: Vec<Factor>,
+    /// `H^((m D)^2)` of the next giant step.
+    giant: Box<dyn Multiplying>,
+    /// `H^((2 m + 1) D^2)`, by which it grows, and `H^(2 D^2)`, by which that grows.
+    step: Box<dyn Multiplying>,
+    twice: Factor,
+    product: Box<dyn Multiplying>,
+    /// The primes up to the root of `B2`.
+    primes: Vec<u64>,
+}
+
+impl Stepping for Stage2 {
+    type Machine = Machine;
+
+    fn machine(
         &self,
-        backend: &'a dyn Backend,
+        backend: &dyn Backend,
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Steps<'a>>, Error> {
+    ) -> Result<Option<Machine>, Error> {
         let machine = || backend.multiplying(self.number(), longer_than);
         let (mut x, mut step, mut product) = (machine()?, machine()?, machine()?);
         // H^8, and H^(j^2) and H^(4 j + 4) from j = 1 on.
@@ -206,8 +278,7 @@ impl Stage2 {
         step.multiply(&once, None, 0)?;
         product.set(&self.product)?;
         let primes = primes_up_to(self.bounds[1].isqrt() + 1);
-        Ok(Some(Steps {
-            backend,
+        Ok(Some(Machine {
             kept,
             factors,
             giant: x,
@@ -215,118 +286,11 @@ impl Stage2 {
             twice,
             product,
             primes,
-            failure: None,
         }))
     }
 
-    /// Does so many giant steps, at most to the end, and returns whether that is reached. `steps` is where
-    /// the stage is. Where its rounding errors are too great, it is made anew, with a longer transform, and
-    /// where its machine fails, on another one, if there is one; `goes_on` is asked meanwhile, and where it
-    /// says no nothing is done.
-    ///
-    /// # Errors
-    /// As for [`Stage2::steps`].
-    pub fn advance(
-        &mut self,
-        steps: &mut Steps<'_>,
-        times: u32,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<bool, Error> {
-        let (done, total) = self.progress();
-        let next = total.min(done + u64::from(times));
-        let product = loop {
-            let failure = match self.giant_steps(steps, done..next) {
-                Ok(Some(product)) => break product,
-                Ok(None) => None,
-                Err(error) if steps.backend.falls_back(&error) => Some(error),
-                Err(error) => return Err(error),
-            };
-            let longer_than = steps.words().filter(|_| failure.is_none());
-            let Some(others) = self.steps(steps.backend, longer_than, goes_on)? else {
-                return Ok(false);
-            };
-            *steps = others;
-            steps.failure = failure.or(steps.failure.take());
-        };
-        (self.product, self.done) = (product, next);
-        Ok(next == total)
-    }
-
-    /// Does these giant steps, and returns the product; `None` where rounding errors are too great.
-    fn giant_steps(
-        &self,
-        steps: &mut Steps<'_>,
-        giants: Range<u64>,
-    ) -> Result<Option<Residue>, Error> {
-        for giant in giants {
-            self.giant(steps, self.giants().start() + giant)?;
-        }
-        match steps.error()? <= Runner::LIMIT {
-            true => Ok(Some(steps.product.residue()?)),
-            false => Ok(None),
-        }
-    }
-
-    /// Giant step `m`: its differences, and the next giant.
-    fn giant(&self, steps: &mut Steps<'_>, m: u64) -> Result<(), Error> {
-        let giant = steps.giant.keep()?;
-        for j in met(m, self.bounds, self.stride, &steps.primes) {
-            let baby = steps.kept[j as usize].expect("a baby");
-            let baby = &steps.factors[baby];
-            steps.product.multiply(&giant, Some(baby), 0)?;
-        }
-        let by = steps.step.keep()?;
-        steps.giant.multiply(&by, None, 0)?;
-        steps.step.multiply(&steps.twice, None, 0)
-    }
-
-    /// The greatest common divisor of `2^p - 1` and the product, once the stage is done: as
-    /// [`PMinus1::divisor`].
-    ///
-    /// # Errors
-    /// If the host lacks memory.
-    pub fn divisor(&self) -> Result<BigUint, Error> {
-        self.product.divisor()
-    }
-}
-
-/// What `make` makes for transforms longer than those of so many words, and the failure for which the backend has fallen
-/// back to another machine before.
-pub(crate) fn made<T>(
-    backend: &dyn Backend,
-    longer_than: Option<usize>,
-    make: impl Fn(Option<usize>) -> Result<Option<T>, Error>,
-) -> Result<Option<(T, Option<Error>)>, Error> {
-    match make(longer_than) {
-        Err(error) if backend.falls_back(&error) => Ok(make(None)?.map(|made| (made, Some(error)))),
-        made => Ok(made?.map(|made| (made, None))),
-    }
-}
-
-/// A machine for [`Stage2`].
-pub struct Steps<'a> {
-    backend: &'a dyn Backend,
-    /// The place of each baby `H^(j^2)` among the factors, by `j`.
-    kept: Vec<Option<usize>>,
-    factors: Vec<Factor>,
-    /// `H^((m D)^2)` of the next giant step.
-    giant: Box<dyn Multiplying>,
-    /// `H^((2 m + 1) D^2)`, by which it grows, and `H^(2 D^2)`, by which that grows.
-    step: Box<dyn Multiplying>,
-    twice: Factor,
-    product: Box<dyn Multiplying>,
-    /// The primes up to the root of `B2`.
-    primes: Vec<u64>,
-    failure: Option<Error>,
-}
-
-impl Steps<'_> {
-    /// The greatest rounding error.
-    ///
-    /// # Errors
-    /// If the machine fails.
-    pub fn error(&self) -> Result<f64, Error> {
-        let machines = [&self.giant, &self.step, &self.product];
+    fn error(machine: &Machine) -> Result<f64, Error> {
+        let machines = [&machine.giant, &machine.step, &machine.product];
         let mut greatest = 0.0;
         for machine in machines {
             greatest = f64::max(greatest, machine.error()?);
@@ -334,14 +298,8 @@ impl Steps<'_> {
         Ok(greatest)
     }
 
-    /// Why the machine was changed, if it was since the last call.
-    pub fn take_failure(&mut self) -> Option<Error> {
-        self.failure.take()
-    }
-
-    /// Words of the transform; `None` where nothing is rounded.
-    pub fn words(&self) -> Option<usize> {
-        self.product.words()
+    fn words(machine: &Machine) -> Option<usize> {
+        machine.product.words()
     }
 }
 

@@ -30,8 +30,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::p_minus_1::{bit, powers_of_primes, top_bit};
 use crate::save::{NO_SAVE, opened, sealed};
-use crate::stage_2::{STRIDES, babies, giants, giants_count, made};
-use crate::{Backend, Cofactor, Error, Number, PMinus1, Residue, Runner, Save, Stage2};
+use crate::stage_2::{STRIDES, babies, giants, giants_count};
+use crate::steps::{Stepping, Steps};
+use crate::{Backend, Cofactor, Error, Number, PMinus1, Residue, Save, Stage2};
 use curve::Curve;
 use points::{Kept, Point, Points};
 use second::Second;
@@ -204,75 +205,8 @@ impl Ecm {
         backend: &'a dyn Backend,
         longer_than: Option<usize>,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<EcmSteps<'a>>, Error> {
-        let make = |longer_than| self.steps_on(backend, longer_than, goes_on);
-        let made = made(backend, longer_than, make)?;
-        Ok(made.map(|(steps, failure)| EcmSteps { failure, ..steps }))
-    }
-
-    fn steps_on<'a>(
-        &self,
-        backend: &'a dyn Backend,
-        longer_than: Option<usize>,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<EcmSteps<'a>>, Error> {
-        let Ok(Curve { x, a24 }) = self.curve() else {
-            return Ok(Some(EcmSteps {
-                backend,
-                machine: Machine::Divisor,
-                failure: None,
-            }));
-        };
-        let mut points = Points::new(backend, self.number(), longer_than, &a24)?;
-        let machine = match &self.stage {
-            Stage::First { points: at, .. } => {
-                let x = points.kept(&x)?;
-                let both = match at {
-                    Some(at) => {
-                        let [a, b, c, d] = &**at;
-                        let mut point = |x: &Residue, z: &Residue| {
-                            Ok::<_, Error>(Point {
-                                x: points.kept(x)?,
-                                z: points.kept(z)?,
-                            })
-                        };
-                        [point(a, b)?, point(c, d)?]
-                    }
-                    None => {
-                        let z = points.kept(&Residue::from_u64(self.p, 1))?;
-                        let point = Point { x: x.clone(), z };
-                        [point.clone(), points.double(&point)?]
-                    }
-                };
-                Machine::First { points, x, both }
-            }
-            Stage::Second {
-                stride,
-                giants: done,
-                point,
-                product,
-            } => {
-                let [x, z] = &**point;
-                let point = Point {
-                    x: points.kept(x)?,
-                    z: points.kept(z)?,
-                };
-                let (stride, bounds) = (*stride, self.bounds());
-                let m = giants(bounds, stride).start() + done;
-                let mut machine = backend.multiplying(self.number(), longer_than)?;
-                machine.set(product)?;
-                let second = Second::new(points, &point, stride, m, bounds, machine, goes_on)?;
-                let Some(second) = second else {
-                    return Ok(None);
-                };
-                Machine::Second(Box::new(second))
-            }
-        };
-        Ok(Some(EcmSteps {
-            backend,
-            machine,
-            failure: None,
-        }))
+    ) -> Result<Option<Steps<'a, Self>>, Error> {
+        Steps::new(self, backend, longer_than, goes_on)
     }
 
     fn curve(&self) -> Result<Curve, Residue> {
@@ -286,23 +220,13 @@ impl Ecm {
     /// As for [`Ecm::steps`].
     pub fn advance(
         &mut self,
-        steps: &mut EcmSteps<'_>,
+        steps: &mut Steps<'_, Self>,
         times: u32,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<bool, Error> {
-        let next = loop {
-            let failure = match self.next(steps, times) {
-                Ok(Some(next)) => break next,
-                Ok(None) => None,
-                Err(error) if steps.backend.falls_back(&error) => Some(error),
-                Err(error) => return Err(error),
-            };
-            let longer_than = steps.words().filter(|_| failure.is_none());
-            let Some(others) = self.steps(steps.backend, longer_than, goes_on)? else {
-                return Ok(false);
-            };
-            *steps = others;
-            steps.failure = failure.or(steps.failure.take());
+        let step = |machine: &mut Machine| self.next(machine, times);
+        let Some(next) = steps.take(self, goes_on, step)? else {
+            return Ok(false);
         };
         self.stage = next;
         Ok(match &self.stage {
@@ -315,9 +239,9 @@ impl Ecm {
         })
     }
 
-    /// The stage after so many steps; `None` where rounding errors are too great.
-    fn next(&self, steps: &mut EcmSteps<'_>, times: u32) -> Result<Option<Stage>, Error> {
-        let next = match (&mut steps.machine, &self.stage) {
+    /// The stage after so many steps.
+    fn next(&self, machine: &mut Machine, times: u32) -> Result<Stage, Error> {
+        Ok(match (machine, &self.stage) {
             (Machine::First { points, x, both }, Stage::First { bits, .. }) => {
                 let left = top_bit(&self.exponent) - bits;
                 let times = times.min(left);
@@ -367,8 +291,7 @@ impl Ecm {
                 }
             }
             _ => unreachable!("the machine is where the curve is"),
-        };
-        Ok((steps.error()? <= Runner::LIMIT).then_some(next))
+        })
     }
 
     /// The greatest common divisor of `2^p - 1` and what the present stage ends with, once it is done: as
@@ -456,13 +379,7 @@ impl Stage {
 }
 
 /// A machine for [`Ecm`].
-pub struct EcmSteps<'a> {
-    backend: &'a dyn Backend,
-    machine: Machine,
-    failure: Option<Error>,
-}
-
-enum Machine {
+pub enum Machine {
     /// `x` of `P`, and `k P` and `(k + 1) P`.
     First {
         points: Points,
@@ -474,27 +391,75 @@ enum Machine {
     Divisor,
 }
 
-impl EcmSteps<'_> {
-    /// The greatest rounding error.
-    ///
-    /// # Errors
-    /// If the machine fails.
-    pub fn error(&self) -> Result<f64, Error> {
-        match &self.machine {
+impl Stepping for Ecm {
+    type Machine = Machine;
+
+    fn machine(
+        &self,
+        backend: &dyn Backend,
+        longer_than: Option<usize>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Machine>, Error> {
+        let Ok(Curve { x, a24 }) = self.curve() else {
+            return Ok(Some(Machine::Divisor));
+        };
+        let mut points = Points::new(backend, self.number(), longer_than, &a24)?;
+        Ok(Some(match &self.stage {
+            Stage::First { points: at, .. } => {
+                let x = points.kept(&x)?;
+                let both = match at {
+                    Some(at) => {
+                        let [a, b, c, d] = &**at;
+                        let mut point = |x: &Residue, z: &Residue| {
+                            Ok::<_, Error>(Point {
+                                x: points.kept(x)?,
+                                z: points.kept(z)?,
+                            })
+                        };
+                        [point(a, b)?, point(c, d)?]
+                    }
+                    None => {
+                        let z = points.kept(&Residue::from_u64(self.p, 1))?;
+                        let point = Point { x: x.clone(), z };
+                        [point.clone(), points.double(&point)?]
+                    }
+                };
+                Machine::First { points, x, both }
+            }
+            Stage::Second {
+                stride,
+                giants: done,
+                point,
+                product,
+            } => {
+                let [x, z] = &**point;
+                let point = Point {
+                    x: points.kept(x)?,
+                    z: points.kept(z)?,
+                };
+                let (stride, bounds) = (*stride, self.bounds());
+                let m = giants(bounds, stride).start() + done;
+                let mut machine = backend.multiplying(self.number(), longer_than)?;
+                machine.set(product)?;
+                let second = Second::new(points, &point, stride, m, bounds, machine, goes_on)?;
+                let Some(second) = second else {
+                    return Ok(None);
+                };
+                Machine::Second(Box::new(second))
+            }
+        }))
+    }
+
+    fn error(machine: &Machine) -> Result<f64, Error> {
+        match machine {
             Machine::First { points, .. } => points.error(),
             Machine::Second(second) => second.error(),
             Machine::Divisor => Ok(0.0),
         }
     }
 
-    /// Why the machine was changed, if it was since the last call.
-    pub fn take_failure(&mut self) -> Option<Error> {
-        self.failure.take()
-    }
-
-    /// Words of the transform; `None` where nothing is rounded.
-    pub fn words(&self) -> Option<usize> {
-        match &self.machine {
+    fn words(machine: &Machine) -> Option<usize> {
+        match machine {
             Machine::First { points, .. } => points.words(),
             Machine::Second(second) => second.points.words(),
             Machine::Divisor => None,

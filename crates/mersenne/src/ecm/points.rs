@@ -22,13 +22,13 @@ pub(super) type Kept = Rc<Factor>;
 
 /// A point.
 #[derive(Clone)]
-pub(super) struct Point {
+pub struct Point {
     pub(super) x: Kept,
     pub(super) z: Kept,
 }
 
 /// What computes with points of one curve.
-pub(super) struct Points {
+pub struct Points {
     machine: Box<dyn Multiplying>,
     one: Kept,
     a24: Kept,

@@ -8,7 +8,7 @@ use super::points::{Kept, Point, Points};
 use crate::stage_2::{babies, met, primes_up_to};
 use crate::{Error, Multiplying, Residue};
 
-pub(super) struct Second {
+pub struct Second {
     pub(super) points: Points,
     bounds: [u64; 2],
     /// `D`.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::time::Instant;
 
 use crate::primenet::ResultLine;
-use crate::{Backend, Curves, Ecm, EcmSteps, Found, Save};
+use crate::{Backend, Curves, Ecm, Found, Save, Steps};
 use bigint_host::{BigUint, Engine};
 
 use super::attended::attended;
@@ -140,7 +140,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn show(&mut self, ecm: &Ecm, steps: &EcmSteps<'_>) -> Result<(), Failure> {
+    fn show(&mut self, ecm: &Ecm, steps: &Steps<'_, Ecm>) -> Result<(), Failure> {
         let error = steps.error()?;
         let of = (ecm.done_curves() + 1, ecm.curves().count);
         let stage = 1 + u32::from(ecm.is_second());
