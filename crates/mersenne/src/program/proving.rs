@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Backend, Error, Folder, Number, Proof, PrstProof, Runner, Saved};
+use crate::{Backend, Error, Folder, Number, Proof, PrstProof, Residue, Runner, Saved};
 use clap::ValueEnum;
 
 use super::attended::attended;
@@ -184,17 +184,25 @@ pub fn proof(
     folder: &Folder,
     stop: &Stop,
 ) -> Result<Option<Made>, Failure> {
+    let attempt = Attempt {
+        number,
+        power,
+        backend,
+        common,
+        folder,
+        stop,
+    };
     let mut what = String::new();
-    for attempt in ["it is made again", "no proof is made"] {
+    for then in ["it is made again", "no proof is made"] {
         let made = match common.proof_format {
-            ProofFormat::Own => own(number, power, backend, common, folder, stop)?,
-            ProofFormat::Prst => of_prst(number, power, backend, common, folder, stop)?,
+            ProofFormat::Own => attempt.own()?,
+            ProofFormat::Prst => attempt.of_prst()?,
         };
         what = match made {
             Ok(made) => return Ok(Some(made)),
             Err(what) => what,
         };
-        note!("{number} proof: {what}; {attempt}");
+        note!("{number} proof: {what}; {then}");
         match common.proof_format {
             ProofFormat::Own => folder.remove_middles(number, power)?,
             ProofFormat::Prst => {
@@ -213,134 +221,140 @@ pub fn proof(
 /// What is wrong with a proof that does not hold.
 const DOES_NOT_HOLD: &str = "it does not hold: a residue that was kept may be wrong";
 
-/// One attempt at a proof, and what went wrong.
-fn own(
+/// An attempt at a proof. Its methods return what went wrong.
+struct Attempt<'a> {
     number: Number,
     power: u32,
-    backend: &dyn Backend,
-    common: &Common,
-    folder: &Folder,
-    stop: &Stop,
-) -> Result<Result<Made, String>, Failure> {
-    let (residues, counted) = (folder.clone(), Count::new(power));
-    let machine = common.backend()?;
-    let count = counted.clone();
-    let built = attended(
-        || counted.progress(number),
-        common,
-        stop,
-        move || {
-            let known = residues.load_middles(number, power);
-            let mut level = known.len() as u32;
-            count.begin(level);
-            let residue = |iteration| {
-                count.add();
-                residues.load_residue(number, iteration)
-            };
-            Proof::go_on(number, power, &*machine, known, residue, |middle| {
+    backend: &'a dyn Backend,
+    common: &'a Common,
+    folder: &'a Folder,
+    stop: &'a Stop,
+}
+
+impl Attempt<'_> {
+    fn own(&self) -> Result<Result<Made, String>, Failure> {
+        let built = self.built(|making| {
+            let Making {
+                number,
+                power,
+                ref folder,
+                ref machine,
+                ..
+            } = making;
+            let known = folder.load_middles(number, power);
+            let mut level = making.begin(&known);
+            let residue = |iteration| making.residue(iteration);
+            Proof::go_on(number, power, &**machine, known, residue, |middle| {
                 // Without it, a proof that is interrupted begins further back.
-                let _ = residues.save_middle(power, level, middle);
+                let _ = folder.save_middle(power, level, middle);
                 level += 1;
             })
-        },
-    );
-    let proof = match built? {
-        Ok(proof) => Arc::new(proof),
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    if !verify::holds(&proof, backend, common, stop)? {
-        return Ok(Err(DOES_NOT_HOLD.to_owned()));
-    }
-    Ok(match folder.save_proof(&proof) {
-        Ok(path) => {
-            note!("{number} proof of power {power} in {}", path.display());
-            Ok(Made::Own(proof))
+        });
+        let proof = match built? {
+            Ok(proof) => Arc::new(proof),
+            Err(what) => return Ok(Err(what)),
+        };
+        if !verify::holds(&proof, self.backend, self.common, self.stop)? {
+            return Ok(Err(DOES_NOT_HOLD.to_owned()));
         }
-        Err(error) => Err(error.to_string()),
-    })
-}
+        let (number, power) = (self.number, self.power);
+        Ok(match self.folder.save_proof(&proof) {
+            Ok(path) => {
+                note!("{number} proof of power {power} in {}", path.display());
+                Ok(Made::Own(proof))
+            }
+            Err(error) => Err(error.to_string()),
+        })
+    }
 
-/// The same in PRST's files.
-fn of_prst(
-    number: Number,
-    power: u32,
-    backend: &dyn Backend,
-    common: &Common,
-    folder: &Folder,
-    stop: &Stop,
-) -> Result<Result<Made, String>, Failure> {
-    let (files, counted) = (folder.clone(), Count::new(power));
-    let machine = common.backend()?;
-    let count = counted.clone();
-    let built = attended(
-        || counted.progress(number),
-        common,
-        stop,
-        move || {
-            let read = |name: &str| files.load_summed(name).map_err(|error| error.to_string());
+    /// The same in PRST's files.
+    fn of_prst(&self) -> Result<Result<Made, String>, Failure> {
+        let built = self.built(|making| {
+            let Making {
+                number,
+                power,
+                ref folder,
+                ref machine,
+                ..
+            } = making;
+            let read = |name: &str| folder.load_summed(name).map_err(|error| error.to_string());
             let known = PrstProof::products(number, power, read);
-            let mut level = known.len() as u32;
-            count.begin(level);
-            let residue = |iteration| {
-                count.add();
-                files.load_residue(number, iteration)
-            };
+            let mut level = making.begin(&known);
+            let residue = |iteration| making.residue(iteration);
             let keep = |product: &_| {
                 let (name, bytes) = PrstProof::product_file(level, product);
-                let _ = files.save_summed(&name, &bytes);
+                let _ = folder.save_summed(&name, &bytes);
                 level += 1;
             };
-            let proof = PrstProof::go_on(number, power, &*machine, known, residue, keep)?;
-            let claim = proof.claim(&*machine)?;
-            Ok::<_, Error>((proof, claim))
-        },
-    );
-    let (proof, claim) = match built? {
-        Ok(built) => built,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    let raw = claim.end.res64();
-    if !verify::is_true(&format!("{number} proof"), &claim, backend, common, stop)? {
-        return Ok(Err(DOES_NOT_HOLD.to_owned()));
-    }
-    for (name, bytes) in proof.files() {
-        if let Err(error) = folder.save_summed(&name, &bytes) {
-            return Ok(Err(error.to_string()));
+            let proof = PrstProof::go_on(number, power, &**machine, known, residue, keep)?;
+            let claim = proof.claim(&**machine)?;
+            Ok((proof, claim))
+        });
+        let (proof, claim) = match built? {
+            Ok(built) => built,
+            Err(what) => return Ok(Err(what)),
+        };
+        let (number, raw) = (self.number, claim.end.res64());
+        let name = format!("{number} proof");
+        if !verify::is_true(&name, &claim, self.backend, self.common, self.stop)? {
+            return Ok(Err(DOES_NOT_HOLD.to_owned()));
         }
+        for (name, bytes) in proof.files() {
+            if let Err(error) = self.folder.save_summed(&name, &bytes) {
+                return Ok(Err(error.to_string()));
+            }
+        }
+        let files = self.folder.file(&PrstProof::name(number, "*"));
+        note!(
+            "{number} proof of {} points for PRST in {}, raw certificate res64 {raw:016X}",
+            1 << self.power,
+            files.display()
+        );
+        Ok(Ok(Made::Prst { raw }))
     }
-    let files = folder.file(&PrstProof::name(number, "*"));
-    note!(
-        "{number} proof of {} points for PRST in {}, raw certificate res64 {raw:016X}",
-        1 << power,
-        files.display()
-    );
-    Ok(Ok(Made::Prst { raw }))
-}
 
-/// How many residues have been read for a proof.
-#[derive(Clone)]
-struct Count {
-    done: Arc<AtomicU32>,
-    power: u32,
-}
-
-impl Count {
-    fn new(power: u32) -> Self {
+    /// What `build` makes on a thread of its own.
+    fn built<T: Send + 'static>(
+        &self,
+        build: impl FnOnce(Making) -> Result<T, Error> + Send + 'static,
+    ) -> Result<Result<T, String>, Failure> {
         let done = Arc::new(AtomicU32::new(0));
-        Count { done, power }
+        let making = Making {
+            number: self.number,
+            power: self.power,
+            machine: self.common.backend()?,
+            folder: self.folder.clone(),
+            done: done.clone(),
+        };
+        let progress = || {
+            let (done, all) = (done.load(Ordering::Relaxed), 1 << self.power);
+            format!("{} proof: {done} of {all} residues", self.number)
+        };
+        let built = attended(progress, self.common, self.stop, move || build(making))?;
+        Ok(built.map_err(|error| error.to_string()))
     }
+}
 
-    /// Counts those of the first levels, which are there.
-    fn begin(&self, level: u32) {
+/// What a proof is made of and with.
+struct Making {
+    number: Number,
+    power: u32,
+    machine: Box<dyn Backend + Send>,
+    folder: Folder,
+    /// How many residues have been read.
+    done: Arc<AtomicU32>,
+}
+
+impl Making {
+    /// Counts the residues of the first levels, which are there, and returns the next level.
+    fn begin(&self, known: &[Residue]) -> u32 {
+        let level = known.len() as u32;
         self.done.store((1 << level) - 1, Ordering::Relaxed);
+        level
     }
 
-    fn add(&self) {
+    fn residue(&self, iteration: u32) -> Result<Residue, Error> {
         self.done.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn progress(&self, number: Number) -> String {
-        let done = self.done.load(Ordering::Relaxed);
-        format!("{number} proof: {done} of {} residues", 1 << self.power)
+        self.folder.load_residue(self.number, iteration)
     }
 }
