@@ -25,6 +25,9 @@ const KNOWN: [&str; 4] = ["\"Prime95\"", "\"Mlucas\"", "\"gpuowl\"", "\"prpll\""
 
 const ID: &str = "0123456789ABCDEF0123456789ABCDEF";
 
+/// Curves of which the second finds 730753, and two that find nothing.
+const CURVES: &str = "ECM2=N/A,1,2,173,-1,100,0,5,8\nECM2=N/A,1,2,1277,-1,50,500,2\n";
+
 /// Adds lines as AutoPrimeNet does.
 fn assign(folder: &Path, lines: &str) {
     let lock = folder.join("worktodo-0.txt.lck");
@@ -65,13 +68,13 @@ fn what_it_takes_of_a_result_is_there() {
         &format!(
             "PRP={ID},1,2,44497,-1,75,0,3,1\nTest=N/A,1277,60,1\nCert=N/A,1,2,1279,-1,100\n\
              Factor=N/A,1009,1,40\nPminus1=N/A,1,2,1277,-1,500,4000\n\
-             PRP=FEDCBA9876543210FEDCBA9876543210,1,2,67,-1,75,0,3,5,\"193707721\"\n"
+             PRP=FEDCBA9876543210FEDCBA9876543210,1,2,67,-1,75,0,3,5,\"193707721\"\n{CURVES}"
         ),
     );
     let output = run(folder.path(), &["work", "--autoprimenet"]);
     assert!(output.status.success(), "{output:?}");
     let results = sent(folder.path());
-    assert_eq!(results.len(), 6);
+    assert_eq!(results.len(), 8);
     assert_eq!(results[5]["known-factors"][0], "193707721");
     for result in &results {
         // This program says who it is.
@@ -85,6 +88,8 @@ fn what_it_takes_of_a_result_is_there() {
             "Cert" => &["sha3-hash", "squarings", "shift-count", "error-code"],
             "TF" => &["bitlo", "bithi", "rangecomplete", "factors"],
             "P-1" => &["status", "b1", "b2"],
+            "ECM" if result["status"] == "F" => &["b1", "b2", "curves", "factors", "stage"],
+            "ECM" => &["status", "b1", "b2", "curves"],
             other => panic!("{other}"),
         };
         for name in fields.iter().chain(&["exponent", "timestamp"]) {
@@ -184,6 +189,7 @@ fn the_real_program_carries_an_assignment_and_its_result() {
         lines.starts_with(&format!("PRP={ID},1,2,44497,-1")),
         "{lines}"
     );
+    assign(folder.path(), CURVES);
     let output = run(folder.path(), &["work", "--autoprimenet"]);
     assert!(output.status.success(), "{output:?}");
     let sum = proof_sum(folder.path());
@@ -193,22 +199,46 @@ fn the_real_program_carries_an_assignment_and_its_result() {
     let requests: Vec<Value> = requests
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let of = |kind: &str| {
-        let found: Vec<_> = requests.iter().filter(|sent| sent["t"] == kind).collect();
-        assert_eq!(found.len(), 1, "{kind}: {said}");
+    let of = |name: &str, value: &str| {
+        let found: Vec<_> = requests.iter().filter(|sent| sent[name] == value).collect();
+        assert_eq!(found.len(), 1, "{value}: {said}");
         found[0].clone()
     };
-    let result = of("ar");
+    // 3 and 6: curves found a factor, and none.
+    for (r, fields) in [
+        (
+            "3",
+            [
+                ("n", "173"),
+                ("CR", "2"),
+                ("B1", "100"),
+                ("B2", "100"),
+                ("stage", "1"),
+                ("f", "730753"),
+            ]
+            .as_slice(),
+        ),
+        (
+            "6",
+            [("n", "1277"), ("CR", "2"), ("B1", "50"), ("B2", "500")].as_slice(),
+        ),
+    ] {
+        let result = of("r", r);
+        for (name, value) in fields {
+            assert_eq!(result[name], *value, "{result}");
+        }
+    }
     // 151: the number is a probable prime.
+    let result = of("r", "151");
     for (name, value) in [
+        ("t", "ar"),
         ("k", ID),
         ("n", "44497"),
-        ("r", "151"),
         ("pp", "7"),
         ("ph", &sum),
     ] {
         assert_eq!(result[name], value, "{result}");
     }
-    assert_eq!(of("proof")["FileMD5"], sum.as_str());
-    assert_eq!(of("uploaded")["md5"], sum.as_str());
+    assert_eq!(of("t", "proof")["FileMD5"], sum.as_str());
+    assert_eq!(of("t", "uploaded")["md5"], sum.as_str());
 }

@@ -318,16 +318,16 @@ fn results_say_what_curves_found() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         // As GMP-ECM says of 2^173 - 1.
-        ("ECM2=N/A,1,2,173,-1,100,0,1,9", "F", "730753", 9, 1, None),
-        ("ECM2=N/A,1,2,173,-1,100,0,5,8", "F", "730753", 9, 2, None),
-        ("ECM2=N/A,1,2,173,-1,100,0,2,10", "NF", "", 10, 2, None),
+        ("ECM2=N/A,1,2,173,-1,100,0,1,9", "F", "730753", 9, 1, 100),
+        ("ECM2=N/A,1,2,173,-1,100,0,5,8", "F", "730753", 9, 2, 100),
+        ("ECM2=N/A,1,2,173,-1,100,0,2,10", "NF", "", 10, 2, 100),
         (
             "ECM2=N/A,1,2,173,-1,300,10000,1,10",
             "F",
             "1505447",
             10,
             1,
-            Some(10_000),
+            10_000,
         ),
         (
             "ECM2=N/A,1,2,173,-1,100,0,1,9,\"730753\"",
@@ -335,7 +335,7 @@ fn results_say_what_curves_found() {
             "",
             9,
             1,
-            None,
+            100,
         ),
         (
             "ECM2=,1,2,173,-1,100,100,2,10,\"730753,1505447\"",
@@ -343,7 +343,7 @@ fn results_say_what_curves_found() {
             "",
             10,
             2,
-            None,
+            100,
         ),
     ];
     for (line, status, factor, sigma, count, b2) in cases {
@@ -362,7 +362,9 @@ fn results_say_what_curves_found() {
             (&sigma.into(), &count.into()),
             "{line}"
         );
-        assert_eq!(found["b2"].as_u64(), b2, "{line}");
+        assert_eq!(found["b2"], b2, "{line}");
+        let stage = (status == "F").then_some(if b2 > 100 { 2 } else { 1 });
+        assert_eq!(found["stage"].as_u64(), stage, "{line}");
         assert_eq!(
             found.get("known-factors").is_some(),
             line.contains('"'),

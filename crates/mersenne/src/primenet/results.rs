@@ -85,25 +85,28 @@ impl ResultLine {
             .with("factors", factor.map(|factor| [factor]))
     }
 
-    /// The line of so many curves, with the parameter of the first one, or of the one that has found a factor.
+    /// The line of so many curves, with the parameter of the first one, or of the one that has found a factor, in
+    /// this stage. Without a second stage `B2` is `B1`: AutoPrimeNet asks for both, and for the stage.
     pub fn of_ecm(
         number: Number,
         curves: &Curves,
         sigma: u64,
         count: u32,
-        factor: Option<String>,
+        factor: Option<(String, u32)>,
     ) -> Self {
         let status = if factor.is_some() { "F" } else { "NF" };
+        let stage = factor.as_ref().map(|(_, stage)| *stage);
         let known = curves.left.as_ref().map(|left| {
             let known = left.factors().iter();
             known.map(BigUint::to_string).collect::<Vec<_>>()
         });
         Self::new(Some(status), number, "ECM")
             .with("b1", curves.first)
-            .with("b2", curves.second)
+            .with("b2", curves.second.unwrap_or(curves.first.into()))
             .with("sigma", sigma)
             .with("curves", count)
-            .with("factors", factor.map(|factor| [factor]))
+            .with("stage", stage)
+            .with("factors", factor.map(|(factor, _)| [factor]))
             .with("known-factors", known)
     }
 

@@ -73,7 +73,8 @@ pub fn one(
             (first, count)
         }
     };
-    let factor = factor.map(|factor| factor.to_string());
+    let stage = 1 + u32::from(ecm.is_second());
+    let factor = factor.map(|factor| (factor.to_string(), stage));
     let line = ResultLine::of_ecm(p.into(), ecm.curves(), sigma, count, factor);
     Ok(Finished {
         is_prime: false,
