@@ -15,8 +15,7 @@ use crate::{Error, Numbers, NumbersMut};
 
 impl Cpu {
     /// `s = a d + b c` for every number, and `p = c d` where it is wanted, of fractions `(a, c)` and `(b, d)`: the
-    /// sum of `a / c` and `b / d` is `s / p`. Tells whether it is done: if not, products take less time, or
-    /// the numbers are not contiguous, and nothing has changed.
+    /// sum of `a / c` and `b / d` is `s / p`.
     ///
     /// Results are modulo `2^(32 w)`, and as wide as the products or narrower. The cost is that of one and
     /// two thirds of a product, or of two with `p`. Scratch, for each thread, is 12 to 14 times a product.
@@ -25,25 +24,23 @@ impl Cpu {
     ///
     /// [`Error::Count`] if there are not as many numbers in all batches, and [`Error::OutOfMemory`] if
     /// scratch cannot be allocated. Then `s` and `p` may hold anything.
+    ///
+    /// # Panics
+    ///
+    /// If [`Cpu::takes_sums_of_fractions`] says no.
     pub fn sums_of_fractions(
         &self,
         s: NumbersMut<'_>,
         p: Option<NumbersMut<'_>>,
         fractions: [(Numbers<'_>, Numbers<'_>); 2],
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
+        let shapes = fractions.map(|(x, y)| (x.shape(), y.shape()));
+        let product = p.as_ref().map(|p| p.shape());
+        assert!(self.takes_sums_of_fractions(s.shape(), product, shapes));
         let [(a, c), (b, d)] = fractions;
-        let count = s.shape().count;
-        let shapes = [s.shape()].into_iter().chain(p.as_ref().map(|p| p.shape()));
-        let factors = [a, c, b, d];
-        let widths = factors.map(|x| x.shape().width);
-        let most = (widths[0] + widths[3]).max(widths[1] + widths[2]);
-        let is_wider = shapes.clone().any(|shape| shape.width > most);
-        let mut all = shapes.chain(factors.map(|x| x.shape()));
-        if is_wider || !all.all(is_contiguous) || !self.takes(count, widths) {
-            return Ok(false);
-        }
+        let (factors, count) = ([a, c, b, d], s.shape().count);
         check(count, &factors)?;
-        let (cut, is_shared) = cut(count, most);
+        let (cut, is_shared) = cut(count, longest_product(shapes));
         or_out_of_memory(|| {
             let products = p.map_or_else(Vec::new, |p| Piece::cut(p, None, cut.size));
             let products = products.into_iter().map(Some);
@@ -65,13 +62,27 @@ impl Cpu {
                     });
                 }
             });
-        })?;
-        Ok(true)
+        })
+    }
+
+    /// Whether [`Cpu::sums_of_fractions`] makes sums, and products, of these shapes of such fractions: if not,
+    /// products take less time, or numbers are not contiguous.
+    pub fn takes_sums_of_fractions(
+        &self,
+        s: Shape,
+        p: Option<Shape>,
+        fractions: [(Shape, Shape); 2],
+    ) -> bool {
+        let [(a, c), (b, d)] = fractions;
+        let (most, factors) = (longest_product(fractions), [a, c, b, d]);
+        let fits = |shape: Shape| shape.width <= most && is_contiguous(shape);
+        let fit = fits(s) && p.is_none_or(fits) && factors.into_iter().all(is_contiguous);
+        fit && self.takes(s.count, factors.map(|x| x.width))
     }
 
     /// The highest limbs up to limb `n` of `f c` and `f d`, for every number, for `f` of `n` limbs: as many
     /// as each result has. Right to a unit of the lowest, modulo `2^(32 w)`, where what a product has above limb `n`
-    /// is below the power of `2^32` at the lowest. Tells whether it is done, as [`Cpu::sums_of_fractions`] does.
+    /// is below the power of `2^32` at the lowest.
     ///
     /// The cost is that of five transforms of `n` limbs, where two products of `n` by `n / 2` limbs take six of
     /// half as many more. Scratch, for each thread, is 9 to 12 times `f`.
@@ -79,23 +90,20 @@ impl Cpu {
     /// # Errors
     ///
     /// As [`Cpu::sums_of_fractions`].
+    ///
+    /// # Panics
+    ///
+    /// If [`Cpu::takes_middles`] says no.
     pub fn middles(
         &self,
         r: [NumbersMut<'_>; 2],
         f: Numbers<'_>,
         factors: [Numbers<'_>; 2],
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let (n, count) = (f.shape().width, f.shape().count);
-        let [c, d] = factors;
-        let widths = [n, c.shape().width, n, d.shape().width];
         let results = [r[0].shape(), r[1].shape()];
-        let all = [f, c, d].map(|x| x.shape()).into_iter().chain(results);
-        let is_contiguous = all.into_iter().all(is_contiguous);
-        let longest = widths[1].max(widths[3]);
-        let is_long = longest >= n || results.iter().any(|shape| shape.width >= n);
-        if is_long || !is_contiguous || !self.takes(count, widths) {
-            return Ok(false);
-        }
+        assert!(self.takes_middles(results, f.shape(), factors.map(|x| x.shape())));
+        let [c, d] = factors;
         check(count, &[c, d])?;
         let counts = results.map(|shape| n.div_ceil(2) - (n - shape.width) / 2);
         let (cut, is_shared) = cut(count, n);
@@ -119,8 +127,17 @@ impl Cpu {
                     }
                 }
             });
-        })?;
-        Ok(true)
+        })
+    }
+
+    /// Whether [`Cpu::middles`] makes results of these shapes of such an `f` and factors, as
+    /// [`Cpu::takes_sums_of_fractions`].
+    pub fn takes_middles(&self, results: [Shape; 2], f: Shape, factors: [Shape; 2]) -> bool {
+        let [c, d] = factors;
+        let shorter = [c, d].into_iter().chain(results);
+        let fit = shorter.clone().all(|shape| shape.width < f.width);
+        let fit = fit && shorter.chain([f]).all(is_contiguous);
+        fit && self.takes(f.count, [f, c, f, d].map(|x| x.width))
     }
 
     /// Whether transforms take `count` numbers of these widths one by one: from half the length on from
@@ -133,6 +150,11 @@ impl Cpu {
         let is_long = shortest.div_ceil(2) >= transform / 2;
         is_balanced && is_long && !takes_lanes(self, count, shortest)
     }
+}
+
+/// The limbs of the longer of the two products of a sum.
+fn longest_product([(a, c), (b, d)]: [(Shape, Shape); 2]) -> usize {
+    (a.width + d.width).max(b.width + c.width)
 }
 
 fn is_contiguous(shape: Shape) -> bool {

@@ -28,7 +28,11 @@ impl Engine {
                 ..shape
             },
         ];
-        let made = self.on_cores(&shapes[..1 + usize::from(has_product)], |cpu, made| {
+        let factors = [(a.shape(), c.shape()), (b.shape(), d.shape())];
+        let of_product = has_product.then_some(shapes[1]);
+        let takes = |cpu: &Cpu| cpu.takes_sums_of_fractions(shape, of_product, factors);
+        let wanted = &shapes[..1 + usize::from(has_product)];
+        let made = self.on_cores(wanted, takes, |cpu, made| {
             let mut made = made.into_iter();
             let sum = made.next().expect("one of each shape");
             let [a, c, b, d] = numbers([a, c, b, d])?;
@@ -55,7 +59,8 @@ impl Engine {
         limbs: [usize; 2],
     ) -> Result<[Batch; 2], Error> {
         let shapes = limbs.map(|limbs| Shape::new(f.len(), limbs, Layout::Contiguous));
-        let made = self.on_cores(&shapes, |cpu, made| {
+        let takes = |cpu: &Cpu| cpu.takes_middles(shapes, f.shape(), factors.map(Batch::shape));
+        let made = self.on_cores(&shapes, takes, |cpu, made| {
             let [f, c, d] = numbers([f, factors[0], factors[1]])?;
             let made: [NumbersMut<'_>; 2] = made.try_into().expect("one of each shape");
             Ok(cpu.middles(made, f, [c, d])?)
@@ -77,27 +82,27 @@ impl Engine {
         self.limbs_from(&product, width - limbs, limbs)
     }
 
-    /// What the CPU computes in batches of these shapes, where it is the engine that multiplies; nothing where
-    /// `compute` tells that it has not.
+    /// What the CPU computes in batches of these shapes, where it is the engine that multiplies, and takes them.
     fn on_cores(
         &self,
         shapes: &[Shape],
-        compute: impl FnOnce(&Cpu, Vec<NumbersMut<'_>>) -> Result<bool, Error>,
+        takes: impl FnOnce(&Cpu) -> bool,
+        compute: impl FnOnce(&Cpu, Vec<NumbersMut<'_>>) -> Result<(), Error>,
     ) -> Result<Option<Vec<Batch>>, Error> {
         let inner = &self.inner;
         let is_for_devices = inner.device().is_some() || inner.are_devices_asleep();
-        if self.options != Options::default() || is_for_devices || self.is_for_secrets() {
+        let is_other = self.options != Options::default() || self.is_for_secrets();
+        let cpu = Cpu::current();
+        if is_other || is_for_devices || !takes(cpu) {
             return Ok(None);
         }
         let mut made = inner.memory(shapes)?;
         let results = made.iter_mut().zip(shapes);
         let results = results.map(|(limbs, shape)| NumbersMut::new(limbs, *shape));
-        let is_done = compute(Cpu::current(), results.collect::<Result<_, _>>()?)?;
+        compute(cpu, results.collect::<Result<_, _>>()?)?;
         let nodes = made.into_iter().zip(shapes);
         let nodes = nodes.map(|(limbs, shape)| Batch::new(Node::on_host(inner, *shape, limbs)));
-        let made: Vec<Batch> = nodes.collect();
-        // What is not used goes back to the engine's memory.
-        Ok(is_done.then_some(made))
+        Ok(Some(nodes.collect()))
     }
 }
 
