@@ -25,6 +25,7 @@
 //! Four lanes of a warp compute modulo 2048 bits by the same words, each with sixteen limbs of every number:
 //!
 //! ```text
+//! // SAFETY: the kernel's launch is one at warp level, with these arguments, and its blocks call this once.
 //! for work in unsafe { warp::Batches::<4, Unit>::new(&arguments) }.numbers() {
 //!     let field = Field::<16, 4>::by_lanes(work.group, work.c);
 //!     let x = field.element(montgomery::load(work.a, field.own()));
@@ -35,6 +36,7 @@
 //! The threads of a block share inverses, in shared memory for `OfThreads::<8>::BYTES`:
 //!
 //! ```text
+//! // SAFETY: the block has `BLOCK` threads and that much shared memory, which nothing else uses.
 //! let room = unsafe { OfThreads::new(0) };
 //! for work in batches.numbers_in_step() {
 //!     let x = FIELD.element(montgomery::load(work.a, 0));
