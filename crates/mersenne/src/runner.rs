@@ -80,22 +80,20 @@ impl<'a> Runner<'a> {
     }
 
     /// The machine with this shift: it begins with `2^shift` times the residue, and takes twice the shift
-    /// modulo `p` with every square. It is for `2^p - 1` alone, and 0 where the machine cannot subtract
-    /// from a residue that is shifted.
+    /// modulo `p` with every square.
+    ///
+    /// # Panics
+    /// If there is a shift and the number is not `2^p - 1`, `p` above the shift.
     #[must_use]
     pub fn with_shift(self, shift: u32) -> Self {
+        let fits = self.number.exponent().is_some_and(|p| shift < p);
+        assert!(shift == 0 || fits, "a shift modulo 2^p - 1");
         Runner { shift, ..self }
-    }
-
-    /// Whether the machine can have a shift.
-    pub fn takes_shifts(&self) -> bool {
-        let can_subtract = self.minus == 0 || self.squaring.subtracts_anywhere();
-        can_subtract && self.number.exponent().is_some()
     }
 
     /// Gives the machine the residue that was last read.
     fn begin(&mut self) -> Result<(), Error> {
-        self.at = if self.takes_shifts() { self.shift } else { 0 };
+        self.at = self.shift;
         match self.at {
             0 => self.squaring.set(&self.base),
             at => self.squaring.set(&self.base.shifted(at)),

@@ -9,7 +9,7 @@ use bigint_testing::sweep;
 use common::outcome;
 use mersenne::{
     Arithmetic, Auto, Backend, Cpu, Cuda, Curves, Ecm, LucasLehmer, Number, PMinus1, Proof, Prp,
-    Residue, Runner, Saved, Squaring, Stage2, Step,
+    Residue, Runner, Save, Saved, Squaring, Stage2, Step,
 };
 use num_bigint::BigUint;
 
@@ -19,6 +19,16 @@ fn exact() -> Cpu {
         ..Cpu::default()
     }
 }
+
+/// Exponents, and words in 8, 16, 24, 40, 56 and 32 rows.
+const SHAPES: [(u32, usize); 6] = [
+    (4423, 256),
+    (9689, 512),
+    (4253, 384),
+    (11_213, 640),
+    (13_001, 896),
+    (21_701, 2048),
+];
 
 #[test]
 fn a_device_finds_what_the_cpu_finds() {
@@ -35,15 +45,8 @@ fn a_device_finds_what_the_cpu_finds() {
             assert_eq!(outcome(test, &device), expected, "M{p}");
         }
     }
-    // Other shapes: 8, 16, 24, 40, 56 and 32 rows; a few squarings.
-    for (p, words) in [
-        (4423, 256),
-        (9689, 512),
-        (4253, 384),
-        (11_213, 640),
-        (13_001, 896),
-        (21_701, 2048),
-    ] {
+    // Other shapes; a few squarings.
+    for (p, words) in SHAPES {
         let squarings = [
             device.squaring(p.into(), Some(words - 1)),
             exact().squaring(p.into(), None),
@@ -62,6 +65,109 @@ fn a_device_finds_what_the_cpu_finds() {
             assert_eq!(found.residue().unwrap(), right.residue().unwrap(), "M{p}");
         }
     }
+}
+
+/// The first and the last bit of a word of `2^p - 1`.
+fn ends(p: u32, words: usize, word: usize) -> [u32; 2] {
+    let begin = |word: usize| (u64::from(p) * word as u64).div_ceil(words as u64) as u32;
+    [begin(word), begin(word + 1) - 1]
+}
+
+#[test]
+fn a_device_subtracts_from_any_word() {
+    if !on_simulator("a_device_subtracts_from_any_word", &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    for (p, words) in SHAPES {
+        let mut found = by_words(&device, p, words);
+        let start = Residue::from_u64(p, u64::MAX).with_flipped_bit(p - 2);
+        found.set(&start).unwrap();
+        let mut right = integer(&start);
+        let near = (0..9)
+            .chain(words / 2 - 1..words / 2 + 2)
+            .chain(words - 9..words);
+        // Of the shortest all words.
+        let at: Vec<usize> = if words == 256 {
+            (0..256).collect()
+        } else {
+            near.collect()
+        };
+        let bits = at.into_iter().flat_map(|word| ends(p, words, word));
+        for (i, bit) in bits.enumerate() {
+            let by = 1 + 2 * (i as u32 % 2);
+            found.square_shifted(by, 2, bit).unwrap();
+            right = square_minus(&right, by, bit, p);
+            assert!(
+                integer(&found.residue().unwrap()) == right,
+                "M{p}, bit {bit}"
+            );
+        }
+        assert!(found.error().unwrap() < 0.25);
+        // What goes below zero goes around.
+        for bit in [0, 1, p - 1] {
+            found.set(&Residue::from_u64(p, 0)).unwrap();
+            found.square_shifted(1, 2, bit).unwrap();
+            let right = square_minus(&BigUint::ZERO, 1, bit, p);
+            assert!(integer(&found.residue().unwrap()) == right);
+        }
+    }
+}
+
+#[test]
+fn lucas_lehmer_tests_end_alike_with_every_shift_on_a_device() {
+    let test = "lucas_lehmer_tests_end_alike_with_every_shift_on_a_device";
+    if !on_simulator(test, &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    for (p, shifts) in [(521, [0, 1, 520]), (523, [2, 261, 522])] {
+        let right = (2..p).fold(BigUint::from(4_u8), |x, _| square_minus(&x, 1, 0, p));
+        let low = right.iter_u64_digits().next().unwrap_or(0);
+        for shift in shifts {
+            let test = Saved::LucasLehmer(LucasLehmer::new(p)).with_shift(shift);
+            let found = outcome(test, &device);
+            assert_eq!((found.res64, found.is_prime), (low, p == 521), "{shift}");
+        }
+    }
+}
+
+#[test]
+fn a_shifted_test_goes_back_where_its_check_fails_on_a_device() {
+    let test = "a_shifted_test_goes_back_where_its_check_fails_on_a_device";
+    if !on_simulator(test, &[]) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let mut test = LucasLehmer::new(521);
+    let start = Saved::LucasLehmer(test.clone()).with_shift(519);
+    let mut runner = start.runner(&device).unwrap();
+    let mut backs = 0;
+    // A bit flips in the first stretch, another one each time, until a check tells it.
+    for bit in 100.. {
+        test.advance(&mut runner, 40).unwrap();
+        test.rest(&mut runner).unwrap();
+        if backs == 0 {
+            let wrong = test.residue.with_flipped_bit(bit);
+            runner.set(&wrong).unwrap();
+            test.advance(&mut runner, 2).unwrap();
+            test.rest(&mut runner).unwrap();
+        }
+        let check = test.begin_check().unwrap();
+        match (test.settle(check, &mut runner).unwrap(), backs) {
+            (false, 0) => backs = 1,
+            (true, 0) => {
+                // As half of all are, this one is not found.
+                test = LucasLehmer::new(521);
+                runner.set(&test.residue).unwrap();
+            }
+            (holds, _) => assert!(holds),
+        }
+        if test.iteration == test.iterations() {
+            break;
+        }
+    }
+    assert_eq!(test.residue, Residue::from_u64(521, 0));
 }
 
 #[test]
@@ -328,6 +434,39 @@ fn a_long_transform_squares_as_the_cpu_does() {
     }
 }
 
+#[test]
+fn a_long_transform_subtracts_from_any_word() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if !on_simulator("a_long_transform_subtracts_from_any_word", &unchecked) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 18 + 1;
+    let start = Residue::reduce(p, &pseudo_random_limbs(p));
+    let mut found = by_words(&device, p, words);
+    found.set(&start).unwrap();
+    let mut right = integer(&start);
+    // Words 2 (2048 row + column) + part: the second of all, one of a thread's third row, which begins a row, and
+    // both words of the last point.
+    let at = [1, 2 * 2048 * 37, words - 2, words - 1];
+    for (i, word) in at.into_iter().enumerate() {
+        let bit = ends(p, words, word)[i % 2];
+        found.square_shifted(1, 2, bit).unwrap();
+        right = square_minus(&right, 1, bit, p);
+        assert!(integer(&found.residue().unwrap()) == right, "bit {bit}");
+    }
+    let error = found.error().unwrap();
+    assert!(error > 0.02 && error < 0.3, "{error}");
+    // From p - 1 on the shift goes around in every step.
+    let mut runner = Runner::new(p, 2, &device).unwrap().with_shift(p - 1);
+    assert_eq!(runner.words(), Some(words));
+    runner.set(&start).unwrap();
+    runner.square(2).unwrap();
+    let right = (0..2).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
+    assert!(integer(&runner.residue().unwrap()) == right);
+}
+
 /// Every block begins to wait for carries before the one that hands them on has begun: it must
 /// not take those of the launch before, however many launches, and of whatever kind, were in between.
 #[test]
@@ -350,7 +489,7 @@ fn blocks_wait_for_the_carries_of_their_own_launch() {
         let start = mersenne::Residue::reduce(p, &limbs);
         found.set(&start).unwrap();
         found.square(times, 1, 2).unwrap();
-        let right = (0..times).fold(integer(&start), |x, _| square_minus_2(&x, p));
+        let right = (0..times).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
         for _ in 0..reads {
             assert!(integer(&found.residue().unwrap()) == right);
         }
@@ -387,7 +526,7 @@ fn a_carry_that_is_too_great_is_an_infinite_error() {
         let error = found.error().unwrap();
         if fits {
             assert!(error < 0.1, "{error}");
-            let right = square_minus_2(&integer(&start), p);
+            let right = square_minus(&integer(&start), 1, 0, p);
             assert!(integer(&found.residue().unwrap()) == right);
         } else {
             assert_eq!(error, f64::INFINITY);
@@ -400,12 +539,14 @@ fn integer(x: &mersenne::Residue) -> BigUint {
     BigUint::new(halves.collect())
 }
 
-/// `x^2 - 2` modulo `2^p - 1`, for `x` that is not small.
-fn square_minus_2(x: &BigUint, p: u32) -> BigUint {
+/// `by x^2 - 2^(bit + 1)` modulo `2^p - 1`.
+fn square_minus(x: &BigUint, by: u32, bit: u32, p: u32) -> BigUint {
     let modulus = (BigUint::from(1_u8) << p) - 1_u8;
-    let square = x * x - 2_u8;
-    let sum = (&square & &modulus) + (square >> p);
-    if sum < modulus { sum } else { sum - modulus }
+    let mut y = x * x * by + &modulus + &modulus - (BigUint::from(2_u8) << bit);
+    while y.bits() > p.into() {
+        y = (&y & &modulus) + (y >> p);
+    }
+    if y == modulus { BigUint::ZERO } else { y }
 }
 
 #[test]
@@ -495,24 +636,33 @@ fn a_test_goes_from_a_device_to_the_cpu_and_back() {
     }
     let (device, cpu) = (Cuda::open(0).unwrap(), exact());
     let backends: [&dyn Backend; 3] = [&device, &cpu, &device];
-    let mut test = Saved::Prp(Prp::new(607));
-    let mut done = None;
-    for backend in backends.into_iter().cycle().take(100) {
-        let mut runner = test.runner(backend).unwrap();
-        match test.advance(&mut runner, 50).unwrap() {
-            Step::Going => test.rest(&mut runner).unwrap(),
-            Step::Done(outcome) => {
-                done = Some(outcome);
-                break;
+    let lucas_lehmer = Saved::LucasLehmer(LucasLehmer::new(607));
+    for start in [
+        Saved::Prp(Prp::new(607)),
+        lucas_lehmer.clone(),
+        lucas_lehmer.with_shift(303),
+    ] {
+        let mut test = start.clone();
+        let mut done = None;
+        for backend in backends.into_iter().cycle().take(100) {
+            let mut runner = test.runner(backend).unwrap();
+            match test.advance(&mut runner, 50).unwrap() {
+                Step::Going => test.rest(&mut runner).unwrap(),
+                Step::Done(outcome) => {
+                    done = Some(outcome);
+                    break;
+                }
             }
+            let saved = Saved::from_bytes(&test.to_bytes(), &start).unwrap();
+            assert_eq!(saved.as_ref(), Some(&test));
         }
+        assert_eq!(done, Some(outcome(start, &cpu)));
     }
-    assert_eq!(done, Some(outcome(Saved::Prp(Prp::new(607)), &cpu)));
 }
 
 #[test]
 fn a_lost_device_costs_no_result() {
-    let start = Saved::LucasLehmer(LucasLehmer::new(521));
+    let start = Saved::LucasLehmer(LucasLehmer::new(521)).with_shift(300);
     lose_a_device("a_lost_device_costs_no_result", start);
 }
 

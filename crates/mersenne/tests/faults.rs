@@ -61,12 +61,12 @@ impl Squaring for FlippingSquares {
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         self.squaring.square(times, by, minus)?;
-        self.calls.set(self.calls.get() + 1);
-        if (self.turns)(self.calls.get()) {
-            let flipped = self.residue()?.with_flipped_bit(1000);
-            self.set(&flipped)?;
-        }
-        Ok(())
+        self.flip()
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        self.squaring.square_shifted(by, minus, bit)?;
+        self.flip()
     }
 
     fn error(&self) -> Result<f64, Error> {
@@ -75,6 +75,17 @@ impl Squaring for FlippingSquares {
 
     fn words(&self) -> Option<usize> {
         self.squaring.words()
+    }
+}
+
+impl FlippingSquares {
+    fn flip(&mut self) -> Result<(), Error> {
+        self.calls.set(self.calls.get() + 1);
+        if (self.turns)(self.calls.get()) {
+            let flipped = self.residue()?.with_flipped_bit(1000);
+            self.set(&flipped)?;
+        }
+        Ok(())
     }
 }
 
@@ -109,10 +120,10 @@ fn a_flipped_bit_is_caught_and_rolled_back() {
     }
 }
 
-/// A Lucas-Lehmer test that is checked every 60 steps or so, and how often it went back.
-fn checked(p: u32, backend: &dyn Backend) -> (LucasLehmer, u32) {
+/// A Lucas-Lehmer test with a shift that is checked every 60 steps or so, and how often it went back.
+fn checked(p: u32, shift: u32, backend: &dyn Backend) -> (LucasLehmer, u32) {
     let mut test = LucasLehmer::new(p);
-    let start = Saved::LucasLehmer(test.clone());
+    let start = Saved::LucasLehmer(test.clone()).with_shift(shift);
     let (mut runner, mut backs) = (start.runner(backend).unwrap(), 0);
     loop {
         let step = test.advance(&mut runner, 7).unwrap();
@@ -146,17 +157,35 @@ fn a_bit_that_flips_in_a_lucas_lehmer_test_is_caught_as_often_as_not() {
     let mut caught = 0;
     for arithmetic in [Arithmetic::Exact, Arithmetic::Fp64] {
         for turns in turns {
-            let (found, backs) = checked(1277, &flipping(arithmetic, turns));
+            let (found, backs) = checked(1277, 0, &flipping(arithmetic, turns));
             assert_eq!(backs > 0, found.residue.res64() == right.res64);
             caught += backs;
         }
     }
     assert!((4..=12).contains(&caught), "{caught} of 16");
+    // In a residue that is shifted another bit flips with each step.
+    let mut caught = 0;
+    for (shift, turn) in [1, 640, 1276]
+        .into_iter()
+        .flat_map(|s| (1..4).map(move |t| (s, t)))
+    {
+        let turns: fn(u32) -> bool = match turn {
+            1 => |i| i == 11,
+            2 => |i| i == 305,
+            _ => |i| i == 1200,
+        };
+        let (found, backs) = checked(1277, shift, &flipping(Arithmetic::Fp64, turns));
+        assert_eq!(backs > 0, found.residue.res64() == right.res64);
+        caught += backs;
+    }
+    assert!((1..=8).contains(&caught), "{caught} of 9");
     // One that never errs is never sent back, and a prime's last residue holds.
     for p in [7, 13, 89, 127, 607, 1279, 1277, 1283, 2203, 2213] {
-        let (found, backs) = checked(p, &Cpu::default());
         let right = outcome(Saved::LucasLehmer(LucasLehmer::new(p)), &Cpu::default());
-        assert_eq!((found.residue.res64(), backs), (right.res64, 0), "M{p}");
+        for shift in [0, p - 1] {
+            let (found, backs) = checked(p, shift, &Cpu::default());
+            assert_eq!((found.residue.res64(), backs), (right.res64, 0), "M{p}");
+        }
     }
 }
 

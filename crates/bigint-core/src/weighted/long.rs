@@ -150,6 +150,8 @@ pub struct LongArguments {
     pub steps: [[f64; 2]; 16],
     /// The number by which the square is multiplied.
     pub by: f64,
+    /// What is subtracted from the multiplied square, and from which word.
+    pub less: Less,
     /// The `g` of each of the rows of `steps`.
     pub step_g: [u32; 16],
     /// The number of words, `n`.
@@ -158,8 +160,6 @@ pub struct LongArguments {
     pub long: u32,
     /// The bits of the other words, `p / n`.
     pub short: u32,
-    /// The number that is subtracted from the multiplied square.
-    pub minus: u32,
     /// The number of the launch. It differs from launch to launch.
     pub launch: u32,
     /// The radix of a column's first pass, `f`.
@@ -170,6 +170,30 @@ pub struct LongArguments {
     pub stage: u32,
     /// The points of a row, in units of [`POINTS`].
     pub row: u32,
+}
+
+/// A subtraction from one word: word `part` of point `column` of row `first + 16 m k`, where `first` is below `16 m`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Less {
+    /// What is subtracted, which is at most twice what the word holds.
+    pub amount: f64,
+    /// The `column`.
+    pub column: u32,
+    /// The `first`.
+    pub first: u32,
+    /// `2 k + part`.
+    pub word: u32,
+}
+
+impl Less {
+    /// No subtraction: there is no such column.
+    pub const NOTHING: Less = Less {
+        amount: 0.0,
+        column: u32::MAX,
+        first: 0,
+        word: 0,
+    };
 }
 
 impl LongArguments {

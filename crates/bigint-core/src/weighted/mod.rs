@@ -130,7 +130,8 @@ pub struct WeightedArguments {
     pub short: [f64; 2],
     /// How a carry out of the last word goes around.
     pub around: Around,
-    /// The number that is subtracted from the multiplied square, `k` times.
+    /// The number that is subtracted from the multiplied square, `k` times. Modulo `2^p - 1` it is 0, and
+    /// [`Around::more`] has what is subtracted.
     pub minus: f64,
     /// The number of rows.
     pub slow: u32,
@@ -139,7 +140,8 @@ pub struct WeightedArguments {
 }
 
 /// How a carry `t` out of the last word goes around modulo `k b^n + c`: with `t b^s = k q + r` it is `-c q` in the
-/// first word, and `r b^n`, which is `r power` in one of the last four words.
+/// first word, and `r b^n`, which is `r power` in one of the last four words. Modulo `2^p - 1` `r` is 0, and another
+/// word takes that one's place.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Around {
@@ -151,8 +153,12 @@ pub struct Around {
     pub c: f64,
     /// `b` to the distance of place `n` from the word's beginning.
     pub power: f64,
-    /// Which of the last four words that is, from 0 to 3.
-    pub word: f64,
+    /// What is added to that word besides.
+    pub more: f64,
+    /// The group of four words that it is in, counted as the [carries](WeightedArguments::carries) are.
+    pub group: u32,
+    /// Which of the four it is, from 0 to 3.
+    pub word: u32,
 }
 
 impl WeightedArguments {

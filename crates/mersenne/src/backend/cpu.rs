@@ -171,10 +171,6 @@ impl Squaring for Exact {
         Ok(())
     }
 
-    fn subtracts_anywhere(&self) -> bool {
-        true
-    }
-
     fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
         let less = Residue::from_u64(self.0.number(), minus.into()).shifted(bit);
         self.0 = self.0.square_minus(by, 0).minus(&less);
@@ -280,10 +276,6 @@ impl Squaring for Transformed {
             self.erred(error);
         }
         Ok(())
-    }
-
-    fn subtracts_anywhere(&self) -> bool {
-        true
     }
 
     fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {

@@ -146,6 +146,10 @@ impl Squaring for OnDevice {
         Ok(self.squares.square(times, by, minus)?)
     }
 
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        Ok(self.squares.square_shifted(by, minus, bit)?)
+    }
+
     fn error(&self) -> Result<f64, Error> {
         let error = self.squares.error()?;
         Ok(if error.is_nan() { f64::INFINITY } else { error })

@@ -46,20 +46,15 @@ pub trait Squaring {
     /// If the machine fails.
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
 
-    /// Whether [`square_shifted`](Self::square_shifted) is there.
-    fn subtracts_anywhere(&self) -> bool {
-        false
-    }
-
-    /// Replaces the residue `x` by `by x^2 - minus 2^bit`.
+    /// Replaces the residue `x` modulo `2^p - 1` by `by x^2 - minus 2^bit`; both are at most 3.
     ///
     /// # Errors
     /// If the machine fails.
     ///
     /// # Panics
-    /// If it is not there.
+    /// Modulo another number, and if `bit` is not below `p`.
     fn square_shifted(&mut self, _by: u32, _minus: u32, _bit: u32) -> Result<(), Error> {
-        panic!("the machine subtracts from the first word alone");
+        panic!("residues are shifted modulo 2^p - 1 alone");
     }
 
     /// The greatest distance of a word from an integer in all squares so far; 0 where nothing is

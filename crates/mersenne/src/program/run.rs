@@ -304,9 +304,6 @@ pub fn to_the_end(
     let form = common.proof_format;
     let mut kept = Kept::new(&test, form, proof_power(&test, common, folder)?);
     let mut runner = test.runner(&*backend)?;
-    if !runner.takes_shifts() {
-        test = test.with_shift(0);
-    }
     let mut saving = Saving::new(&name, folder, common, stop);
     let status = folder.file(&status(&test.name()));
     let mut report = Report::new(test.done(), Some(status));

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 pub(super) struct General {
     device: Arc<dyn Device>,
+    layout: Layout,
     arguments: WeightedArguments,
     points: Buffer,
     carries: Buffer,
@@ -99,7 +100,9 @@ impl General {
                 over: base.powi(layout.over as i32),
                 c: c as f64,
                 power: layout.power,
-                word: (layout.word + 4 - words) as f64,
+                more: 0.0,
+                group: (layout.word / 4) as u32,
+                word: (layout.word % 4) as u32,
             },
             minus: 0.0,
             slow: slow as u32,
@@ -107,12 +110,27 @@ impl General {
         };
         Ok(General {
             device: Arc::clone(device),
+            layout,
             arguments,
             points,
             carries,
             errors,
             tables,
         })
+    }
+
+    /// The arguments of a launch that subtracts `minus 2^bit`; `bit` is 0 unless the modulus is `2^p - 1`.
+    fn less(&self, minus: u32, bit: u32) -> WeightedArguments {
+        let (mut arguments, minus) = (self.arguments, f64::from(minus));
+        if self.layout.modulus.exponent().is_some() {
+            let (word, value) = self.layout.bit(bit);
+            arguments.around.more = -minus * value;
+            arguments.around.group = (word / 4) as u32;
+            arguments.around.word = (word % 4) as u32;
+        } else {
+            arguments.minus = minus;
+        }
+        arguments
     }
 
     fn launch(
@@ -173,11 +191,10 @@ impl Squares for General {
         })
     }
 
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+    fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
         let arguments = WeightedArguments {
             by: by.into(),
-            minus: minus.into(),
-            ..self.arguments
+            ..self.less(minus, bit)
         };
         for _ in 0..times {
             for entry in [ROWS, BACK, FORTH] {
@@ -207,8 +224,7 @@ impl Squares for General {
         let arguments = WeightedArguments {
             factor: factor.address(),
             less: less.map_or(0, Buffer::address),
-            minus: minus.into(),
-            ..self.arguments
+            ..self.less(minus, 0)
         };
         let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
         for entry in [MULTIPLY, BACK, FORTH] {

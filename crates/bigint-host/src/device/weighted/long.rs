@@ -7,7 +7,7 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    LONG_COLUMNS, LONG_ROWS, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
+    LONG_COLUMNS, LONG_ROWS, Less, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
     ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
     long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(super) struct Long {
     device: Arc<dyn Device>,
+    layout: Layout,
     arguments: LongArguments,
     points: Buffer,
     carries: Buffer,
@@ -159,11 +160,11 @@ impl Long {
             column_weights: address(3),
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
             by: 1.0,
+            less: Less::NOTHING,
             step_g: std::array::from_fn(|k| step(k).0 as u32),
             words: words as u32,
             long: long as u32,
             short: short as u32,
-            minus: 0,
             launch: 0,
             radix,
             factor,
@@ -172,6 +173,7 @@ impl Long {
         };
         Ok(Long {
             device: Arc::clone(device),
+            layout,
             arguments,
             points,
             carries,
@@ -220,6 +222,23 @@ impl Long {
             warps: 0,
             radix_below: radix - 1,
             is_early: self.device.is_early(),
+        }
+    }
+
+    /// The subtraction of `minus 2^bit`.
+    fn less(&self, minus: u32, bit: u32) -> Less {
+        if minus == 0 {
+            return Less::NOTHING;
+        }
+        let (word, value) = self.layout.bit(bit);
+        let (word, LongArguments { factor, row, .. }) = (word as u32, self.arguments);
+        let (row_words, first_rows) = (2 * row * POINTS, 16 * factor);
+        let (row, at) = (word / row_words, word % row_words);
+        Less {
+            amount: f64::from(minus) * value,
+            column: at / 2,
+            first: row % first_rows,
+            word: 2 * (row / first_rows) + at % 2,
         }
     }
 
@@ -277,7 +296,6 @@ impl Squares for Long {
         let digits = self.device.allocate(2 * n)?;
         let mut arguments = LongArguments {
             digits: digits.address(),
-            minus: 0,
             ..self.arguments
         };
         // Nothing was squared since the columns were transformed.
@@ -291,10 +309,10 @@ impl Squares for Long {
         })
     }
 
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+    fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
         let arguments = LongArguments {
             by: by.into(),
-            minus,
+            less: self.less(minus, bit),
             ..self.arguments
         };
         for _ in 0..times {

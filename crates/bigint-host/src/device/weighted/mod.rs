@@ -205,7 +205,21 @@ impl MersenneSquares {
     /// If something is subtracted modulo `k b^n + c` where `c` is neither 1 nor -1.
     pub fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
         self.check_minus(minus);
-        self.squares.square(times, by, minus)
+        self.squares.square(times, by, minus, 0)
+    }
+
+    /// Replaces the residue `x` by `by x^2 - minus 2^bit`, with `by` and `minus` up to 3, in the time of a square.
+    /// With it a residue that is kept multiplied by a power of two is squared as others are.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// If the modulus is not `2^p - 1`, or `bit` is not below `p`.
+    pub fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        let p = self.layout.modulus.exponent();
+        assert!(p.is_some_and(|p| bit < p), "a bit of 2^p - 1");
+        self.squares.square(1, by, minus, bit)
     }
 
     /// The transform of the residue as it is now, to multiply by. It takes as long as half a square.

@@ -12,7 +12,7 @@ pub(super) trait Squares {
     /// Sets the digits, which are as many as there are words.
     fn set(&mut self, digits: &[f64]) -> Result<(), Error>;
     fn digits(&self) -> Result<Digits, Error>;
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error>;
+    fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error>;
     /// The transform of the residue, to multiply by.
     fn keep(&self) -> Result<Buffer, Error> {
         panic!("{SQUARES_ALONE}");

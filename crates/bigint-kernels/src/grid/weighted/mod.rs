@@ -362,10 +362,10 @@ impl<'a> Block<'a> {
             self.pairs(self.arguments.digits),
             self.pairs(self.arguments.carries),
         );
-        let last = (slow << (log_fast - 1)) - 1;
-        // The first block and the last have what goes around.
-        let [low, high] = if block == 0 || block == fast / 2 - 1 {
-            self.around(carries.double(last))
+        let group = self.arguments.around.group;
+        // The first block and another one have what goes around.
+        let [low, high] = if block == 0 || block == group & (fast / 2 - 1) {
+            self.around(carries.double((slow << (log_fast - 1)) - 1))
         } else {
             [0.0; 2]
         };
@@ -382,7 +382,7 @@ impl<'a> Block<'a> {
             });
             four!(u => {
                 let s = s + u as u32 * THREADS;
-                if (s << (log_fast - 1)) + block == last {
+                if (s << (log_fast - 1)) + block == group {
                     rows[u].0 = self.with_high(rows[u].0, high);
                 }
                 if s < slow {
@@ -404,7 +404,7 @@ impl<'a> Block<'a> {
     }
 
     /// What a carry out of the last word, and `-minus / k`, which is `c minus b^n`, add to the first word and to
-    /// one of the last. Everything is exact: the host has taken care that no product reaches 2^51.
+    /// another. Everything is exact: the host has taken care that no product reaches 2^51.
     #[inline(always)]
     fn around(self, carry: f64) -> [f64; 2] {
         let WeightedArguments { around, minus, .. } = *self.arguments;
@@ -416,16 +416,16 @@ impl<'a> Block<'a> {
         let r = multiply_add(-more, k, above);
         [
             -around.c * multiply_add(q, around.over, more),
-            r * around.power,
+            multiply_add(r, around.power, around.more),
         ]
     }
 
-    /// The last four words with `high` added to one of them.
+    /// Four words with `high` added to one of them.
     #[inline(always)]
     fn with_high(self, mut digits: [[f64; 2]; 2], high: f64) -> [[f64; 2]; 2] {
         let word = self.arguments.around.word;
         four!(i => {
-            if word == i as f64 {
+            if word == i as u32 {
                 digits[i / 2][i % 2] += high;
             }
         });

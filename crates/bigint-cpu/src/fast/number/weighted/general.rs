@@ -238,6 +238,18 @@ impl Layout {
         (self.places / self.unit, self.places % self.unit)
     }
 
+    /// The word of `2^p - 1` that has this bit, and the bit's value there.
+    ///
+    /// # Panics
+    /// If there is no such bit, or the modulus is another.
+    pub fn bit(&self, bit: u32) -> (usize, f64) {
+        let is_there = self.modulus.exponent().is_some_and(|p| bit < p);
+        assert!(is_there, "a bit of 2^p - 1");
+        let word = (u64::from(bit) * self.words / u64::from(self.modulus.n)) as usize;
+        let within = u64::from(bit) - self.start(word);
+        (word, (within as f64).exp2())
+    }
+
     /// A carry out of the last word, and `-minus / k`: what is added to the first word, and the
     /// word and the amount that is added to it.
     pub(super) fn around(&self, carry: f64, minus: u32) -> (f64, usize, f64) {

@@ -426,15 +426,12 @@ impl<M: Machine> Words<M> {
     /// than `2^p - 1` have something for one of the last words, when all carries are known, and the last
     /// block waits.
     fn special(&self, minus: u32, bit: u32) -> (usize, f64) {
-        let (is_mersenne, n) = (self.is_mersenne(), self.layout.modulus.n);
-        assert!(bit < n && (is_mersenne || bit == 0), "a bit of the number");
-        if !is_mersenne {
+        if !self.is_mersenne() {
+            assert_eq!(bit, 0, "a bit of 2^p - 1");
             return (self.length.words() - 1, 0.0);
         }
-        let words = self.length.words() as u64;
-        let word = u64::from(bit) * words / u64::from(n);
-        let offset = u64::from(bit) - (u64::from(n) * word).div_ceil(words);
-        (word as usize, f64::from(minus) * (offset as f64).exp2())
+        let (word, value) = self.layout.bit(bit);
+        (word, f64::from(minus) * value)
     }
 
     /// Adds what goes around the end to the first carry and to one of the last words, whose block has

@@ -1,8 +1,9 @@
 //! A few columns: they are transformed back to points, become words and carries, and are
 //! transformed to frequencies again.
 
+use super::words::{ROUND, ROUND_UPPER, Words, doubled, f64_upper, halved, rounded};
 use super::{Block, eighth_on, sixteen, turned};
-use crate::gpu::float::{multiply_add, signed, upper};
+use crate::gpu::float::{multiply_add, signed};
 use crate::gpu::handed::Handed;
 use crate::gpu::known::Known;
 use crate::gpu::registers::{afresh, computed, known_later};
@@ -15,14 +16,6 @@ use bigint_core::weighted::long::{
     ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair, last_roots, log_width,
     node_at, node_of_pair, pair_in_order, place_of_node,
 };
-
-/// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers. Before
-/// it is subtracted, the lower half of the sum is the integer, if that has 32 bits.
-const ROUND: f64 = 6755399441055744.0;
-
-/// The upper half of such a sum before [`ROUND`] is subtracted. It is one less if the integer is
-/// negative.
-const ROUND_UPPER: u32 = 0x4338_0000;
 
 /// Calls a method that is generic in the factor, which is the radix of a column's last pass.
 macro_rules! with_factor {
@@ -382,9 +375,7 @@ impl Block<'_> {
         ends: bool,
         v: &mut [Complex; 16],
     ) -> bool {
-        let first = place.group == 0 && self.team.thread() == 0;
-        let minus = if first { self.arguments.minus } else { 0 };
-        let (by, minus) = (self.arguments.by, f64::from(minus));
+        let by = self.arguments.by;
         let mut carries = [0; 16];
         let (mut error, mut excess) = (0, 0);
         sixteen!(k => {
@@ -392,7 +383,7 @@ impl Block<'_> {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
             error = error.max(distance);
-            let x = multiply_add(x, by, if k == 0 { -minus } else { 0.0 });
+            let x = x * by;
             let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
             v[k].re = computed(multiply_add(carry, -even.base(), x));
             let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
@@ -415,6 +406,7 @@ impl Block<'_> {
         if block == 0 {
             return false;
         }
+        self.subtract(place, v);
         let words = Words {
             g: words.g.map(afresh),
             ..words
@@ -434,6 +426,26 @@ impl Block<'_> {
             }
         });
         true
+    }
+
+    /// Subtracts from a word of one thread, whose digit may become three times as great as others. Of a point's words,
+    /// the even one is split once more, and the odd one stays so.
+    #[inline(always)]
+    fn subtract(self, place: ThreadPlace, v: &mut [Complex; 16]) {
+        let less = self.arguments.less;
+        if place.column != less.column || place.row != less.first {
+            return;
+        }
+        sixteen!(k => {
+            if (k as u32) < place.radix {
+                if less.word == 2 * k as u32 {
+                    v[k].re -= less.amount;
+                }
+                if less.word == 2 * k as u32 + 1 {
+                    v[k].im -= less.amount;
+                }
+            }
+        });
     }
 
     /// Hands the carries of the last column on to the next block, and those of other columns to
@@ -608,85 +620,4 @@ fn reversed_where<const M: usize>(is_so: bool, z: &mut [Complex; M]) {
             (z[j], z[M - 1 - j]) = if is_so { (b, a) } else { (a, b) };
         }
     });
-}
-
-/// The weights of the two words of a point in a thread's first row.
-#[derive(Clone, Copy)]
-struct Words {
-    weight: [f64; 2],
-    inverse: [f64; 2],
-    /// The exponents `g` of the weights `2^(g / n)`.
-    g: [u32; 2],
-}
-
-/// The further weight of one word of a point, and the word's bits.
-#[derive(Clone, Copy)]
-struct Step {
-    weight: f64,
-    inverse: f64,
-    bits: u32,
-}
-
-impl Words {
-    /// The step of word `part` of the thread's point `k`.
-    #[inline(always)]
-    fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
-        let arguments = block.arguments;
-        let [weight, inverse] = arguments.steps[k];
-        let n = arguments.words;
-        let sum = self.g[part] + arguments.step_g[k];
-        let wraps = u32::from(sum >= n);
-        let g = if wraps == 1 { sum - n } else { sum };
-        Step {
-            weight: halved(weight, wraps),
-            inverse: doubled(inverse, wraps),
-            bits: arguments.short + u32::from(g < arguments.long),
-        }
-    }
-}
-
-impl Step {
-    #[inline(always)]
-    fn base(self) -> f64 {
-        power_of_two(1023 + self.bits)
-    }
-
-    #[inline(always)]
-    fn base_inverse(self) -> f64 {
-        power_of_two(1023 - self.bits)
-    }
-}
-
-#[inline(always)]
-fn power_of_two(exponent: u32) -> f64 {
-    f64::from_bits(u64::from(exponent << 20) << 32)
-}
-
-/// `x`, or half of it if it `wraps`, computed on the exponent.
-#[inline(always)]
-fn halved(x: f64, wraps: u32) -> f64 {
-    with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
-}
-
-/// `x`, or twice `x` if it `wraps`, computed on the exponent.
-#[inline(always)]
-fn doubled(x: f64, wraps: u32) -> f64 {
-    with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
-}
-
-#[inline(always)]
-const fn f64_upper(x: f64) -> u32 {
-    (x.to_bits() >> 32) as u32
-}
-
-#[inline(always)]
-fn with_upper(x: f64, upper: u32) -> f64 {
-    f64::from_bits(u64::from(upper) << 32 | x.to_bits() & 0xffff_ffff)
-}
-
-/// The integer nearest to `x scale`, and the upper half of their distance.
-#[inline(always)]
-fn rounded(x: f64, scale: f64) -> (f64, u32) {
-    let whole = multiply_add(x, scale, ROUND) - ROUND;
-    (whole, upper(multiply_add(x, scale, -whole)))
 }

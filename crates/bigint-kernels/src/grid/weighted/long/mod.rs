@@ -11,6 +11,7 @@
 
 mod columns;
 mod rows;
+mod words;
 
 use crate::gpu::block::Team;
 use crate::gpu::float::{Pairs, Roots};

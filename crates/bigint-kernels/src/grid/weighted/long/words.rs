@@ -1,0 +1,93 @@
+//! The weights and the bits of words, and how points are rounded to them.
+
+use super::Block;
+use crate::gpu::float::{multiply_add, upper};
+
+/// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers. Before
+/// it is subtracted, the lower half of the sum is the integer, if that has 32 bits.
+pub const ROUND: f64 = 6755399441055744.0;
+
+/// The upper half of such a sum before [`ROUND`] is subtracted. It is one less if the integer is
+/// negative.
+pub const ROUND_UPPER: u32 = 0x4338_0000;
+
+/// The weights of the two words of a point in a thread's first row.
+#[derive(Clone, Copy)]
+pub struct Words {
+    pub weight: [f64; 2],
+    pub inverse: [f64; 2],
+    /// The exponents `g` of the weights `2^(g / n)`.
+    pub g: [u32; 2],
+}
+
+/// The further weight of one word of a point, and the word's bits.
+#[derive(Clone, Copy)]
+pub struct Step {
+    pub weight: f64,
+    pub inverse: f64,
+    bits: u32,
+}
+
+impl Words {
+    /// The step of word `part` of the thread's point `k`.
+    #[inline(always)]
+    pub fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
+        let arguments = block.arguments;
+        let [weight, inverse] = arguments.steps[k];
+        let n = arguments.words;
+        let sum = self.g[part] + arguments.step_g[k];
+        let wraps = u32::from(sum >= n);
+        let g = if wraps == 1 { sum - n } else { sum };
+        Step {
+            weight: halved(weight, wraps),
+            inverse: doubled(inverse, wraps),
+            bits: arguments.short + u32::from(g < arguments.long),
+        }
+    }
+}
+
+impl Step {
+    #[inline(always)]
+    pub fn base(self) -> f64 {
+        power_of_two(1023 + self.bits)
+    }
+
+    #[inline(always)]
+    pub fn base_inverse(self) -> f64 {
+        power_of_two(1023 - self.bits)
+    }
+}
+
+#[inline(always)]
+fn power_of_two(exponent: u32) -> f64 {
+    f64::from_bits(u64::from(exponent << 20) << 32)
+}
+
+/// `x`, or half of it if it `wraps`, computed on the exponent.
+#[inline(always)]
+pub fn halved(x: f64, wraps: u32) -> f64 {
+    with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
+}
+
+/// `x`, or twice `x` if it `wraps`, computed on the exponent.
+#[inline(always)]
+pub fn doubled(x: f64, wraps: u32) -> f64 {
+    with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
+}
+
+#[inline(always)]
+pub const fn f64_upper(x: f64) -> u32 {
+    (x.to_bits() >> 32) as u32
+}
+
+#[inline(always)]
+fn with_upper(x: f64, upper: u32) -> f64 {
+    f64::from_bits(u64::from(upper) << 32 | x.to_bits() & 0xffff_ffff)
+}
+
+/// The integer nearest to `x scale`, and the upper half of their distance.
+#[inline(always)]
+pub fn rounded(x: f64, scale: f64) -> (f64, u32) {
+    let whole = multiply_add(x, scale, ROUND) - ROUND;
+    (whole, upper(multiply_add(x, scale, -whole)))
+}
