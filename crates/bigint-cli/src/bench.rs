@@ -124,6 +124,10 @@ pub struct Arguments {
     /// this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+
+    /// Draw other libraries' times too: a file of JSON lines that have library, operation, bits and median_ns
+    #[arg(long, value_name = "FILE", requires = "svg")]
+    beside: Option<PathBuf>,
 }
 
 fn level(name: &str) -> Result<Level, String> {
@@ -258,7 +262,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     let teams = Team::each(&arguments.threads)?;
-    // What cannot be written is said before anything is measured.
+    // What cannot be read or written is said before anything is measured.
+    let beside = arguments.beside.as_deref().map(curves::beside);
+    let beside = beside.transpose()?.unwrap_or_default();
     let drawing = arguments.svg.as_deref();
     let drawing = drawing.map(|path| Output::open(Some(path), false));
     let drawing = drawing.transpose()?;
@@ -290,7 +296,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(mut drawing) = drawing {
         let machine = rows.first().map_or("", |row| row.back_end.as_str());
-        let drawn = plot::draw(machine, &[curves::panel(&rows, ceilings)]);
+        let drawn = plot::draw(machine, &[curves::panel(&rows, ceilings, &beside)]);
         drawing.write(drawn.map_err(Failure::Running)?.as_bytes())?;
         drawing.finish()?;
     }

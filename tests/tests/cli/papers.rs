@@ -129,3 +129,37 @@ fn times_over_widths_are_drawn() {
     // Two curves of two points; this machine has no GPU, and so no floors.
     assert_eq!(drawn.matches("<circle").count(), 4, "{drawn}");
 }
+
+#[test]
+fn other_libraries_times_are_drawn_beside_ours() {
+    let place = Workplace::new();
+    let time = |operation: &str, bits: u32, ns: f64| {
+        format!(
+            r#"{{"library": "cgbn", "operation": "{operation}", "bits": {bits}, "threads_per_number": 4, "median_ns": {ns}}}"#
+        )
+    };
+    let times = [
+        time("mul", 256, 0.0478),
+        time("mul", 512, 0.1),
+        time("gcd", 256, 3.0),
+    ];
+    place.file("times.jsonl", times.join("\n"));
+    let measured = "bench --backend cpu --operations mul --widths 256 --count 2 --samples 1 --svg drawn.svg --beside";
+    let run = |file| {
+        let arguments: Vec<_> = measured.split(' ').chain([file]).collect();
+        place.run(&arguments)
+    };
+    let ended = run("times.jsonl");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
+    assert!(drawn.contains("mul by cgbn") && !drawn.contains("gcd by cgbn"));
+    place.file("wrong.jsonl", format!("{}\n{{}}\n", times[0]));
+    for (file, what) in [
+        ("wrong.jsonl", "wrong.jsonl:2: "),
+        ("none.jsonl", "none.jsonl: "),
+    ] {
+        let ended = run(file);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(what), "{}", ended.stderr);
+    }
+}

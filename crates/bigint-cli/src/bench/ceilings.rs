@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Ceilings {
     pub copy_gigabytes_per_second: f64,
     pub giga_multiply_adds_per_second: f64,
+    /// Of bytes, by tensor cores, as NVIDIA's table has it; 0 where there are none, and in older records.
+    #[serde(default)]
+    pub giga_byte_multiply_adds_per_second: f64,
     pub to_device_gigabytes_per_second: f64,
     pub to_host_gigabytes_per_second: f64,
 }
@@ -23,6 +26,7 @@ impl Ceilings {
         Ok(measured.map(|ceilings| Ceilings {
             copy_gigabytes_per_second: ceilings.copy_bytes_per_second / 1e9,
             giga_multiply_adds_per_second: ceilings.multiply_adds_per_second / 1e9,
+            giga_byte_multiply_adds_per_second: ceilings.byte_multiply_adds_per_second / 1e9,
             to_device_gigabytes_per_second: ceilings.to_device_bytes_per_second / 1e9,
             to_host_gigabytes_per_second: ceilings.to_host_bytes_per_second / 1e9,
         }))

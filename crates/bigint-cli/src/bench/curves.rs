@@ -1,59 +1,130 @@
 //! Times over widths as a figure.
 
+use std::fs;
+use std::path::Path;
+
+use bigint_core::Operation;
+use serde::Deserialize;
+
 use super::Row;
 use super::ceilings::Ceilings;
 use super::plot::{Curve, Panel};
+use crate::backend::operation;
+use crate::failure::Failure;
 
-/// The times of these rows, a curve for each operation and choice; beside them, thin, what the bytes of a row take at a
-/// copy's rate, and its multiply-adds at the greatest.
-pub fn panel(rows: &[Row], ceilings: Option<Ceilings>) -> Panel {
-    let mut curves = Curves(Vec::new());
+/// What bounds times, as the hues of curves have it.
+const COPY: &str = "copy";
+const MULTIPLIER: &str = "multiplier";
+const TENSOR_CORES: &str = "tensor cores";
+
+/// A time that another library's benchmark wrote, a line of JSON (`benches/gpu-peers`).
+#[derive(Debug, Deserialize)]
+pub struct Beside {
+    library: String,
+    #[serde(deserialize_with = "named")]
+    operation: Operation,
+    bits: usize,
+    median_ns: f64,
+}
+
+fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Operation, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    operation(&name).map_err(serde::de::Error::custom)
+}
+
+/// The times of this file, of each library, operation and width the least.
+///
+/// # Errors
+/// [`Failure::Usage`] with the line that is not such a time.
+pub fn beside(path: &Path) -> Result<Vec<Beside>, Failure> {
+    let refused = |what: String| Failure::Usage(format!("{}{what}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refused(format!(": {error}")))?;
+    let mut least: Vec<Beside> = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let time: Beside = serde_json::from_str(text)
+            .map_err(|error| refused(format!(":{line}: not a time of a library: {error}")))?;
+        let same = least.iter_mut().find(|other| {
+            (&other.library, other.operation, other.bits)
+                == (&time.library, time.operation, time.bits)
+        });
+        match same {
+            Some(other) => other.median_ns = other.median_ns.min(time.median_ns),
+            None => least.push(time),
+        }
+    }
+    Ok(least)
+}
+
+/// The times of these rows, a curve for each operation and choice; beside them, thin, other libraries' times, and what the
+/// bytes of a row take at a copy's rate, and its multiply-adds at the greatest, of words or of bytes.
+pub fn panel(rows: &[Row], ceilings: Option<Ceilings>, beside: &[Beside]) -> Panel {
+    let mut curves = Curves::default();
     for row in rows {
         let name = match (row.choice().as_str(), row.threads) {
             (choice, None) => format!("{} {choice}", row.operation),
             (choice, Some(threads)) => format!("{} {choice}, threads: {threads}", row.operation),
         };
-        curves.add(&name, &name, row, row.median_ns);
+        curves.add(&name, &name, row.bits, row.median_ns);
         let Some(ceilings) = ceilings else { continue };
         let part = row.gigabytes_per_second / ceilings.copy_gigabytes_per_second;
         let copy = format!("{}: a copy of as many bytes", row.operation);
-        curves.add(&copy, &name, row, part * row.median_ns);
-        if let Some(rate) = row.giga_multiply_adds_per_second {
-            let part = rate / ceilings.giga_multiply_adds_per_second;
-            let all = format!("{}: all n^2 multiply-adds", row.operation);
-            curves.add(&all, &name, row, part * row.median_ns);
+        curves.add(&copy, COPY, row.bits, part * row.median_ns);
+        let Some(rate) = row.giga_multiply_adds_per_second else {
+            continue;
+        };
+        let part = rate / ceilings.giga_multiply_adds_per_second;
+        let all = format!("{}: all n^2 multiply-adds", row.operation);
+        curves.add(&all, MULTIPLIER, row.bits, part * row.median_ns);
+        if ceilings.giga_byte_multiply_adds_per_second > 0.0 {
+            // A limb has four bytes.
+            let part = 16.0 * rate / ceilings.giga_byte_multiply_adds_per_second;
+            let all = format!("{}: all multiply-adds by tensor cores", row.operation);
+            curves.add(&all, TENSOR_CORES, row.bits, part * row.median_ns);
+        }
+    }
+    for time in beside {
+        let operation = time.operation.name();
+        if rows.iter().any(|row| row.operation == operation) {
+            let name = format!("{operation} by {}", time.library);
+            curves.add(&name, &time.library, time.bits, time.median_ns);
         }
     }
     Panel {
         title: "nanoseconds each".to_owned(),
-        curves: curves.0,
+        curves: curves.curves,
     }
 }
 
-struct Curves(Vec<Curve>);
+#[derive(Default)]
+struct Curves {
+    curves: Vec<Curve>,
+    /// What each hue stands for.
+    hues: Vec<String>,
+}
 
 impl Curves {
-    /// Adds a point to the curve with this name, which is as thick as it is one of `ours`, and has that one's hue.
-    fn add(&mut self, name: &str, ours: &str, row: &Row, nanoseconds: f64) {
-        let hue = self.0.iter().find(|curve| curve.name == ours);
-        let hue = hue.map_or_else(
-            || self.0.iter().filter(|curve| curve.is_ours).count(),
-            |curve| curve.hue,
-        );
-        let at = self.0.iter().position(|curve| curve.name == name);
+    /// Adds a point to the curve with this name, which has the hue of all that are like it, and is thick where that is
+    /// its own name.
+    fn add(&mut self, name: &str, like: &str, bits: usize, nanoseconds: f64) {
+        let at = self.curves.iter().position(|curve| curve.name == name);
         let at = at.unwrap_or_else(|| {
-            self.0.push(Curve {
+            let hue = self.hues.iter().position(|hue| hue == like);
+            let hue = hue.unwrap_or_else(|| {
+                self.hues.push(like.to_owned());
+                self.hues.len() - 1
+            });
+            self.curves.push(Curve {
                 name: name.to_owned(),
                 hue,
-                is_ours: name == ours,
+                is_ours: name == like,
                 points: Vec::new(),
             });
-            self.0.len() - 1
+            self.curves.len() - 1
         });
-        let point = (row.bits as f64, nanoseconds);
+        let point = (bits as f64, nanoseconds);
         // Every choice of an operation has the same floors.
-        if !self.0[at].points.contains(&point) {
-            self.0[at].points.push(point);
+        if !self.curves[at].points.contains(&point) {
+            self.curves[at].points.push(point);
         }
     }
 }

@@ -29,6 +29,9 @@ const PANEL: (u32, u32) = (1060, 620);
 /// The width in pixels that the curves' names take beside the chart.
 const NAMES: u32 = 400;
 
+/// The most points of a curve that are marked.
+const MOST_MARKED: usize = 40;
+
 /// Hues that readers tell apart, whatever colours they see (Okabe and Ito's).
 const HUES: [RGBColor; 7] = [
     RGBColor(0xd5, 0x5e, 0x00),
@@ -95,8 +98,14 @@ fn draw_panel(area: &DrawingArea<SVGBackend<'_>, Shift>, panel: &Panel) -> Resul
         let width = if curve.is_ours { 3 } else { 1 };
         let style = HUES[curve.hue % HUES.len()].stroke_width(width);
         let points = curve.points.iter().copied();
+        // Where there are many, they would hide the line.
+        let point_size = if curve.points.len() > MOST_MARKED {
+            0
+        } else {
+            width
+        };
         chart
-            .draw_series(LineSeries::new(points, style).point_size(width))
+            .draw_series(LineSeries::new(points, style).point_size(point_size))
             .map_err(failed)?;
         // The names stand beside the chart: there are too many to stand in it.
         let place = ((PANEL.0 - NAMES + 10) as i32, 60 + 18 * at as i32);

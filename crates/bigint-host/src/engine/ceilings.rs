@@ -26,6 +26,9 @@ pub struct Ceilings {
     pub copy_bytes_per_second: f64,
     /// 32x32+64->64-bit multiply-adds in a second.
     pub multiply_adds_per_second: f64,
+    /// Multiply-adds of bytes in a second by tensor cores. They are not measured: it is what NVIDIA's table of
+    /// throughputs and the device's clock say. 0 where there are none.
+    pub byte_multiply_adds_per_second: f64,
     /// Bytes in a second from the host's pinned memory to the device.
     pub to_device_bytes_per_second: f64,
     /// Bytes in a second from the device to the host's pinned memory.
@@ -38,6 +41,9 @@ impl Ceilings {
         Ok(Ceilings {
             copy_bytes_per_second: copies(device, bytes)?,
             multiply_adds_per_second: multiply_adds(device)?,
+            byte_multiply_adds_per_second: device
+                .facts()
+                .map_or(0.0, |facts| facts.byte_multiply_adds_per_second()),
             to_device_bytes_per_second: link(device, true)?,
             to_host_bytes_per_second: link(device, false)?,
         })
@@ -49,6 +55,8 @@ impl Ceilings {
             copy_bytes_per_second: self.copy_bytes_per_second + other.copy_bytes_per_second,
             multiply_adds_per_second: self.multiply_adds_per_second
                 + other.multiply_adds_per_second,
+            byte_multiply_adds_per_second: self.byte_multiply_adds_per_second
+                + other.byte_multiply_adds_per_second,
             to_device_bytes_per_second: self.to_device_bytes_per_second
                 + other.to_device_bytes_per_second,
             to_host_bytes_per_second: self.to_host_bytes_per_second

@@ -22,6 +22,11 @@ use serde::Deserialize;
 use std::sync::LazyLock;
 
 impl Facts {
+    /// The multiply-adds of bytes that tensor cores do in a second, by NVIDIA's table; 0 where there are none.
+    pub(crate) fn byte_multiply_adds_per_second(&self) -> f64 {
+        self.rates().tensor * 1e9
+    }
+
     /// The operations that each pipe does in a nanosecond.
     fn rates(&self) -> Pipes {
         let of_clock = PIPES.rates_of(self.capability);

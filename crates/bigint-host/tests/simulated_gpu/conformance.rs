@@ -448,10 +448,12 @@ fn a_device_tells_its_ceilings_and_the_cpu_has_none() {
     let Ceilings {
         copy_bytes_per_second: copy,
         multiply_adds_per_second: most,
+        byte_multiply_adds_per_second: of_bytes,
         to_device_bytes_per_second: to_device,
         to_host_bytes_per_second: to_host,
     } = ceilings;
     assert!(to_device > 0.0 && to_host > 0.0, "{ceilings:?}");
     assert!(copy > 0.0 && copy < 1e15, "{ceilings:?}");
     assert!(most > 0.0 && most < 1e15, "{ceilings:?}");
+    assert!(of_bytes > 0.0 && of_bytes < 1e16, "{ceilings:?}");
 }
