@@ -10,7 +10,7 @@ use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::rns::{RNS_MODULE, WARPGROUPS, WARPGROUPS_PTX, WARPS};
 use bigint_core::transform::grid;
 use bigint_core::transform::rings::{self, RING_LANES, RingPlan};
-use bigint_core::weighted::long::{self, LONG_COLUMNS, LONG_ROWS};
+use bigint_core::weighted::long;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -285,7 +285,7 @@ fn headed(shared: &str, [version, target]: [&str; 2]) -> String {
 /// that is no operation's.
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
-        LONG_ROWS | LONG_COLUMNS => Some([long::THREADS, 1]),
+        _ if entry.module == long::LONG_MODULE => Some([long::THREADS, 1]),
         grid::FORTH | grid::BACK => Some([grid::THREADS, grid::COLUMN_BLOCKS]),
         grid::ROWS => Some([grid::THREADS, grid::ROW_BLOCKS]),
         _ if entry.module == rings::MODULE => {

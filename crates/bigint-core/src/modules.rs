@@ -26,6 +26,11 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
         &[weighted::MULTIPLY, weighted::PRODUCT, weighted::KEEP],
     );
     at = put(&mut others, at, &[long::LONG_ROWS, long::LONG_COLUMNS]);
+    at = put(
+        &mut others,
+        at,
+        &[long::LONG_MULTIPLY, long::LONG_PRODUCT, long::LONG_KEEP],
+    );
     at = put(&mut others, at, &[grid::FORTH, grid::ROWS, grid::BACK]);
     at = put(
         &mut others,
@@ -67,7 +72,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 24
+const OTHER_COUNT: usize = 27
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

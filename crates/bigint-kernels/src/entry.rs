@@ -301,7 +301,7 @@ unsafe extern "ptx-kernel" fn weighted_forth(arguments: WeightedArguments) {
     unsafe { weighted::Block::new(&arguments) }.forth();
 }
 
-// SAFETY, for the two kernels of long transforms: the launch has the arguments, the grid and the
+// SAFETY, for the kernels of long transforms: the launch has the arguments, the grid and the
 // shared memory that `bigint_core::weighted::long` describes.
 
 /// The kernel [`bigint_core::weighted::long::LONG_ROWS`].
@@ -309,6 +309,27 @@ unsafe extern "ptx-kernel" fn weighted_forth(arguments: WeightedArguments) {
 unsafe extern "ptx-kernel" fn weighted_long_rows(arguments: LongArguments) {
     // SAFETY: above.
     unsafe { weighted::long::Block::new(&arguments) }.rows();
+}
+
+/// The kernel [`bigint_core::weighted::long::LONG_MULTIPLY`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_multiply(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.multiply();
+}
+
+/// The kernel [`bigint_core::weighted::long::LONG_PRODUCT`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_product(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.product();
+}
+
+/// The kernel [`bigint_core::weighted::long::LONG_KEEP`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_keep(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.keep();
 }
 
 /// The kernel [`bigint_core::weighted::long::LONG_COLUMNS`].

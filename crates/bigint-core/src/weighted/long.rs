@@ -1,4 +1,4 @@
-//! Long transforms, with two launches for each squaring. Blocks of the second launch hand carries on to one another.
+//! Long transforms, with two launches for each square or product. Blocks of the second launch hand carries on to one another.
 //!
 //! The `n = 2 f 16 m r` words are a matrix of `f 16 m` rows of `r` complex points: words `2 (s r + c)` and
 //! `2 (s r + c) + 1` are point `c` of row `s`. [`Radices::of`] chooses `f`, `m` and `r`.
@@ -22,6 +22,25 @@ use crate::kernel::EntryPoint;
 
 /// The PTX module that has the two kernels.
 pub const LONG_MODULE: &str = "weighted_long";
+
+/// The kernel that transforms rows, multiplies by a factor, or by what it is above another, and transforms back.
+pub const LONG_MULTIPLY: EntryPoint = EntryPoint {
+    name: "weighted_long_multiply",
+    module: LONG_MODULE,
+};
+
+/// The kernel that multiplies two factors, or sums or differences of factors, and transforms rows back. It does not read
+/// the points.
+pub const LONG_PRODUCT: EntryPoint = EntryPoint {
+    name: "weighted_long_product",
+    module: LONG_MODULE,
+};
+
+/// The kernel that transforms rows, and writes them as a factor.
+pub const LONG_KEEP: EntryPoint = EntryPoint {
+    name: "weighted_long_keep",
+    module: LONG_MODULE,
+};
 
 /// The kernel that transforms rows, squares, and transforms back.
 pub const LONG_ROWS: EntryPoint = EntryPoint {
@@ -76,6 +95,9 @@ impl Radices {
 /// The points of a row, or half of them where rows are twice as long.
 pub const POINTS: u32 = 2048;
 
+/// The points of a thread of the rows' blocks: eight, each with its mirror.
+pub const KEPT_POINTS: u32 = 16;
+
 /// The most threads of a block for which the PTX leaves registers. A specialization may state
 /// [more](crate::specialization::LongTransform::WARPS), which leaves each thread fewer.
 pub const THREADS: u32 = 512;
@@ -125,6 +147,12 @@ pub enum Stage {
 pub struct LongArguments {
     /// The address of the points, a pair for each.
     pub points: u64,
+    /// The addresses of the two sides of a [`LONG_PRODUCT`]: of each a factor ([`factor_limbs`](Self::factor_limbs)), and
+    /// one that is added to it, `signs` times; 0 for nothing. [`LONG_MULTIPLY`] multiplies by the second side, and
+    /// [`LONG_KEEP`] writes its first factor.
+    pub sides: [[u64; 2]; 2],
+    /// 1 or -1 for each side.
+    pub signs: [f64; 2],
     /// The address of the digits, a pair for each point, which [`Stage::Begin`] reads and [`Stage::End`] writes.
     pub digits: u64,
     /// The address of the carries, a limb for each row and block of columns, in groups of four. A limb is a carry
@@ -197,8 +225,22 @@ impl Less {
 }
 
 impl LongArguments {
+    /// The limbs of a factor: two pairs for each pair of points that a thread of the rows' blocks has.
+    pub const fn factor_limbs(&self) -> u64 {
+        let blocks = 8 * self.radix as u64 * self.factor as u64 + 1;
+        4 * blocks * KEPT_POINTS as u64 * (self.row * POINTS / 8) as u64
+    }
+
+    /// The stretch of a factor that some launches lack: then its address is 0, and it has no limbs.
+    const fn of_factor(&self, address: u64) -> (u64, u64) {
+        match address {
+            0 => (self.points, 0),
+            _ => (address, self.factor_limbs()),
+        }
+    }
+
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 9] {
+    pub const fn stretches(&self) -> [(u64, u64); 13] {
         let m = self.factor as u64;
         let row = self.row as u64 * POINTS as u64;
         let rows = 16 * self.radix as u64 * m;
@@ -206,6 +248,10 @@ impl LongArguments {
         let blocks = (row >> log_width(self.factor)) + 1;
         [
             (self.points, 4 * points),
+            self.of_factor(self.sides[0][0]),
+            self.of_factor(self.sides[0][1]),
+            self.of_factor(self.sides[1][0]),
+            self.of_factor(self.sides[1][1]),
             (self.digits, 4 * points),
             (self.carries, 256 * m * blocks),
             (self.flag, 1),

@@ -1,4 +1,4 @@
-//! The choice of a transform for squares modulo `2^p - 1`.
+//! The choice of a transform for squares and products modulo `2^p - 1`.
 
 use crate::tuning::gpu::MersenneTuning;
 use crate::{Engine, Tuning};
@@ -12,9 +12,9 @@ pub fn mersenne_by_doubles(p: u32) -> bool {
 
 impl Engine {
     /// The length in words, above `longer_than` if that is given, of the transform by which the
-    /// engine's device squares modulo `2^p - 1` in the least time, for
-    /// [`Engine::mersenne_squares`]. `None` where no transform of the device holds so many bits.
-    pub fn mersenne_transform(&self, p: u32, longer_than: Option<usize>) -> Option<usize> {
+    /// engine's device squares modulo `2^p - 1` in the least time. `None` where no transform of the device holds so
+    /// many bits.
+    pub(crate) fn mersenne_transform(&self, p: u32, longer_than: Option<usize>) -> Option<usize> {
         let least = match longer_than {
             Some(words) => words + 1,
             None => Length::for_exponent(p)?.words(),

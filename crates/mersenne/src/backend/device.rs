@@ -13,7 +13,7 @@ use crate::scaled::Scaled;
 use crate::temperature::Thermometer;
 use crate::{Error, Number, Residue, Runner, Tries};
 
-/// A CUDA device, whose transforms [`Engine::mersenne_transform`] chooses.
+/// A CUDA device, whose transforms [`Engine::transform_modulo`] chooses.
 #[derive(Debug)]
 pub struct Cuda {
     engine: Engine,
@@ -65,10 +65,11 @@ impl Backend for Cuda {
         }
         let limit = Runner::LIMIT;
         let too_long = Error::TooLong { p, limit };
-        let Some(words) = self.engine.mersenne_transform(p, longer_than) else {
+        let modulus = Modulus::mersenne(p);
+        let Some(words) = self.engine.transform_modulo(modulus, longer_than) else {
             return Err(too_long);
         };
-        match self.engine.mersenne_squares(p, words)? {
+        match self.engine.squares_modulo(modulus, words)? {
             Some(squares) => Ok(Box::new(OnDevice { p, squares })),
             None => Err(too_long),
         }

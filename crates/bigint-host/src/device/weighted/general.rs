@@ -1,6 +1,6 @@
 //! Squares and products by a transform of any length, in the three launches of [`bigint_core::weighted`].
 
-use super::squares::{Digits, Squares, doubles, greatest, upload_doubles, upload_pairs};
+use super::squares::{Digits, Sides, Squares, doubles, greatest, upload_doubles, upload_pairs};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
@@ -39,7 +39,7 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<(usize, us
 
 impl General {
     pub fn new(device: &Arc<dyn Device>, layout: Layout, words: usize) -> Result<Self, Error> {
-        let (slow, fast) = shape(words, device).expect("a length of `mersenne_words`");
+        let (slow, fast) = shape(words, device).expect("a length of `transform_modulo`");
         let roots = |count: usize, step: usize, n: usize| {
             let roots = (0..count).map(|k| root((k * step) as u64, n as u64));
             upload_pairs(device, roots)
@@ -234,14 +234,11 @@ impl Squares for General {
     }
 
     fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
-        let sides = operands.map(Operand::parts);
-        let signs = sides.map(|(_, second)| second.map_or(1.0, |(sign, _)| sign));
-        let [other, [factor, less]] = sides.map(|(first, second)| {
-            [
-                first.address(),
-                second.map_or(0, |(_, second)| second.address()),
-            ]
-        });
+        let Sides {
+            addresses: [other, [factor, less]],
+            signs,
+            buffers,
+        } = Sides::of(operands);
         let arguments = WeightedArguments {
             factor,
             less,
@@ -249,12 +246,6 @@ impl Squares for General {
             signs,
             ..self.arguments
         };
-        let buffers = sides.into_iter().flat_map(|(first, second)| {
-            [Some(first), second.map(|(_, second)| second)]
-                .into_iter()
-                .flatten()
-        });
-        let buffers: Vec<&Buffer> = buffers.collect();
         for entry in [PRODUCT, BACK, FORTH] {
             self.launch(entry, arguments, &buffers)?;
         }

@@ -1,17 +1,17 @@
-//! Squares by a long transform, in the two launches of [`bigint_core::weighted::long`].
+//! Squares and products by a long transform, in the two launches of [`bigint_core::weighted::long`].
 
-use super::squares::{Digits, Squares, greatest, upload_doubles, upload_pairs};
+use super::squares::{Digits, Sides, Squares, greatest, upload_doubles, upload_pairs};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    LONG_COLUMNS, LONG_ROWS, Less, LongArguments, NO_CARRY, POINTS, ROW_BACK, ROW_HALVES,
-    ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
-    long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
+    LONG_COLUMNS, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS, Less, LongArguments, NO_CARRY,
+    POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables,
+    WARPS, last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
-use bigint_cpu::fast::number::weighted::{Layout, root};
+use bigint_cpu::fast::number::weighted::{Layout, Operand, root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -150,6 +150,8 @@ impl Long {
         let (short, long) = layout.short();
         let arguments = LongArguments {
             points: points.address(),
+            sides: [[0; 2]; 2],
+            signs: [1.0; 2],
             digits: points.address(),
             carries: carries.address(),
             flag: flag.address(),
@@ -242,7 +244,12 @@ impl Long {
         }
     }
 
-    fn rows(&self, arguments: LongArguments) -> Result<(), Error> {
+    fn rows(
+        &self,
+        entry: EntryPoint,
+        arguments: LongArguments,
+        more: &[&Buffer],
+    ) -> Result<(), Error> {
         let LongArguments {
             radix, factor, row, ..
         } = arguments;
@@ -253,7 +260,7 @@ impl Long {
             workers: 0,
             scratch_width: 0,
         };
-        self.launch(LONG_ROWS, self.known(arguments), launch, arguments, &[])
+        self.launch(entry, self.known(arguments), launch, arguments, more)
     }
 
     fn launch(
@@ -316,10 +323,56 @@ impl Squares for Long {
             ..self.arguments
         };
         for _ in 0..times {
-            self.rows(arguments)?;
+            self.rows(LONG_ROWS, arguments, &[])?;
             self.columns(Stage::Whole, arguments, &[])?;
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Result<Buffer, Error> {
+        let limbs = usize::try_from(self.arguments.factor_limbs()).expect("it is in memory");
+        let factor = self.device.allocate(limbs)?;
+        let arguments = LongArguments {
+            sides: [[0; 2], [factor.address(), 0]],
+            ..self.arguments
+        };
+        self.rows(LONG_KEEP, arguments, &[&factor])?;
+        Ok(factor)
+    }
+
+    fn multiply(
+        &mut self,
+        factor: &Buffer,
+        less: Option<&Buffer>,
+        minus: u32,
+    ) -> Result<(), Error> {
+        let arguments = LongArguments {
+            sides: [[0; 2], [factor.address(), less.map_or(0, Buffer::address)]],
+            signs: [1.0, -1.0],
+            ..self.arguments
+        };
+        let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
+        self.rows(LONG_MULTIPLY, arguments, &buffers)?;
+        let arguments = LongArguments {
+            less: self.less(minus, 0),
+            ..self.arguments
+        };
+        self.columns(Stage::Whole, arguments, &[])
+    }
+
+    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
+        let Sides {
+            addresses: sides,
+            signs,
+            buffers,
+        } = Sides::of(operands);
+        let arguments = LongArguments {
+            sides,
+            signs,
+            ..self.arguments
+        };
+        self.rows(LONG_PRODUCT, arguments, &buffers)?;
+        self.columns(Stage::Whole, self.arguments, &[])
     }
 
     fn error(&self) -> Result<f64, Error> {

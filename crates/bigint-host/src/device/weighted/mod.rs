@@ -11,43 +11,19 @@ use general::General;
 use long::Long;
 use squares::{Digits, Squares};
 
-/// A residue modulo `2^p - 1` on a device, squared again and again by a weighted transform
-/// in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
+/// A residue modulo `2^p - 1` or another `k b^n + c` on a device, squared and multiplied again and again by a weighted
+/// transform in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
 /// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
-/// the same limits. [`Engine::squares_modulo`] makes one for another modulus, in three launches.
+/// the same limits.
 pub struct MersenneSquares {
     layout: Layout,
     squares: Box<dyn Squares + Send + Sync>,
 }
 
 impl Engine {
-    /// Zero modulo `2^p - 1` on the engine's device, to be squared by a transform of `words`
-    /// words, one of [`Engine::mersenne_words`]. `None` on the CPU.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the device has not the memory.
-    ///
-    /// # Panics
-    /// For other numbers of words, and for `p` below them.
-    pub fn mersenne_squares(&self, p: u32, words: usize) -> Result<Option<MersenneSquares>, Error> {
-        assert!(words <= p as usize, "a word has at least one bit");
-        self.inner.open_now();
-        let Some(device) = self.inner.device() else {
-            return Ok(None);
-        };
-        let layout = Layout::new(Modulus::mersenne(p), words).expect("2^p goes around");
-        let squares: Box<dyn Squares + Send + Sync> = match long::shape(words, device) {
-            Some(shape) => Box::new(Long::new(device, layout, shape)?),
-            None => Box::new(General::new(device, layout, words)?),
-        };
-        Ok(Some(MersenneSquares { layout, squares }))
-    }
-
-    /// Zero modulo a number on the engine's device, in three launches, which can also be
-    /// [multiplied](MersenneSquares::multiply): by a transform of the length that
-    /// [`Engine::transform_modulo`] chose. A residue `x` is kept as `X = x / k`, and what is said of `x^2` and
-    /// `minus` is true of `k X^2` and `minus / k`. `None` on the CPU, and where no transform of so many words
-    /// suits the modulus.
+    /// Zero modulo a number on the engine's device: by a transform of the length that [`Engine::transform_modulo`] chose.
+    /// A residue `x` is kept as `X = x / k`, and what is said of `x^2` and `minus` is true of `k X^2` and `minus / k`.
+    /// `None` on the CPU, and where no transform of so many words suits the modulus.
     ///
     /// # Errors
     /// [`Error::Device`] where the device has not the memory.
@@ -61,16 +37,22 @@ impl Engine {
         let (Some(device), Some(layout)) = (self.inner.device(), layout) else {
             return Ok(None);
         };
-        if general::shape(words, device).is_none() {
-            return Ok(None);
-        }
-        let squares = Box::new(General::new(device, layout, words)?);
+        let long = modulus.exponent().and(long::shape(words, device));
+        let squares: Box<dyn Squares + Send + Sync> = match long {
+            Some(shape) => Box::new(Long::new(device, layout, shape)?),
+            None if general::shape(words, device).is_none() => return Ok(None),
+            None => Box::new(General::new(device, layout, words)?),
+        };
         Ok(Some(MersenneSquares { layout, squares }))
     }
 
-    /// The least number of words, above `longer_than` if that is given, of a transform of the engine's device
-    /// for [`Engine::squares_modulo`]. `None` on the CPU, and where none suits the modulus.
+    /// The number of words, above `longer_than` if that is given, of the transform by which the engine's device
+    /// squares modulo a number in the least time, for [`Engine::squares_modulo`]. `None` on the CPU, and where none
+    /// suits the modulus.
     pub fn transform_modulo(&self, modulus: Modulus, longer_than: Option<usize>) -> Option<usize> {
+        if let Some(p) = modulus.exponent() {
+            return self.mersenne_transform(p, longer_than);
+        }
         self.inner.open_now();
         let device = self.inner.device()?;
         let lengths = self.mersenne_words().into_iter();
@@ -78,7 +60,7 @@ impl Engine {
         modulus.words(lengths, longer_than)
     }
 
-    /// The lengths in words that the engine's device can transform for [`MersenneSquares`],
+    /// The lengths in words that the engine's device can transform modulo `2^p - 1` for [`MersenneSquares`],
     /// shortest first: powers of two, 3, 5 and 7 times those, and 9, 11, 13 and 15 times some. None
     /// on the CPU.
     pub fn mersenne_words(&self) -> Vec<usize> {
@@ -96,8 +78,8 @@ impl Engine {
         words
     }
 
-    /// Whether squares by a transform of so many words, one of [`Engine::mersenne_words`], take two
-    /// launches and not three.
+    /// Whether squares and products modulo `2^p - 1` by a transform of so many words, one of
+    /// [`Engine::mersenne_words`], take two launches and not three.
     pub fn mersenne_takes_two_launches(&self, words: usize) -> bool {
         self.inner.open_now();
         let device = self.inner.device();
@@ -226,9 +208,6 @@ impl MersenneSquares {
     ///
     /// # Errors
     /// [`Error::Device`] where the device has not the memory.
-    ///
-    /// # Panics
-    /// If it takes two launches for a square: [`Engine::squares_modulo`] makes one that takes three.
     pub fn keep(&self) -> Result<MersenneFactor, Error> {
         Ok(MersenneFactor {
             modulus: self.layout.modulus,
@@ -243,7 +222,7 @@ impl MersenneSquares {
     /// [`Error::Device`].
     ///
     /// # Panics
-    /// As for [`keep`](Self::keep) and [`square`](Self::square), and if a factor is of another modulus or
+    /// As for [`square`](Self::square), and if a factor is of another modulus or
     /// length.
     pub fn multiply(
         &mut self,
@@ -257,7 +236,7 @@ impl MersenneSquares {
         self.squares.multiply(factor, less, minus)
     }
 
-    /// Replaces the residue by the product of two sides, in three launches.
+    /// Replaces the residue by the product of two sides, in the time of a square.
     ///
     /// # Errors
     /// [`Error::Device`].

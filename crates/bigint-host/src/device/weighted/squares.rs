@@ -14,25 +14,35 @@ pub(super) trait Squares {
     fn digits(&self) -> Result<Digits, Error>;
     fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error>;
     /// The transform of the residue, to multiply by.
-    fn keep(&self) -> Result<Buffer, Error> {
-        panic!("{SQUARES_ALONE}");
-    }
-    fn multiply(
-        &mut self,
-        _factor: &Buffer,
-        _less: Option<&Buffer>,
-        _minus: u32,
-    ) -> Result<(), Error> {
-        panic!("{SQUARES_ALONE}");
-    }
-    fn product(&mut self, _operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
-        panic!("{SQUARES_ALONE}");
-    }
+    fn keep(&self) -> Result<Buffer, Error>;
+    fn multiply(&mut self, factor: &Buffer, less: Option<&Buffer>, minus: u32)
+    -> Result<(), Error>;
+    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error>;
     fn error(&self) -> Result<f64, Error>;
 }
 
-/// Why there is no product.
-const SQUARES_ALONE: &str = "a transform in two launches makes squares alone";
+/// The two sides of a product, of which each is a factor, or a sum or difference of two.
+pub(super) struct Sides<'a> {
+    /// Each side's factors; 0 in place of a second one that is not there.
+    pub addresses: [[u64; 2]; 2],
+    /// The sign of each second one.
+    pub signs: [f64; 2],
+    pub buffers: Vec<&'a Buffer>,
+}
+
+impl<'a> Sides<'a> {
+    pub fn of(operands: [Operand<&'a Buffer>; 2]) -> Self {
+        let sides = operands.map(Operand::parts);
+        let seconds = sides.map(|(_, second)| second.map(|(_, second)| second));
+        let address = |i: usize| [sides[i].0.address(), seconds[i].map_or(0, Buffer::address)];
+        let firsts = sides.iter().map(|&(first, _)| first);
+        Sides {
+            addresses: [address(0), address(1)],
+            signs: sides.map(|(_, second)| second.map_or(1.0, |(sign, _)| sign)),
+            buffers: firsts.chain(seconds.into_iter().flatten()).collect(),
+        }
+    }
+}
 
 /// A copy of a residue's digits on the device.
 pub(super) struct Digits {

@@ -1,4 +1,4 @@
-//! Rows of frequencies `k` and `-k`, which are transformed, squared, and transformed back.
+//! Rows of frequencies `k` and `-k`, which are transformed, squared or multiplied, and transformed back.
 //!
 //! Row `-k` is conjugated. Then it has the same roots as row `k`, and two points that are squared
 //! together are in one thread, at the same place of both rows.
@@ -7,13 +7,17 @@
 //! last pass, a thread has the same node of both rows, of 8 points each; or, if nodes have 16 points,
 //! neighbouring threads have the same node, one of row `k` and the other of row `-k`, and give each other
 //! half of the points to square.
+//!
+//! A thread has eight points with their mirrors. What is kept of them to multiply by stands in the order of threads.
 
 use super::{Block, eighth_on, sixteen, turned};
+use crate::gpu::float::multiply_add;
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
-use crate::transform::complex::{Complex, complex, square_mirrored};
+use crate::transform::complex::{Complex, complex, multiply_mirrored, square_mirrored};
 use bigint_core::weighted::long::{
-    ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width, long_place, row_places,
+    KEPT_POINTS, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width,
+    long_place, row_places,
 };
 
 /// The root `e(1 / 16)`.
@@ -22,6 +26,64 @@ const SIXTEENTH: Complex = Complex::new(0.9238795325112867, 0.38268343236508984)
 /// The order of the points of a node's second half, if they are computed from the angle that is greater
 /// by one. It exchanges the halves of every level below.
 const OTHER_WAY_ROUND: [u32; 8] = [4, 5, 6, 7, 2, 3, 1, 0];
+
+/// What becomes of a point and the conjugate of its mirror.
+trait Frequencies {
+    /// Whether the rows are read and transformed.
+    const READS: bool = true;
+    /// Whether the results are transformed back and written.
+    const WRITES: bool = true;
+    /// What becomes of pair `i` of the calling thread. `y` is the root of [`square_mirrored`].
+    fn of(block: Block<'_>, i: u32, pair: [Complex; 2], y: Complex) -> (Complex, Complex);
+}
+
+/// The square.
+struct Square;
+
+/// The product by the factor, or by what it is above another.
+struct Multiply;
+
+/// The product of two factors, or of sums or differences of factors.
+struct Product;
+
+/// The points themselves, which are kept as a factor.
+struct Keep;
+
+impl Frequencies for Square {
+    #[inline(always)]
+    fn of(_: Block<'_>, _: u32, [z, w]: [Complex; 2], y: Complex) -> (Complex, Complex) {
+        square_mirrored(z, w, y)
+    }
+}
+
+impl Frequencies for Multiply {
+    #[inline(always)]
+    fn of(block: Block<'_>, i: u32, pair: [Complex; 2], y: Complex) -> (Complex, Complex) {
+        multiply_mirrored(pair, block.side(1, i), y)
+    }
+}
+
+impl Frequencies for Product {
+    const READS: bool = false;
+
+    #[inline(always)]
+    fn of(block: Block<'_>, i: u32, _: [Complex; 2], y: Complex) -> (Complex, Complex) {
+        multiply_mirrored(block.side(0, i), block.side(1, i), y)
+    }
+}
+
+impl Frequencies for Keep {
+    const WRITES: bool = false;
+
+    #[inline(always)]
+    fn of(block: Block<'_>, i: u32, [z, w]: [Complex; 2], _: Complex) -> (Complex, Complex) {
+        let kept = block.pairs(block.arguments.sides[1][0]);
+        let [at, of_mirror] = block.kept_places(i);
+        kept.set_pair(at, [z.re, z.im]);
+        kept.set_pair(of_mirror, [w.re, w.im]);
+        (z, w)
+    }
+}
 
 /// The places in shared memory of a block's rows and roots.
 #[derive(Clone, Copy)]
@@ -53,9 +115,32 @@ impl Places {
 }
 
 impl Block<'_> {
-    /// Computes the rows of the calling block.
+    /// Squares the rows of the calling block.
     #[inline(always)]
     pub fn rows(self) {
+        self.transform_rows::<Square>();
+    }
+
+    /// Multiplies them by the factor, or by what it is above another.
+    #[inline(always)]
+    pub fn multiply(self) {
+        self.transform_rows::<Multiply>();
+    }
+
+    /// Computes them as the product of two factors, or of sums or differences of factors.
+    #[inline(always)]
+    pub fn product(self) {
+        self.transform_rows::<Product>();
+    }
+
+    /// Keeps them as a factor. The points stay.
+    #[inline(always)]
+    pub fn keep(self) {
+        self.transform_rows::<Keep>();
+    }
+
+    #[inline(always)]
+    fn transform_rows<F: Frequencies>(self) {
         let (radix, factor) = (self.radix(), self.arguments.factor);
         let (k, t) = (thread::block_index(), self.team.thread());
         let log = 2 + self.row();
@@ -74,21 +159,23 @@ impl Block<'_> {
         // Roots are loaded before the points, as they would wait behind them.
         self.fetch_roots(k, places);
         let mut v = [Complex::ZERO; 16];
-        sixteen!(i => {
-            v[i] = mirrored(complex(points.pair(at + 2 * apart * i as u32)), side);
-        });
-        let own = self.roots(self.arguments.row_roots);
         let mut w = [Complex::ZERO; 8];
-        sixteen!(j => {
-            if j < 8 {
-                w[j] = complex(own.at(k * ROW_ROOTS + j as u32));
-            }
-        });
-        down(&mut v, &w);
         let first = side * places.row + s + (s >> log);
-        sixteen!(i => {
-            self.set(first + places_apart * i as u32, v[turned::<16>(i)]);
-        });
+        if F::READS {
+            sixteen!(i => {
+                v[i] = mirrored(complex(points.pair(at + 2 * apart * i as u32)), side);
+            });
+            let own = self.roots(self.arguments.row_roots);
+            sixteen!(j => {
+                if j < 8 {
+                    w[j] = complex(own.at(k * ROW_ROOTS + j as u32));
+                }
+            });
+            down(&mut v, &w);
+            sixteen!(i => {
+                self.set(first + places_apart * i as u32, v[turned::<16>(i)]);
+            });
+        }
         self.team.sync();
 
         // A warp has one node of each row, or two.
@@ -96,24 +183,29 @@ impl Block<'_> {
         let places_apart_in_node = (1 << log) + 1;
         let of_node = t & ((1 << log) - 1);
         let middle = (t >> 4 & 1) * places.row + h * places_apart + of_node;
-        sixteen!(i => {
-            v[i] = self.get(middle + places_apart_in_node * i as u32);
-        });
-        sixteen!(j => {
-            if j < 8 {
-                w[j] = self.get(places.middle + 16 * j as u32 + h);
-            }
-        });
-        down(&mut v, &w);
-        sixteen!(i => {
-            self.set(middle + places_apart_in_node * i as u32, v[turned::<16>(i)]);
-        });
-        self.team.warp().sync();
+        if F::READS {
+            sixteen!(i => {
+                v[i] = self.get(middle + places_apart_in_node * i as u32);
+            });
+            sixteen!(j => {
+                if j < 8 {
+                    w[j] = self.get(places.middle + 16 * j as u32 + h);
+                }
+            });
+            down(&mut v, &w);
+            sixteen!(i => {
+                self.set(middle + places_apart_in_node * i as u32, v[turned::<16>(i)]);
+            });
+            self.team.warp().sync();
+        }
 
         if log == 3 {
-            self.square(t, places);
+            self.last_pass::<F>(t, places);
         } else {
-            self.square_by_halves(t, places);
+            self.last_pass_by_halves::<F>(t, places);
+        }
+        if !F::WRITES {
+            return;
         }
         self.team.warp().sync();
 
@@ -176,9 +268,35 @@ impl Block<'_> {
         }
     }
 
-    /// Goes the last pass down, squares, and goes the first pass back, for node `t` of both rows.
+    /// What side `k` of a product has of the calling thread's pair `i`.
     #[inline(always)]
-    fn square(self, t: u32, places: Places) {
+    fn side(self, k: usize, i: u32) -> [Complex; 2] {
+        let (addresses, sign) = (self.arguments.sides[k], self.arguments.signs[k]);
+        let [of_first, of_second] = addresses.map(|address| self.pairs(address));
+        self.kept_places(i).map(|at| {
+            let x = complex(of_first.pair(at));
+            if addresses[1] == 0 {
+                return x;
+            }
+            let y = complex(of_second.pair(at));
+            Complex::new(
+                multiply_add(sign, y.re, x.re),
+                multiply_add(sign, y.im, x.im),
+            )
+        })
+    }
+
+    /// Where a factor has the point and the mirror of the calling thread's pair `i`.
+    #[inline(always)]
+    fn kept_places(self, i: u32) -> [u32; 2] {
+        let threads = POINTS / 8 * self.row();
+        let first = thread::block_index() * KEPT_POINTS + 2 * i;
+        [first, first + 1].map(|slot| slot * threads + self.team.thread())
+    }
+
+    /// Goes the last pass down, does what `F` does, and goes the first pass back, for node `t` of both rows.
+    #[inline(always)]
+    fn last_pass<F: Frequencies>(self, t: u32, places: Places) {
         let shared = self.roots(self.arguments.roots);
         let mut w = [Complex::ZERO; 8];
         sixteen!(j => {
@@ -189,22 +307,27 @@ impl Block<'_> {
         });
         w[3] = eighth_on(w[2]);
         let (mut a, mut b) = ([Complex::ZERO; 8], [Complex::ZERO; 8]);
-        sixteen!(i => {
-            if i < 8 {
-                a[i] = self.get(9 * t + i as u32);
-                b[i] = self.get(places.row + 9 * t + i as u32);
-            }
-        });
-        down(&mut a, &w);
-        down(&mut b, &w);
+        if F::READS {
+            sixteen!(i => {
+                if i < 8 {
+                    a[i] = self.get(9 * t + i as u32);
+                    b[i] = self.get(places.row + 9 * t + i as u32);
+                }
+            });
+            down(&mut a, &w);
+            down(&mut b, &w);
+        }
         sixteen!(i => {
             if i < 8 {
                 let y = w[2 + i / 4];
                 let y = if i & 2 == 0 { y } else { y.turned() };
                 let y = if i & 1 == 0 { y } else { y.negated() };
-                (a[i], b[i]) = square_mirrored(a[i], b[i], y);
+                (a[i], b[i]) = F::of(self, i as u32, [a[i], b[i]], y);
             }
         });
+        if !F::WRITES {
+            return;
+        }
         up(&mut a);
         up(&mut b);
         let u1 = w[2].conjugate();
@@ -223,12 +346,12 @@ impl Block<'_> {
         });
     }
 
-    /// The same as [`square`](Self::square), for nodes of 16 points that two neighbouring threads share.
+    /// The same as [`last_pass`](Self::last_pass), for nodes of 16 points that two neighbouring threads share.
     /// The second thread computes with the angle that is greater by one, which gives the same points in
     /// another order: its first half has the points of the second half. So each thread keeps its own
     /// first half to square, and gives the other half away.
     #[inline(always)]
-    fn square_by_halves(self, t: u32, places: Places) {
+    fn last_pass_by_halves<F: Frequencies>(self, t: u32, places: Places) {
         let (node, side) = (t >> 1, t & 1);
         let shared = self.roots(self.arguments.roots);
         let mut w = [Complex::ZERO; 8];
@@ -253,26 +376,37 @@ impl Block<'_> {
             }
         };
         let mut a = [Complex::ZERO; 16];
-        sixteen!(i => {
-            a[i] = self.get(mine + i as u32);
-        });
-        down(&mut a, &w);
-        sixteen!(i => {
-            if i < 8 {
-                self.set(given(i), a[8 + i]);
-            }
-        });
-        self.team.warp().sync();
+        if F::READS {
+            sixteen!(i => {
+                a[i] = self.get(mine + i as u32);
+            });
+            down(&mut a, &w);
+            sixteen!(i => {
+                if i < 8 {
+                    self.set(given(i), a[8 + i]);
+                }
+            });
+            self.team.warp().sync();
+        }
         sixteen!(i => {
             if i < 8 {
                 let y = w[4 + i / 4];
                 let y = if i & 2 == 0 { y } else { y.turned() };
                 let y = if i & 1 == 0 { y } else { y.negated() };
-                let (kept, back) = square_mirrored(a[i], self.get(other + i as u32), y);
-                a[i] = kept;
-                self.set(other + i as u32, back);
+                let mirror = match F::READS {
+                    true => self.get(other + i as u32),
+                    false => Complex::ZERO,
+                };
+                let (own, back) = F::of(self, i as u32, [a[i], mirror], y);
+                if F::WRITES {
+                    a[i] = own;
+                    self.set(other + i as u32, back);
+                }
             }
         });
+        if !F::WRITES {
+            return;
+        }
         self.team.warp().sync();
         sixteen!(i => {
             if i < 8 {
