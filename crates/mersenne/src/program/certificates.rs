@@ -14,7 +14,7 @@ use clap::Args;
 
 use super::attended::attended;
 use super::output::{note, print};
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::run::{remove_files, status, taken_up, to_the_end};
 use super::saving::Saving;
 use super::stop::Stop;
@@ -176,13 +176,13 @@ fn computed(
     let mut machine = power.machine(&*backend)?;
     let mut saving = Saving::new(name, folder, common, stop);
     let status = folder.file(&status(&power.name()));
-    let (mut report, mut times) = (Report::new(power.done(), Some(status)), 1);
+    let (mut report, mut stretch) = (Report::new(power.done(), Some(status)), Stretch::new());
     loop {
         let (before, failures) = (Instant::now(), power.failures());
-        if power.advance(&mut machine, times)? {
+        if power.advance(&mut machine, stretch.times())? {
             break;
         }
-        times = next_stretch(times, before.elapsed());
+        stretch.took(stretch.times(), before.elapsed());
         if power.failures() > failures {
             note!("{name}: its check failed; it is computed again");
             report.restart(power.done());

@@ -10,7 +10,7 @@ use bigint_host::{BigUint, Engine};
 
 use super::attended::attended;
 use super::output::{log, note};
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::run::{Finished, status, taken_up};
 use super::saving::Saving;
 use super::stop::Stop;
@@ -114,17 +114,17 @@ impl Run<'_> {
         let Some(mut steps) = ecm.steps(self.backend, None, &goes_on)? else {
             return Err(self.stopped(ecm));
         };
-        let mut times = 1;
+        let mut stretch = Stretch::new();
         loop {
             let before = Instant::now();
-            let is_done = ecm.advance(&mut steps, times, &goes_on)?;
+            let is_done = ecm.advance(&mut steps, stretch.times(), &goes_on)?;
             if let Some(error) = steps.take_failure() {
                 note!("warning: {error}; going on without it");
             }
             if is_done {
                 break;
             }
-            times = next_stretch(times, before.elapsed());
+            stretch.took(stretch.times(), before.elapsed());
             if self.report.last.elapsed() >= self.common.report_every {
                 self.show(ecm, &steps)?;
             }

@@ -8,7 +8,7 @@ use bigint_host::BigUint;
 
 use super::attended::attended;
 use super::output::note;
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::run::{Finished, status, taken_up, to_the_end};
 use super::saving::Saving;
 use super::stop::Stop;
@@ -108,16 +108,16 @@ fn second_stage(
     };
     let mut saving = Saving::new(name, folder, common, stop);
     let status = folder.file(&status(&stage.name()));
-    let (mut report, mut times) = (Report::new(stage.done(), Some(status)), 1);
+    let (mut report, mut stretch) = (Report::new(stage.done(), Some(status)), Stretch::new());
     loop {
         let before = Instant::now();
-        if stage.advance(&mut steps, times, &goes_on)? {
+        if stage.advance(&mut steps, stretch.times(), &goes_on)? {
             break;
         }
         if let Some(error) = steps.take_failure() {
             note!("warning: {error}; going on without it");
         }
-        times = next_stretch(times, before.elapsed());
+        stretch.took(stretch.times(), before.elapsed());
         if report.last.elapsed() >= common.report_every {
             let speed = |each: f64| format!("{:.3} ms/giant step", 1e3 * each);
             report.line(name, stage.progress(), 0, backend, speed);

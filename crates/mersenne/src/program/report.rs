@@ -7,15 +7,67 @@ use super::output::show;
 use super::status::Status;
 use crate::{Backend, Runner};
 
-/// The time that the machine works between two looks at the clock and at signals.
+/// The time that the machine works between two looks at the clock and at signals,
 const STRETCH: Duration = Duration::from_millis(250);
 
-/// The number of iterations to run at once, after `times` took this long.
-pub fn next_stretch(times: u32, took: Duration) -> u32 {
-    match took {
-        took if took < STRETCH / 2 => (2 * times).min(1 << 20),
-        took if took > STRETCH => (times / 2).max(1),
-        _ => times,
+/// and the longest, where bringing the residues of very long numbers takes most of that.
+const LONGEST_STRETCH: Duration = Duration::from_secs(3);
+
+/// The greatest part of a stretch that its end takes, as a divisor.
+const OF_ENDS: u32 = 10;
+
+/// How many iterations are done at once.
+pub struct Stretch {
+    times: u32,
+    /// The times of the stretch before, and how long it took.
+    before: Option<(u32, Duration)>,
+    /// What a stretch takes however short it is.
+    end: Duration,
+}
+
+impl Stretch {
+    pub fn new() -> Self {
+        Stretch {
+            times: 1,
+            before: None,
+            end: Duration::ZERO,
+        }
+    }
+
+    /// The iterations of the next stretch.
+    pub fn times(&self) -> u32 {
+        self.times
+    }
+
+    /// Tells how long so many iterations took. Of fewer than [`times`](Self::times) nothing is learnt.
+    pub fn took(&mut self, done: u32, took: Duration) {
+        let times = self.times;
+        if done < times {
+            return;
+        }
+        match self.before.replace((times, took)) {
+            Some((other, before)) if other != times => {
+                let (few, many) = (
+                    (other, before).min((times, took)),
+                    (other, before).max((times, took)),
+                );
+                let each = many.1.saturating_sub(few.1) / (many.0 - few.0);
+                self.end = took.saturating_sub(each * times);
+            }
+            Some(_) => {}
+            // Two lengths tell what an end takes.
+            None if took < LONGEST_STRETCH / 2 => {
+                self.times = 2;
+                return;
+            }
+            None => {}
+        }
+        let goal = (self.end * OF_ENDS).clamp(STRETCH, LONGEST_STRETCH);
+        self.times = match took {
+            took if took < goal / 2 => (2 * times).min(1 << 20),
+            took if took > goal => (times / 2).max(1),
+            _ => times,
+        };
     }
 }
 
@@ -116,6 +168,33 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The iterations of a stretch in the end, where an end and an iteration take so long.
+    fn settled(end: Duration, each: Duration) -> u32 {
+        let mut stretch = Stretch::new();
+        for _ in 0..64 {
+            let times = stretch.times();
+            stretch.took(times, end + each * times);
+            stretch.took(times / 2, end);
+        }
+        stretch.times()
+    }
+
+    #[test]
+    fn stretches_are_short_but_for_what_their_ends_take() {
+        let [ms, us] = [Duration::from_millis, Duration::from_micros].map(|of| move |n| of(n));
+        for (end, each, least, most) in [
+            (ms(0), us(50), 2500, 5000),
+            (ms(0), ms(10), 12, 25),
+            (ms(0), Duration::from_secs(9), 1, 1),
+            (ms(300), ms(2), 600, 1350),
+            (ms(20), us(100), 1000, 2300),
+            (Duration::from_secs(5), ms(1), 1, 2),
+        ] {
+            let times = settled(end, each);
+            assert!((least..=most).contains(&times), "{end:?} {each:?}: {times}");
+        }
+    }
 
     #[test]
     fn a_check_that_failed_does_not_count_as_time_of_the_iterations_after_it() {

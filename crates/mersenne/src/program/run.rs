@@ -13,7 +13,7 @@ use crate::{
 use super::attended::attended;
 use super::output::{note, print};
 use super::proving::{Kept, Made, proof, proof_power};
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::saving::Saving;
 use super::stop::Stop;
 use super::{Common, Failure};
@@ -307,12 +307,12 @@ pub fn to_the_end(
     let mut saving = Saving::new(&name, folder, common, stop);
     let status = folder.file(&status(&test.name()));
     let mut report = Report::new(test.done(), Some(status));
-    let (mut times, mut checks) = (1, Checks::new());
+    let (mut stretches, mut checks) = (Stretch::new(), Checks::new());
     let outcome = loop {
         let before = Instant::now();
         let (lengthened, errors) = (runner.lengthened(), test.errors());
         let from = test.progress().0;
-        let stretch = times.min(kept.apart(from));
+        let stretch = stretches.times().min(kept.apart(from));
         let step = test.advance(&mut runner, stretch)?;
         if let Step::Done(outcome) = step
             && checks.hold(&mut test, &mut runner, common, stop)?
@@ -339,7 +339,7 @@ pub fn to_the_end(
             let done = prp.iteration().saturating_sub(from).max(1);
             prp.check_every(CHECK_EVERY, before.elapsed() / done);
         }
-        times = next_stretch(times, before.elapsed());
+        stretches.took(stretch, before.elapsed());
         if report.last.elapsed() >= common.report_every {
             // Where there is a check, its products read residues often, beside the squarings.
             if !matches!(test, Saved::Prp(_)) {

@@ -6,7 +6,7 @@ use crate::primenet::{ResultLine, TOO_LONG};
 use crate::{Save, TrialFactoring};
 
 use super::output::note;
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::run::{Finished, status, taken_up};
 use super::saving::Saving;
 use super::stop::Stop;
@@ -45,12 +45,12 @@ pub fn one(
     let mut tries = trial.tries(&*backend)?;
     let mut saving = Saving::new(&name, &folder, common, stop);
     let status = folder.file(&status(&trial.name()));
-    let (mut report, mut segments) = (Report::new(trial.done(), Some(status)), 1);
+    let (mut report, mut stretch) = (Report::new(trial.done(), Some(status)), Stretch::new());
     let (_, total) = trial.progress();
     let candidates = trial.trial().count(&(0..total)) as f64 / total as f64;
     loop {
         let (before, known) = (Instant::now(), trial.factors().len());
-        let is_done = match trial.advance(&*tries, segments.into()) {
+        let is_done = match trial.advance(&*tries, stretch.times().into()) {
             Err(error) if backend.falls_back(&error) => {
                 note!("warning: {error}; going on without it");
                 tries = trial.tries(&*backend)?;
@@ -64,7 +64,7 @@ pub fn one(
         if is_done {
             break;
         }
-        segments = next_stretch(segments, before.elapsed());
+        stretch.took(stretch.times(), before.elapsed());
         if report.last.elapsed() >= common.report_every {
             let speed = |each: f64| {
                 let (rate, factors) = (candidates / each / 1e6, trial.factors().len());

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::attended::attended;
 use super::output::{note, print};
-use super::report::{Report, next_stretch};
+use super::report::{Report, Stretch};
 use super::stop::Stop;
 use super::{Common, Failure};
 
@@ -101,13 +101,13 @@ pub fn is_true(
     let total = certificate.squarings();
     let mut runner = certificate.runner(backend)?;
     let mut report = Report::new(0, None);
-    let (mut done, mut times) = (0, 1);
+    let (mut done, mut stretches) = (0, Stretch::new());
     while done < total {
         let before = Instant::now();
-        let stretch = times.min(total - done);
+        let stretch = stretches.times().min(total - done);
         runner.square_by(certificate.stretches(done..done + stretch))?;
         done += stretch;
-        times = next_stretch(times, before.elapsed());
+        stretches.took(stretch, before.elapsed());
         stop.check()?;
         if report.last.elapsed() >= common.report_every {
             report.squarings(name, (done, total), 0, &runner, backend);
