@@ -15,7 +15,12 @@ pub fn primes(engine: &Engine) -> Result<[u64; 3], Error> {
 /// A number modulo a prime, by all cores: its parts by Horner's rule, added up the same way.
 pub fn residue(limbs: &[Limb], p: u64) -> u64 {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let length = limbs.len().div_ceil(threads).next_multiple_of(2).max(2);
+    // Less is not worth a thread.
+    let length = limbs
+        .len()
+        .div_ceil(threads)
+        .next_multiple_of(2)
+        .max(1 << 14);
     let part = move |limbs: &[Limb]| {
         let (pairs, odd) = limbs.as_chunks::<2>();
         let top = odd.first().map_or(0, |&limb| u64::from(limb));

@@ -382,11 +382,8 @@ impl Engine {
     }
 
     fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
-        if let Some(results) = self.by_newton(job, operands)? {
-            return Ok(Outcome {
-                results,
-                flags: None,
-            });
+        if let Some(outcome) = self.by_newton(job, operands)? {
+            return Ok(outcome);
         }
         if let Some(outcome) = self.by_half_gcd(job, operands)? {
             return Ok(outcome);

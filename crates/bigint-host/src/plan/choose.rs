@@ -12,7 +12,7 @@
 //! the moment.
 
 use crate::common::device::Abilities;
-use crate::common::job::{Job, Wanted};
+use crate::common::job::Job;
 use crate::common::program::Program;
 use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
@@ -238,7 +238,7 @@ pub(crate) fn by_newton(tuning: &Tuning, may_use_cpu: bool, job: Job, operands: 
     let is_contiguous = operands
         .iter()
         .all(|shape| shape.layout == Layout::Contiguous);
-    let is_open = job.options == Options::default() && job.wanted != Wanted::Flags;
+    let is_open = job.options == Options::default();
     if !is_wide.holds() || !is_contiguous || !is_open {
         return at_least(
             0,
@@ -444,6 +444,7 @@ fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
 mod tests {
     use super::*;
     use crate::Options;
+    use crate::common::job::Wanted;
     use bigint_core::Algorithm;
 
     const SHARED_BYTES: u32 = 227 << 10;

@@ -112,13 +112,13 @@ impl Tuning {
         if !is_product || width > n + m && named != Algorithm::Ntt {
             return None;
         }
+        let is_open = named == Algorithm::Auto;
         let is_short = |transform: &Transform| match transform {
-            Transform::Ntt(plan) => (plan.length() as usize) < self.mul.ntt.shortest,
+            Transform::Ntt(plan) => is_open && self.is_short(*plan, n.max(m)),
             _ => false,
         };
-        let has_other = named == Algorithm::Auto && GridPlan::of(n.max(m)).is_some();
         let (by_grid, chosen) = Transform::of(n, m, width, self.mul.ntt.longest)
-            .filter(|transform| !(has_other && is_short(transform)))
+            .filter(|transform| !is_short(transform))
             .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
             .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
@@ -152,6 +152,12 @@ impl Tuning {
         why.holds().then_some((chosen, why))
     }
 
+    /// Whether transforms modulo primes are so short that the others, which there are for operands of `n` limbs, take
+    /// less time, kept or not.
+    fn is_short(&self, plan: NttPlan, n: usize) -> bool {
+        (plan.length() as usize) < self.mul.ntt.shortest && GridPlan::of(n).is_some()
+    }
+
     /// The [middle products](crate::device::middle) from limb `from` on of numbers of these shapes, where a
     /// transform for them takes less time than products; that of the first operand is kept.
     pub(crate) fn middle(
@@ -162,7 +168,7 @@ impl Tuning {
     ) -> Result<Option<Middle>, Error> {
         let [n, m] = shapes.map(|shape| shape.width);
         let job = Job::new(Operation::Mul, &shapes, &[n], options, Wanted::Nothing)?;
-        let plan = NttPlan::wraps(n).filter(|_| m <= n);
+        let plan = NttPlan::wraps(n).filter(|plan| m <= n && !self.is_short(*plan, n));
         let (Some(plan), Some((whole, _))) = (plan, self.transform(job, n, m, false)) else {
             return Ok(None);
         };

@@ -1,6 +1,9 @@
 //! Quotients, remainders and roots of numbers wider than the kernels hold, by Newton's reciprocals.
 
-use bigint_host::{BackEnd, Batch, BigUint, Engine, Integers, Layout, ProductTree, Tuning};
+use bigint_host::{
+    BackEnd, Batch, BigUint, Engine, Form, Integers, Layout, Operation, Outcome, ProductTree,
+    Tuning,
+};
 use bigint_testing::simulator::on_simulator;
 
 /// The device, with kernels that divide by numbers of four limbs at most.
@@ -172,6 +175,39 @@ fn a_quotient_wider_than_kernels_is_composed_of_products() {
     };
     assert_eq!(divided(4).expect("one launch"), [mixed(40) / mixed(4)]);
     assert!(divided(20).is_err());
+}
+
+#[test]
+fn quotients_that_may_be_marked_are_composed_of_products_too() {
+    let name = "long::quotients_that_may_be_marked_are_composed_of_products_too";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine();
+    let a = batch(&engine, &[mixed(24), mixed(23), power(700)], 24);
+    let divided = |divisors: &[BigUint]| {
+        let b = batch(&engine, divisors, 12);
+        let form = Form::Overflowing;
+        let outcome = engine.compute(Operation::DivRem, form, &[&a, &b]);
+        let Outcome { results, flags } = outcome.expect("zeros are marked");
+        let flags = flags.expect("they are wanted");
+        let all = [&results[0], &results[1], &flags];
+        all.map(|batch| batch.to_biguints().expect("comes back"))
+    };
+    let mut divisors = [mixed(12), power(383), mixed(9)];
+    let [q, r, flags] = divided(&divisors);
+    let all = a.to_biguints().expect("comes back");
+    for (i, (a, b)) in all.iter().zip(&divisors).enumerate() {
+        assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "{i}");
+    }
+    assert_eq!(flags, [0u8; 3].map(BigUint::from));
+    divisors[1] = BigUint::ZERO;
+    let [q, _, flags] = divided(&divisors);
+    assert_eq!(flags, [0u8, 1, 0].map(BigUint::from));
+    assert_eq!(
+        (&q[0], &q[2]),
+        (&(&all[0] / &divisors[0]), &(&all[2] / &divisors[2]))
+    );
 }
 
 #[test]

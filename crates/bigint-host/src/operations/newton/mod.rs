@@ -40,7 +40,7 @@ use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
 use crate::operations::forms::Form;
 use crate::plan::choose;
-use crate::{Batch, Engine};
+use crate::{Batch, Engine, Outcome};
 use bigint_core::operation::Cost;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 
@@ -64,7 +64,7 @@ impl Engine {
         &self,
         job: Job,
         operands: &[&Batch],
-    ) -> Result<Option<Vec<Batch>>, Error> {
+    ) -> Result<Option<Outcome>, Error> {
         let shapes: Vec<Shape> = operands.iter().map(|operand| operand.shape()).collect();
         let may_use_cpu = self.inner.resort == Resort::Always;
         let why = choose::by_newton(self.tuning(), may_use_cpu, job, &shapes);
@@ -100,7 +100,13 @@ impl Engine {
         };
         let results = job.shapes().iter().zip(made);
         let results = results.map(|(shape, made)| engine.limbs_from(made, 0, shape.width));
-        results.collect::<Result<Vec<_>, _>>().map(Some)
+        // Where one has none, another says which.
+        let all_have_values = || self.mask(&vec![false; job.count()]);
+        let flags = (job.wanted == Wanted::Flags).then(all_have_values);
+        Ok(Some(Outcome {
+            results: results.collect::<Result<_, _>>()?,
+            flags: flags.transpose()?,
+        }))
     }
 
     /// Quotients and remainders; nothing where that is for another to say.
