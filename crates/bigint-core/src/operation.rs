@@ -473,7 +473,8 @@ macro_rules! for_each_operation {
                 signs: Least,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// The greater of `a` and `b`.
@@ -486,7 +487,8 @@ macro_rules! for_each_operation {
                 signs: Greatest,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// The lesser and the greater of `a` and `b`. Exact: both are as wide as the wider operand.
@@ -498,7 +500,8 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// The absolute difference of `a` and `b`.
@@ -510,7 +513,8 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// The sum of two signed numbers, whose absolute values are `a` and `b`. Bit 0 of `signs` is 1
@@ -527,7 +531,8 @@ macro_rules! for_each_operation {
                 syntax: Unwritten,
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// Sums and differences of numbers of any lengths that lie end to end in `a` and in `b`, as
@@ -603,7 +608,8 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// `a - b` modulo `m`, for operands below `m`.
@@ -617,7 +623,8 @@ macro_rules! for_each_operation {
                 properties: [BelowModulus],
                 kernels: {
                     scan thread [1] [contiguous interleaved]: ScanByThread
-                    scan warp [8] [contiguous interleaved]: ScanByLanes
+                    scan warp [8 16 32] [contiguous]: ScanByLanes
+                    scan warp [8] [interleaved]: ScanByLanes
                 }
             }
             /// Montgomery's product: `a b / 2^(32 n)` modulo an odd `m` of `n` limbs, for operands below

@@ -21,5 +21,7 @@ pub use lehmer::{ZEROS_BELOW, gcd_digits, inverse_digits};
 pub use modulus::*;
 pub use product::*;
 pub use root::*;
-pub use scan::{Scanned, WIDEST_SCANNED, is_in_strips, numbers_scanned, scanned, strip};
+pub use scan::{
+    HELD, Scanned, WIDEST_SCANNED, chunks_held, is_in_strips, numbers_scanned, scanned, strip,
+};
 pub use toeplitz::*;

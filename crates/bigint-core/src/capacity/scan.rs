@@ -133,3 +133,16 @@ pub(crate) const fn scanned_bytes(
         Scanned::Far | Scanned::InRegisters => (0, 1),
     }
 }
+
+/// The most registers in which each lane holds its limbs of a number that is passed over.
+pub const HELD: usize = 8;
+
+/// The registers in which each of `lanes` lanes holds its limbs of numbers of up to `width` limbs. Where they are more than
+/// [`HELD`], this is one more.
+#[inline(always)]
+pub const fn chunks_held(width: usize, lanes: u32) -> u32 {
+    match width.div_ceil(lanes as usize) {
+        chunks if chunks > HELD => HELD as u32 + 1,
+        chunks => chunks as u32,
+    }
+}

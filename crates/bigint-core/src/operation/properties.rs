@@ -1,7 +1,8 @@
 //! Properties of operations that follow from their declarations.
 
 use crate::algorithm::{Algorithm, Level, named};
-use crate::operation::{Cost, Operation, Property, Width};
+use crate::operation::{Cost, Operation, Property, Row, Width};
+use crate::shape::Layout;
 
 impl Operation {
     /// The operation that a declaration calls `name`, looked up at compile time.
@@ -81,9 +82,15 @@ impl Operation {
 
     /// The algorithms that compute this operation at `level`.
     pub fn algorithms(self, level: Level) -> impl Iterator<Item = Algorithm> {
-        let rows = self.declaration().rows.iter();
-        rows.filter(move |row| row.level == level)
-            .map(|row| row.algorithm)
+        let rows = self.declaration().rows;
+        let algorithm = move |row: &Row| (row.level == level).then_some(row.algorithm);
+        // An algorithm has several rows where its numbers of lanes depend on the layout.
+        let is_new = move |i: usize| {
+            rows[..i]
+                .iter()
+                .all(|row| algorithm(row) != algorithm(&rows[i]))
+        };
+        (0..rows.len()).filter_map(move |i| algorithm(&rows[i]).filter(|_| is_new(i)))
     }
 
     /// The name of the PTX module that has the texts of the operation's kernels: its own, or
@@ -113,15 +120,19 @@ impl Operation {
     /// first. Additions and subtractions at warp level take whole warps: their lanes share a
     /// stretch of limbs, be it of one number or of many.
     pub fn lanes(self, level: Level) -> &'static [u32] {
-        let first = self.algorithms(level).next();
-        first.map_or(&[], |algorithm| self.lanes_by(algorithm, level))
+        let mut rows = self.declaration().rows.iter();
+        rows.find(|row| row.level == level)
+            .map_or(&[], |row| row.lanes)
     }
 
-    /// The numbers of lanes with which the operation has kernels by `algorithm` at `level`,
+    /// The numbers of lanes with which the operation has kernels by `algorithm` at `level` for a layout,
     /// fewest first.
-    pub fn lanes_by(self, algorithm: Algorithm, level: Level) -> &'static [u32] {
-        let mut rows = self.declaration().rows.iter();
-        rows.find(|row| (row.algorithm, row.level) == (algorithm, level))
-            .map_or(&[], |row| row.lanes)
+    pub fn lanes_by(self, algorithm: Algorithm, level: Level, layout: Layout) -> &'static [u32] {
+        let rows = self.declaration().rows.iter();
+        let mut rows = rows.filter(|row| (row.algorithm, row.level) == (algorithm, level));
+        let first = rows.clone().next();
+        // Where no row has the layout, kernels of the first take any.
+        let row = rows.find(|row| row.layouts.contains(&layout)).or(first);
+        row.map_or(&[], |row| row.lanes)
     }
 }

@@ -51,6 +51,34 @@ pub const fn is_square(a: &MatrixArgument, b: &MatrixArgument, limbs: u32) -> bo
         && a.width <= limbs as u64
 }
 
+/// Whether lanes that pass over numbers hold them. Whole warps do so too; no others do.
+const fn is_held(operation: Operation) -> bool {
+    let (rows, mut i) = (operation.declaration().rows, 0);
+    while i < rows.len() {
+        if matches!(rows[i].family, Family::ScanByLanes) && rows[i].lanes.len() > 1 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// The limbs of the widest operand or result.
+const fn widest(arguments: &Arguments) -> usize {
+    let Arguments { r, a, b, c, .. } = arguments;
+    let widths = [r.width, a.width, b.width, c.width];
+    let (mut widest, mut i) = (0, 0);
+    while i < widths.len() {
+        widest = if widths[i] > widest {
+            widths[i]
+        } else {
+            widest
+        };
+        i += 1;
+    }
+    widest as usize
+}
+
 /// Whether four limbs of operands and result are moved at a time. The operand of index `guide` does not count,
 /// as one limb of it is read for each number.
 #[inline(always)]
@@ -238,6 +266,10 @@ impl Kernel {
             }
             Family::ScanByLanes if is_contiguous => Specialization::ScanByLanes(ScanByLanes {
                 by_fours: a.in_fours() && b.in_fours(),
+                chunks: match is_held(self.operation) {
+                    true => kernel::chunks_held(widest(arguments), self.lanes),
+                    false => 0,
+                },
             }),
             Family::ScanByThread => Specialization::ScanByThread(ScanByThread {
                 home: home(self.operation, self.layout, arguments),

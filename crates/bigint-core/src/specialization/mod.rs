@@ -305,6 +305,8 @@ families! {
     ScanByLanes {
         /// Whether four limbs are moved at a time.
         by_fours: bool = BY_FOURS(0, 2),
+        /// The registers in which each lane [holds](crate::kernel::chunks_held) its limbs of a number; 0 where none does.
+        chunks: u32 = CHUNKS(2, 4),
     }
     /// Passes over numbers, by a thread each.
     ScanByThread {

@@ -11,14 +11,13 @@ use bigint_core::kernel::{
 use bigint_core::operation::Cost;
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation, Shape};
 
-/// An operation with the widths of its operands, of which the first two have `n` and `m` limbs, and
-/// the shape of its results.
-struct Sized<'a> {
-    operation: Operation,
-    widths: &'a [usize],
+/// An operation, the widths of its operands, of which the first two have `n` and `m` limbs, and its results' shape.
+pub(super) struct Sized<'a> {
+    pub(super) operation: Operation,
+    pub(super) widths: &'a [usize],
     n: usize,
     m: usize,
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
 /// A kernel with the reasons for its level and its lanes.
@@ -261,17 +260,19 @@ impl Tuning {
         options: Options,
     ) -> (u32, Why) {
         let operation = of.operation;
-        let known = match operation.lanes_by(algorithm, level) {
-            // Where there is one number of lanes, there is no choice to force.
+        let known = match operation.lanes_by(algorithm, level, of.shape.layout) {
             [only] => return (*only, Why::Said("there is one number of lanes")),
             known => known,
         };
         if let Some(lanes) = options.lanes.filter(|lanes| known.contains(lanes)) {
             return (lanes, Why::Forced);
         }
+        if algorithm == Algorithm::Scan {
+            return self.lanes_that_hold(known, of);
+        }
         if level == Level::Block {
-            let blocks = self.blocks(operation, of.n, of.m);
-            return (blocks.lanes, Why::Said("the least time by mul.fft"));
+            let lanes = self.blocks(operation, of.n, of.m).lanes;
+            return (lanes, Why::Said("the least time by mul.fft"));
         }
         if operation == Operation::Square {
             let holds = |lanes: &&u32| of.n <= SQUARE_DIGIT * **lanes as usize;
@@ -283,8 +284,7 @@ impl Tuning {
         of_row(row.or(rows.last()), "mul.lanes", limbs)
     }
 
-    /// The kernel for a division, a root or an inverse by division steps: lanes whose registers hold the divisor, the root
-    /// or all numbers, or a thread.
+    /// The kernel for a division, a root or an inverse by division steps: a thread, or lanes whose registers hold numbers.
     fn kernel_of_divisor(
         &self,
         operation: Operation,

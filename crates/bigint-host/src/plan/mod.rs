@@ -18,6 +18,7 @@ mod mersenne;
 mod powers;
 mod products;
 pub(crate) mod readiness;
+mod scans;
 mod spread;
 pub(crate) mod task;
 pub(crate) mod whole_product;

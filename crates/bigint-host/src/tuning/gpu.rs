@@ -100,6 +100,8 @@ pub struct LimbwiseTuning {
 pub struct ScanTuning {
     /// The widest contiguous operand that one thread has to itself.
     pub thread_max_width: usize,
+    /// The widest contiguous operand that a whole warp holds in registers, where eight lanes cannot.
+    pub held_max_width: usize,
 }
 
 /// Thresholds of multiplication, widths in limbs.

@@ -7,6 +7,8 @@
 //!
 //! Cost: two votes for each chunk, and the comparison. No scratch.
 
+use super::add::Sum;
+use super::held::{Held, either};
 use super::lookahead::out;
 use super::{Batches, add, scan};
 use crate::gpu::memory::Stride;
@@ -20,6 +22,25 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         let group = work.group;
         let signs = Signs::new(work.c.limb(0));
+        // Of several groups in a warp some would compare, and others not.
+        if LANES == super::LANES
+            && let Some(held) = Held::of(&work)
+        {
+            let (a, b) = (held.load(work.a), held.load(work.b));
+            let order = if signs.differ() {
+                held.order(a, b)
+            } else {
+                GREATER
+            };
+            let carry = Limb::from(signs.differ());
+            let (x, y) = (either(order == LESS, a, b), either(order == LESS, b, a));
+            let (sum, _) = held.chain::<Sum>(x, y.map(|limb| limb ^ carry.wrapping_neg()), carry);
+            held.store(work.r, sum);
+            if group.lane() == 0 {
+                work.s.set(0, signs.of_sum(order));
+            }
+            continue;
+        }
         // All groups of the warp take part in the comparison.
         let mut order = GREATER;
         if !group.all(!signs.differ()) {

@@ -3,6 +3,7 @@
 //! Cost: a [comparison](crate::thread::compare), which mostly ends at the highest limbs, and
 //! one pass over the limbs. No scratch.
 
+use super::held::{Held, either};
 use super::{Batches, scan};
 use crate::gpu::memory::Stride;
 use crate::thread::compare::{Compare, GREATER};
@@ -11,6 +12,13 @@ use crate::thread::compare::{Compare, GREATER};
 #[inline(always)]
 pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
+        if let Some(held) = Held::of(&work) {
+            let (a, b) = (held.load(work.a), held.load(work.b));
+            let is_swapped = held.order(a, b) == GREATER;
+            held.store(work.r, either(is_swapped, a, b));
+            held.store(work.s, either(is_swapped, b, a));
+            continue;
+        }
         let order = scan::number::<Compare, LANES>(work.group, work.a, work.b);
         let (least, greatest) = if order == GREATER {
             (work.b, work.a)

@@ -19,6 +19,7 @@ pub mod count_ones;
 pub mod div_rem;
 pub mod equal;
 pub mod gather;
+mod held;
 pub mod inv_odd_mod;
 pub mod isqrt;
 pub mod limbwise;

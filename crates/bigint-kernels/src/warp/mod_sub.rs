@@ -6,6 +6,7 @@
 
 use super::Batches;
 use super::add::Sum;
+use super::held::{Held, either};
 use super::lookahead;
 use super::sub::Difference;
 use crate::gpu::memory::Stride;
@@ -17,6 +18,12 @@ pub fn scan<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         let (group, r, m) = (work.group, work.r, work.c);
         // Above `m` both operands are zero.
         let (a, b) = (work.a.part(0, m.width()), work.b.part(0, m.width()));
+        if let Some(held) = Held::of(&work) {
+            let (difference, under) = held.chain::<Difference>(held.load(a), held.load(b), 0);
+            let (more, _) = held.chain::<Sum>(difference, held.load(m), 0);
+            held.store(r, either(under == 1, difference, more));
+            continue;
+        }
         let (mut carry, mut borrow) = (0, 0);
         let mut at = group.lane();
         while at - group.lane() < m.width() {
