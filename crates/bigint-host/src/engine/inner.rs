@@ -3,6 +3,7 @@
 
 use crate::common::device::{Buffer, Device};
 use crate::common::facts::Facts;
+use crate::common::job::Job;
 use crate::common::limbs;
 use crate::common::pool::Pool;
 use crate::common::threads::lock;
@@ -11,6 +12,7 @@ use crate::engine::start::Devices;
 use crate::{BackEnd, DeviceError, DeviceErrorKind, DeviceSet, Error, Tuning};
 use bigint_core::{Limb, Shape};
 use std::cell::Cell;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -289,6 +291,21 @@ impl Inner {
             device.download(buffer, limbs)
         });
         Ok(brought.transpose()?)
+    }
+
+    /// Notes, where choices are wanted, how a job on operands of these widths was composed of other operations.
+    pub fn note_composed(&self, job: Job, widths: &[usize], how: impl Display) {
+        if !self.choices.is_wanted() {
+            return;
+        }
+        let widths: Vec<String> = widths.iter().map(usize::to_string).collect();
+        self.choices.note(format!(
+            "{} of {} limbs, {} numbers\n  {}: {how}",
+            job.operation.name(),
+            widths.join(" x "),
+            job.count(),
+            self.back_end(),
+        ));
     }
 
     /// The error of a result that was lost with a device.

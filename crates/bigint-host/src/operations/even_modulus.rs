@@ -65,15 +65,8 @@ impl Engine {
             self.powers_of_both(a, e, &m, &are_even)
         };
         let powers = self.inner.choices.as_steps(steps)?;
-        if self.inner.choices.is_wanted() {
-            self.inner.choices.note(format!(
-                "{} of {} limbs, {} numbers\n  {}: modulo the odd parts of moduli, and modulo powers of two",
-                job.operation.name(),
-                m.width(),
-                job.count(),
-                self.inner.back_end(),
-            ));
-        }
+        let how = "modulo the odd parts of moduli, and modulo powers of two";
+        self.inner.note_composed(job, &[m.width()], how);
         let have_none: Vec<bool> = (0..job.count())
             .map(|i| are_zero[i % are_zero.len()])
             .collect();

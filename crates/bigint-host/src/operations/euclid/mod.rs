@@ -59,16 +59,10 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
-        if choices.is_wanted() {
-            let widths: Vec<String> = shapes.iter().map(|shape| shape.width.to_string()).collect();
-            choices.note(format!(
-                "{} of {} limbs, {} numbers\n  {}: Euclid's algorithm by halves, with products on a device\n    who: {why}",
-                job.operation.name(),
-                widths.join(" x "),
-                job.count(),
-                self.inner.back_end(),
-            ));
-        }
+        let widths: Vec<usize> = shapes.iter().map(|shape| shape.width).collect();
+        let how =
+            format_args!("Euclid's algorithm by halves, with products on a device\n    who: {why}");
+        self.inner.note_composed(job, &widths, how);
         let first = found.have_none.iter().position(|&has_none| has_none);
         if let (Some(index), Wanted::First) = (first, job.wanted) {
             return Err(no_value(job.operation, operands, index)?);

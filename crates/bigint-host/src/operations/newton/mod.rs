@@ -84,16 +84,9 @@ impl Engine {
         let Some(made) = made else {
             return Ok(None);
         };
-        if choices.is_wanted() {
-            let widths: Vec<String> = shapes.iter().map(|shape| shape.width.to_string()).collect();
-            choices.note(format!(
-                "{} of {} limbs, {} numbers\n  {}: products, by Newton's reciprocals\n    who: {why}",
-                job.operation.name(),
-                widths.join(" x "),
-                job.count(),
-                self.inner.back_end(),
-            ));
-        }
+        let widths: Vec<usize> = shapes.iter().map(|shape| shape.width).collect();
+        let how = format_args!("products, by Newton's reciprocals\n    who: {why}");
+        self.inner.note_composed(job, &widths, how);
         let made = match job.operation {
             Operation::Rem => &made[1..],
             _ => &made[..],
