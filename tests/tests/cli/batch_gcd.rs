@@ -270,6 +270,10 @@ fn what_is_no_key_is_told_with_its_place() {
             "7\n-----BEGIN CERTIFICATE-----\nMIIC\n",
             "keys.txt:2:1: no line -----END CERTIFICATE----- ends",
         ),
+        (
+            "-----BEGIN CERTIFICATE-----\nMIIC\n-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n",
+            "keys.txt:1:1: no line -----END CERTIFICATE----- ends",
+        ),
         ("# nothing\n", "no RSA key and no integer"),
     ] {
         place.file("keys.txt", text);

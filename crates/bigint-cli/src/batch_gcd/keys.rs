@@ -67,7 +67,12 @@ pub struct Keys {
 /// What stands on a line, or several.
 enum Item {
     Integer(Vec<u8>),
-    Pem { label: String, body: Vec<u8> },
+    Pem {
+        label: String,
+        body: Vec<u8>,
+    },
+    /// A block of PEM without an end.
+    Open(String),
     Ssh(Vec<u8>),
     Der(Vec<u8>),
 }
@@ -250,11 +255,8 @@ impl Keys {
                 break;
             }
         }
-        if let Some((line, label, _)) = lines.block {
-            let open = format!("no line -----END {label}----- ends the block that begins here");
-            return Err(Failure::Input(place(line, 1), open));
-        }
-        Ok(())
+        lines.end();
+        self.take_items(index, lines.items, &place)
     }
 
     fn take_items(
@@ -299,6 +301,11 @@ impl Lines {
     fn take(&mut self, line: &[u8]) {
         self.line += 1;
         let text = line.trim_ascii();
+        let begun = pem_label(text, b"-----BEGIN ");
+        if begun.is_some() {
+            // Else the block before would swallow a key.
+            self.end();
+        }
         if let Some((_, label, body)) = &mut self.block {
             if pem_label(text, b"-----END ").is_some_and(|end| end == *label) {
                 let (line, label, body) = self.block.take().expect("it was looked at");
@@ -309,7 +316,7 @@ impl Lines {
             }
             return;
         }
-        if let Some(label) = pem_label(text, b"-----BEGIN ") {
+        if let Some(label) = begun {
             self.block = Some((self.line, label, Vec::new()));
         } else if memchr::memmem::find(text, b"ssh-").is_some() {
             self.items.push((self.line, Item::Ssh(text.to_vec())));
@@ -317,6 +324,13 @@ impl Lines {
             // With what stands before it, for the column.
             let line = line.trim_ascii_end().to_vec();
             self.items.push((self.line, Item::Integer(line)));
+        }
+    }
+
+    /// What is open has no end.
+    fn end(&mut self) {
+        if let Some((line, label, _)) = self.block.take() {
+            self.items.push((line, Item::Open(label)));
         }
     }
 }
@@ -338,6 +352,10 @@ impl Item {
             Item::Integer(line) => integer(line),
             Item::Ssh(line) => ssh(line),
             Item::Der(bytes) => of_der(bytes, ""),
+            Item::Open(label) => Read::Bad(
+                0,
+                format!("no line -----END {label}----- ends the block that begins here"),
+            ),
             Item::Pem { label, body } => {
                 let body = std::str::from_utf8(body).ok();
                 match body.and_then(|body| Base64::decode_vec(body).ok()) {
