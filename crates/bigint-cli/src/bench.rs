@@ -263,7 +263,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let teams = Team::each(&arguments.threads)?;
     // What cannot be read or written is said before anything is measured.
-    let beside = arguments.beside.as_deref().map(curves::beside);
+    let beside = arguments.beside.as_deref();
+    let beside = beside.map(|path| curves::beside(path, &arguments.operations));
     let beside = beside.transpose()?.unwrap_or_default();
     let drawing = arguments.svg.as_deref();
     let drawing = drawing.map(|path| Output::open(Some(path), false));

@@ -118,7 +118,7 @@ fn options_that_a_paper_leaves_no_room_for_are_refused() {
 #[test]
 fn times_over_widths_are_drawn() {
     let place = Workplace::new();
-    let arguments = "bench --backend cpu --operations add,mul --widths 64,128 --count 5 --samples 1 --svg drawn.svg";
+    let arguments = "bench --backend cpu --operations add,mul --widths 128,64 --count 5 --samples 1 --svg drawn.svg";
     let ended = place.run(&arguments.split(' ').collect::<Vec<_>>());
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
@@ -128,6 +128,29 @@ fn times_over_widths_are_drawn() {
     );
     // Two curves of two points; this machine has no GPU, and so no floors.
     assert_eq!(drawn.matches("<circle").count(), 4, "{drawn}");
+    let lines = drawn
+        .split("<polyline")
+        .filter(|line| line.contains("stroke-width=\"3\""));
+    let mut drawn = 0;
+    for line in lines {
+        let points = line.split("points=\"").nth(1).expect("a line has points");
+        let points = points
+            .split('"')
+            .next()
+            .expect("they end")
+            .split_whitespace();
+        let widths = points.map(|point| {
+            point
+                .split(',')
+                .next()
+                .expect("a width")
+                .parse::<u32>()
+                .unwrap()
+        });
+        assert!(widths.is_sorted(), "{line}");
+        drawn += 1;
+    }
+    assert!(drawn >= 2);
 }
 
 #[test]
@@ -154,8 +177,14 @@ fn other_libraries_times_are_drawn_beside_ours() {
     let drawn = std::fs::read_to_string(place.path().join("drawn.svg")).unwrap();
     assert!(drawn.contains("mul by cgbn") && !drawn.contains("gcd by cgbn"));
     place.file("wrong.jsonl", format!("{}\n{{}}\n", times[0]));
+    place.file("zero.jsonl", format!("\n{}\n", time("mul", 256, 0.0)));
+    place.file("no_width.jsonl", time("mul", 0, 1.0));
+    place.file("others.jsonl", &times[2]);
     for (file, what) in [
-        ("wrong.jsonl", "wrong.jsonl:2: "),
+        ("wrong.jsonl", "wrong.jsonl:2:2: "),
+        ("zero.jsonl", "zero.jsonl:2:"),
+        ("no_width.jsonl", "no_width.jsonl:1:"),
+        ("others.jsonl", "others.jsonl: no line has a time of mul"),
         ("none.jsonl", "none.jsonl: "),
     ] {
         let ended = run(file);

@@ -1,6 +1,7 @@
 //! Times over widths as a figure.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 
 use bigint_core::Operation;
@@ -23,7 +24,8 @@ pub struct Beside {
     library: String,
     #[serde(deserialize_with = "named")]
     operation: Operation,
-    bits: usize,
+    bits: NonZero<u32>,
+    #[serde(deserialize_with = "positive")]
     median_ns: f64,
 }
 
@@ -32,17 +34,37 @@ fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Operation,
     operation(&name).map_err(serde::de::Error::custom)
 }
 
-/// The times of this file, of each library, operation and width the least.
+/// Axes are logarithms.
+fn positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let time = f64::deserialize(deserializer)?;
+    match time > 1e-9 && time < 1e18 {
+        true => Ok(time),
+        false => Err(serde::de::Error::custom(format!(
+            "median_ns is {time}, which is no time in nanoseconds"
+        ))),
+    }
+}
+
+/// The times of this file of these operations, of each library, operation and width the least.
 ///
 /// # Errors
-/// [`Failure::Usage`] with the line that is not such a time.
-pub fn beside(path: &Path) -> Result<Vec<Beside>, Failure> {
+/// [`Failure::Usage`] with the line that is not a time, or where none is of these operations.
+pub fn beside(path: &Path, operations: &[Operation]) -> Result<Vec<Beside>, Failure> {
     let refused = |what: String| Failure::Usage(format!("{}{what}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refused(format!(": {error}")))?;
     let mut least: Vec<Beside> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
-        let time: Beside = serde_json::from_str(text)
-            .map_err(|error| refused(format!(":{line}: not a time of a library: {error}")))?;
+        if text.trim().is_empty() {
+            continue;
+        }
+        let time: Beside = serde_json::from_str(text).map_err(|error| {
+            let (column, what) = (error.column(), error.to_string());
+            let what = what.split(" at line ").next().unwrap_or_default();
+            refused(format!(":{line}:{column}: not a time of a library: {what}"))
+        })?;
+        if !operations.contains(&time.operation) {
+            continue;
+        }
         let same = least.iter_mut().find(|other| {
             (&other.library, other.operation, other.bits)
                 == (&time.library, time.operation, time.bits)
@@ -51,6 +73,16 @@ pub fn beside(path: &Path) -> Result<Vec<Beside>, Failure> {
             Some(other) => other.median_ns = other.median_ns.min(time.median_ns),
             None => least.push(time),
         }
+    }
+    if least.is_empty() {
+        let names: Vec<_> = operations
+            .iter()
+            .map(|operation| operation.name())
+            .collect();
+        return Err(refused(format!(
+            ": no line has a time of {}",
+            names.join(" or ")
+        )));
     }
     Ok(least)
 }
@@ -83,11 +115,13 @@ pub fn panel(rows: &[Row], ceilings: Option<Ceilings>, beside: &[Beside]) -> Pan
         }
     }
     for time in beside {
-        let operation = time.operation.name();
-        if rows.iter().any(|row| row.operation == operation) {
-            let name = format!("{operation} by {}", time.library);
-            curves.add(&name, &time.library, time.bits, time.median_ns);
-        }
+        let name = format!("{} by {}", time.operation.name(), time.library);
+        let bits = time.bits.get() as usize;
+        curves.add(&name, &time.library, bits, time.median_ns);
+    }
+    for curve in &mut curves.curves {
+        // Widths come as they were asked for.
+        curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     Panel {
         title: "nanoseconds each".to_owned(),
