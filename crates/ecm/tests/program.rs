@@ -326,6 +326,32 @@ fn p_minus_1_and_p_plus_1_go_on_in_the_other_program() {
 }
 
 #[test]
+fn composites_that_are_found_together_are_printed_of_each_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("save");
+    let name = path.to_str().unwrap();
+    // p - 1 and q - 1 have one prime above 100 each, below 2100; of the others they are above 10^10.
+    let (p, q) = (195_786_361_u64, 144_360_217_u64);
+    let numbers = [
+        format!("{p}*{q}*1000112245802638393*878440208513356387"),
+        "(2^61-1)*(2^89-1)".to_owned(),
+    ];
+    for n in &numbers {
+        run(&[
+            n, "--method", "p-1", "--b1", "100", "--b2", "0", "--save", name,
+        ]);
+    }
+    let output = run(&["--resume", name, "--b2", "2100"]);
+    assert_eq!(factors(&output), [u128::from(p) * u128::from(q)]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let left: Vec<_> = told.lines().filter(|line| line.contains("left")).collect();
+    assert!(
+        left.len() == 2 && left[0].contains("36 digits") && left[1].contains("46 digits"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_damaged_line_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("save");

@@ -7,7 +7,7 @@ use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 
 use super::output::{print, say};
-use super::resume::tell;
+use super::resume::{tell, tell_rest};
 use super::run::{save, save_file};
 use super::stop::Stop;
 use super::{Backend, Cli, Failure};
@@ -89,17 +89,10 @@ impl Run<'_> {
                 }
             }
         }
-        let (composites, cofactor) = parts.found_and_left();
         if is_shown {
-            for composite in &composites {
-                print(&composite.to_string())?;
-            }
-            if let Some(cofactor) = &cofactor {
-                let digits = cofactor.to_string().len();
-                say!("what is left has {digits} digits and is composite: {cofactor}");
-            }
-            return Ok(());
+            return tell_rest(self.cli, n, &parts);
         }
+        let (composites, cofactor) = parts.found_and_left();
         let factors = parts.primes().iter().chain(&composites);
         let told = serde_json::json!({
             "n": n.to_string(),

@@ -101,7 +101,10 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
         let n = group.n.clone();
         let mut parts = match known.take() {
             Some((last, parts)) if last == n => parts,
-            _ => {
+            last => {
+                if let Some((last, parts)) = last {
+                    tell_rest(cli, &last, &parts)?;
+                }
                 let parts = Parts::new(&engine, &n)?;
                 tell(cli, &n, &parts, 0)?;
                 parts
@@ -119,23 +122,36 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
         }
         known = Some((n, parts));
     }
-    if let Some((_, parts)) = known
-        && !parts.composites().is_empty()
-    {
-        say!("what is left is composite");
+    match known {
+        Some((last, parts)) => tell_rest(cli, &last, &parts),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Prints the primes from one on.
 pub fn tell(cli: &Cli, n: &BigUint, parts: &Parts, from: usize) -> Result<(), Failure> {
-    for prime in &parts.primes()[from..] {
-        match cli.json {
-            true => print(
-                &serde_json::json!({"n": n.to_string(), "factor": prime.to_string()}).to_string(),
-            )?,
-            false => print(&prime.to_string())?,
-        }
+    let mut primes = parts.primes()[from..].iter();
+    primes.try_for_each(|prime| print_factor(cli, n, prime))
+}
+
+/// Prints the composites that were found, and says what is left of a number.
+pub fn tell_rest(cli: &Cli, n: &BigUint, parts: &Parts) -> Result<(), Failure> {
+    let (composites, left) = parts.found_and_left();
+    composites
+        .iter()
+        .try_for_each(|composite| print_factor(cli, n, composite))?;
+    if let Some(left) = left {
+        let digits = left.to_string().len();
+        say!("what is left has {digits} digits and is composite: {left}");
     }
     Ok(())
+}
+
+fn print_factor(cli: &Cli, n: &BigUint, factor: &BigUint) -> Result<(), Failure> {
+    match cli.json {
+        true => print(
+            &serde_json::json!({"n": n.to_string(), "factor": factor.to_string()}).to_string(),
+        ),
+        false => print(&factor.to_string()),
+    }
 }
