@@ -87,9 +87,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::File`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        let new = PathBuf::from(new);
+        let new = beside(path);
         let text = serde_json::to_string(self).expect("text and numbers");
         let written = File::create(&new).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
@@ -97,6 +95,16 @@ impl Checkpoint {
         });
         written.map_err(|source| file(&new, source))?;
         fs::rename(&new, path).map_err(|source| file(path, source))
+    }
+
+    /// Makes sure that one can be written there.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn check_place(path: &Path) -> Result<(), Error> {
+        let new = beside(path);
+        let made = File::create(&new).and_then(|_| fs::remove_file(&new));
+        made.map_err(|source| file(&new, source))
     }
 
     /// Removes the file of a run that is done.
@@ -109,6 +117,13 @@ impl Checkpoint {
             _ => Ok(()),
         }
     }
+}
+
+/// The file that takes a checkpoint's place.
+fn beside(path: &Path) -> PathBuf {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    PathBuf::from(new)
 }
 
 fn file(path: &Path, source: io::Error) -> Error {

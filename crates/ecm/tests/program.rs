@@ -117,6 +117,7 @@ fn bad_input_is_told_with_its_place_and_nothing_else_happens() {
         &["15", "--method", "p-1"],
         &["15", "--method", "p+1", "--b1", "100", "--param", "3"],
         &["15", "--method", "p-1", "--b1", "100", "--checkpoint", "f"],
+        &["15", "--checkpoint", "no/such/folder"],
     ] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use num_bigint::BigUint;
 
 use super::Failure;
+use super::output::say;
 use crate::{Error, evaluate};
 
 /// The numbers of an argument: an expression, the lines of a file, or those of standard input. Empty
@@ -34,6 +35,9 @@ pub fn numbers(argument: &str) -> Result<Vec<BigUint>, Failure> {
         numbers.push(number(line).map_err(|(column, what)| {
             Failure::Usage(format!("{name}:{}:{column}: {what}", i + 1))
         })?);
+    }
+    if numbers.is_empty() {
+        say!("{name}: it has no numbers");
     }
     Ok(numbers)
 }

@@ -95,6 +95,9 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             }),
         }
     }
+    if groups.is_empty() {
+        say!("{name}: it has no lines");
+    }
     let engine = cli.engine()?;
     let mut known: Option<(BigUint, Parts)> = None;
     for group in groups {

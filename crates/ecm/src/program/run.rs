@@ -56,7 +56,12 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     };
     let job = job(cli, (family, is_on_device), numbers);
     let found = match &cli.checkpoint {
-        Some(path) => Checkpoint::read(path, &job)?,
+        Some(path) => {
+            let is_there = Checkpoint::read(path, &job)?;
+            let place = Checkpoint::check_place(path);
+            place.map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))?;
+            is_there
+        }
         None => None,
     };
     let mut run = Run {
