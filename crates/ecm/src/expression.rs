@@ -11,6 +11,9 @@ use crate::primes::primes;
 /// Bits that a value may have.
 const MOST_BITS: u64 = 1 << 24;
 
+/// Parentheses, signs and powers within one another: each takes stack.
+const DEEPEST: usize = 200;
+
 /// The value of an expression, which is not negative.
 ///
 /// ```
@@ -24,6 +27,7 @@ pub fn evaluate(text: &str) -> Result<BigUint, Error> {
     let mut parser = Parser {
         text: text.chars().collect(),
         at: 0,
+        depth: 0,
     };
     let value = parser.sum()?;
     match parser.peek() {
@@ -37,6 +41,7 @@ pub fn evaluate(text: &str) -> Result<BigUint, Error> {
 struct Parser {
     text: Vec<char>,
     at: usize,
+    depth: usize,
 }
 
 impl Parser {
@@ -106,10 +111,16 @@ impl Parser {
     }
 
     fn signed(&mut self) -> Result<BigInt, Error> {
-        match self.take(&['-']) {
-            Some(_) => Ok(-self.signed()?),
-            None => self.power(),
+        if self.depth == DEEPEST {
+            return Err(self.wrong(format!("it is nested more than {DEEPEST} deep")));
         }
+        self.depth += 1;
+        let value = match self.take(&['-']) {
+            Some(_) => -self.signed()?,
+            None => self.power()?,
+        };
+        self.depth -= 1;
+        Ok(value)
     }
 
     fn power(&mut self) -> Result<BigInt, Error> {
@@ -219,6 +230,9 @@ mod tests {
             ("1-2", 4),
             ("200000!", 7),
             ("12a", 1),
+            ("(".repeat(100_000).as_str(), 201),
+            ("-".repeat(100_000).as_str(), 201),
+            ("1^".repeat(100_000).as_str(), 401),
         ] {
             match evaluate(text) {
                 Err(Error::Expression { column, .. }) => assert_eq!(column, at, "{text}"),
