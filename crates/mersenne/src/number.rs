@@ -124,7 +124,7 @@ impl Number {
     /// The prime factors of `b`.
     pub(crate) fn primes(self) -> Vec<u32> {
         let (mut left, mut primes) = (self.base, Vec::new());
-        for d in (2..).take_while(|d| d * d <= self.base) {
+        for d in (2..=u32::from(u16::MAX)).take_while(|d| d * d <= self.base) {
             if left.is_multiple_of(d) {
                 primes.push(d);
             }
@@ -265,6 +265,8 @@ mod tests {
         assert_eq!(number(2, 3, 9, 1).unwrap().primes(), [3]);
         assert_eq!(number(1, 1000, 9, 1).unwrap().primes(), [2, 5]);
         assert_eq!(number(1, 210, 9, 1).unwrap().primes(), [2, 3, 5, 7]);
+        let greatest = u32::MAX - 4;
+        assert_eq!(number(2, greatest, 9, 1).unwrap().primes(), [greatest]);
         for (k, b, n, c) in [
             (0, 3, 9, 1),
             (2, 1, 9, 1),
