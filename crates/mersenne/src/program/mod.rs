@@ -433,7 +433,11 @@ impl Expression {
             json,
             common,
         } = self;
-        run::all(*number, *json, common, &Stop::on_signals())
+        if !run::all(*number, *json, common, &Stop::on_signals())? {
+            let results = common.folder()?.file(&common.results());
+            note!("{number} has its result in {} already", results.display());
+        }
+        Ok(())
     }
 }
 

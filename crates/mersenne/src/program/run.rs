@@ -67,8 +67,9 @@ impl From<Saved> for Task {
     }
 }
 
-/// Runs the tests that a number asks for, but those whose results are there.
-pub fn all(number: Number, json: bool, common: &Common, stop: &Stop) -> Result<(), Failure> {
+/// Runs the tests that a number asks for, but those whose results are there. Answers whether there was one to run.
+pub fn all(number: Number, json: bool, common: &Common, stop: &Stop) -> Result<bool, Failure> {
+    let mut has_run = false;
     let results = common.folder()?.file(&common.results());
     for worktype in Saved::worktypes(number) {
         let known = verdict(&results, number, worktype).unwrap_or_default();
@@ -78,6 +79,7 @@ pub fn all(number: Number, json: bool, common: &Common, stop: &Stop) -> Result<(
                 let done = one(Task::test(worktype, number), common, None, stop)?;
                 let is_prime = done.is_prime;
                 done.report(json, common, stop)?;
+                has_run = true;
                 is_prime
             }
         };
@@ -85,7 +87,7 @@ pub fn all(number: Number, json: bool, common: &Common, stop: &Stop) -> Result<(
             break;
         }
     }
-    Ok(())
+    Ok(has_run)
 }
 
 /// Work that is done, and its lock.
