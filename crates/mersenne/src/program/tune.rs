@@ -96,7 +96,10 @@ pub fn lengths(folder: &Folder) -> Result<Vec<usize>, Failure> {
             .map(|tuned: Tuned| tuned.lengths.iter().map(|length| length.words).collect())
             .map_err(|error| {
                 let (line, column) = (error.line(), error.column());
-                Failure::Usage(format!("{}:{line}:{column}: {error}", path.display()))
+                let path = path.display();
+                Failure::Usage(format!(
+                    "{path}:{line}:{column}: {error}; `mersenne tune` writes it anew"
+                ))
             }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Failure::Running(format!("{}: {error}", path.display()))),
