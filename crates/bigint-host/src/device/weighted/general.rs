@@ -10,7 +10,7 @@ use bigint_core::weighted::{
     Around, BACK, FORTH, KEEP, MULTIPLY, NEAR, PRODUCT, ROWS, THREADS, WeightedArguments,
     shared_bytes,
 };
-use bigint_cpu::fast::number::weighted::{Layout, Modulus, Operand, root, twists};
+use bigint_cpu::fast::number::weighted::{Layout, Modulus, root, twists};
 use std::sync::Arc;
 
 pub(super) struct General {
@@ -215,39 +215,21 @@ impl Squares for General {
         Ok(factor)
     }
 
-    fn multiply(
-        &mut self,
-        factor: &Buffer,
-        less: Option<&Buffer>,
-        minus: u32,
-    ) -> Result<(), Error> {
-        let arguments = WeightedArguments {
-            factor: factor.address(),
-            less: less.map_or(0, Buffer::address),
-            ..self.less(minus, 0)
-        };
-        let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
-        for entry in [MULTIPLY, BACK, FORTH] {
-            self.launch(entry, arguments, &buffers)?;
-        }
-        Ok(())
-    }
-
-    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
-        let Sides {
-            addresses: [other, [factor, less]],
-            signs,
-            buffers,
-        } = Sides::of(operands);
+    fn multiply(&mut self, sides: Sides<'_>, minus: u32) -> Result<(), Error> {
+        let [other, [factor, less]] = sides.addresses;
         let arguments = WeightedArguments {
             factor,
             less,
             other,
-            signs,
-            ..self.arguments
+            signs: sides.signs,
+            ..self.less(minus, 0)
         };
-        for entry in [PRODUCT, BACK, FORTH] {
-            self.launch(entry, arguments, &buffers)?;
+        let first = match sides.are_of_residue() {
+            true => MULTIPLY,
+            false => PRODUCT,
+        };
+        for entry in [first, BACK, FORTH] {
+            self.launch(entry, arguments, &sides.buffers)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use bigint_core::weighted::long::{
     POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables,
     WARPS, last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
 };
-use bigint_cpu::fast::number::weighted::{Layout, Operand, root};
+use bigint_cpu::fast::number::weighted::{Layout, root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -340,39 +340,22 @@ impl Squares for Long {
         Ok(factor)
     }
 
-    fn multiply(
-        &mut self,
-        factor: &Buffer,
-        less: Option<&Buffer>,
-        minus: u32,
-    ) -> Result<(), Error> {
+    fn multiply(&mut self, sides: Sides<'_>, minus: u32) -> Result<(), Error> {
         let arguments = LongArguments {
-            sides: [[0; 2], [factor.address(), less.map_or(0, Buffer::address)]],
-            signs: [1.0, -1.0],
+            sides: sides.addresses,
+            signs: sides.signs,
             ..self.arguments
         };
-        let buffers: Vec<&Buffer> = [factor].into_iter().chain(less).collect();
-        self.rows(LONG_MULTIPLY, arguments, &buffers)?;
+        let entry = match sides.are_of_residue() {
+            true => LONG_MULTIPLY,
+            false => LONG_PRODUCT,
+        };
+        self.rows(entry, arguments, &sides.buffers)?;
         let arguments = LongArguments {
             less: self.less(minus, 0),
             ..self.arguments
         };
         self.columns(Stage::Whole, arguments, &[])
-    }
-
-    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error> {
-        let Sides {
-            addresses: sides,
-            signs,
-            buffers,
-        } = Sides::of(operands);
-        let arguments = LongArguments {
-            sides,
-            signs,
-            ..self.arguments
-        };
-        self.rows(LONG_PRODUCT, arguments, &buffers)?;
-        self.columns(Stage::Whole, self.arguments, &[])
     }
 
     fn error(&self) -> Result<f64, Error> {

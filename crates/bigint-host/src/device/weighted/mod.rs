@@ -9,7 +9,7 @@ use crate::{Engine, Error};
 use bigint_cpu::fast::number::weighted::{self, Layout, Modulus, Operand};
 use general::General;
 use long::Long;
-use squares::{Digits, Squares};
+use squares::{Digits, Sides, Squares};
 
 /// A residue modulo `2^p - 1` or another `k b^n + c` on a device, squared and multiplied again and again by a weighted
 /// transform in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
@@ -231,9 +231,12 @@ impl MersenneSquares {
         minus: u32,
     ) -> Result<(), Error> {
         self.check_minus(minus);
-        let less = less.map(|less| self.transform(less));
         let factor = self.transform(factor);
-        self.squares.multiply(factor, less, minus)
+        let side = match less {
+            Some(less) => Operand::Difference(factor, self.transform(less)),
+            None => Operand::One(factor),
+        };
+        self.squares.multiply(Sides::of([None, Some(side)]), minus)
     }
 
     /// Replaces the residue by the product of two sides, in the time of a square.
@@ -244,8 +247,8 @@ impl MersenneSquares {
     /// # Panics
     /// As for [`multiply`](Self::multiply).
     pub fn product(&mut self, operands: [Operand<&MersenneFactor>; 2]) -> Result<(), Error> {
-        let operands = operands.map(|side| side.map(|factor| self.transform(factor)));
-        self.squares.product(operands)
+        let operands = operands.map(|side| Some(side.map(|factor| self.transform(factor))));
+        self.squares.multiply(Sides::of(operands), 0)
     }
 
     /// The transform of a factor of this kind.

@@ -15,15 +15,14 @@ pub(super) trait Squares {
     fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error>;
     /// The transform of the residue, to multiply by.
     fn keep(&self) -> Result<Buffer, Error>;
-    fn multiply(&mut self, factor: &Buffer, less: Option<&Buffer>, minus: u32)
-    -> Result<(), Error>;
-    fn product(&mut self, operands: [Operand<&Buffer>; 2]) -> Result<(), Error>;
+    /// Replaces the residue by the product of two sides less `minus`.
+    fn multiply(&mut self, sides: Sides<'_>, minus: u32) -> Result<(), Error>;
     fn error(&self) -> Result<f64, Error>;
 }
 
-/// The two sides of a product, of which each is a factor, or a sum or difference of two.
+/// The two sides of a product, of which each is a factor, or a sum or difference of two; the first may be the residue.
 pub(super) struct Sides<'a> {
-    /// Each side's factors; 0 in place of a second one that is not there.
+    /// Each side's factors; 0 in place of a second one that is not there, and of the residue.
     pub addresses: [[u64; 2]; 2],
     /// The sign of each second one.
     pub signs: [f64; 2],
@@ -31,16 +30,31 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub fn of(operands: [Operand<&'a Buffer>; 2]) -> Self {
-        let sides = operands.map(Operand::parts);
-        let seconds = sides.map(|(_, second)| second.map(|(_, second)| second));
-        let address = |i: usize| [sides[i].0.address(), seconds[i].map_or(0, Buffer::address)];
-        let firsts = sides.iter().map(|&(first, _)| first);
-        Sides {
-            addresses: [address(0), address(1)],
-            signs: sides.map(|(_, second)| second.map_or(1.0, |(sign, _)| sign)),
-            buffers: firsts.chain(seconds.into_iter().flatten()).collect(),
+    /// `None` is the residue.
+    pub fn of(operands: [Option<Operand<&'a Buffer>>; 2]) -> Self {
+        let mut sides = Sides {
+            addresses: [[0; 2]; 2],
+            signs: [1.0; 2],
+            buffers: Vec::new(),
+        };
+        for (i, operand) in operands.into_iter().enumerate() {
+            let Some((first, second)) = operand.map(Operand::parts) else {
+                continue;
+            };
+            sides.addresses[i][0] = first.address();
+            sides.buffers.push(first);
+            if let Some((sign, second)) = second {
+                sides.addresses[i][1] = second.address();
+                sides.signs[i] = sign;
+                sides.buffers.push(second);
+            }
         }
+        sides
+    }
+
+    /// Whether the first is the residue.
+    pub fn are_of_residue(&self) -> bool {
+        self.addresses[0][0] == 0
     }
 }
 
