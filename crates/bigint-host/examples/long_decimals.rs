@@ -20,10 +20,11 @@ const PRIME: u128 = (1 << 61) - 1;
 const DIGITS: usize = 18;
 
 fn main() -> ExitCode {
-    let (engine, arguments) = long::engine_and_arguments();
-    // This opens devices, and open ones convert.
-    println!("{}", engine.back_end());
-    long::check_each(&engine, &arguments, check)
+    long::check_each(0, |engine, bits, _| {
+        // This opens devices, and open ones convert.
+        println!("{}", engine.back_end());
+        check(engine, bits)
+    })
 }
 
 /// Converts there and back; answers whether both are right.

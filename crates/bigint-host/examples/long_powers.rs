@@ -21,11 +21,7 @@ const BITS: usize = 1 << 26;
 const CHECKED: usize = 2;
 
 fn main() -> ExitCode {
-    let (engine, arguments) = long::engine_and_arguments();
-    long::check_each(&engine, &arguments, |engine, bits| {
-        let many = (BITS / bits.max(1)).max(2);
-        Ok(check(engine, bits, 1)? && check(engine, bits, many)?)
-    })
+    long::check_each(BITS, check)
 }
 
 /// Computes powers; answers whether those that are checked are right.

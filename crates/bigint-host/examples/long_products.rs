@@ -18,8 +18,7 @@ use residues::{primes, residue, times};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (engine, arguments) = long::engine_and_arguments();
-    long::check_each(&engine, &arguments, check)
+    long::check_each(0, |engine, bits, _| check(engine, bits))
 }
 
 /// Multiplies and squares; answers whether both are right.

@@ -21,14 +21,7 @@ use std::process::ExitCode;
 const BITS: usize = 1 << 30;
 
 fn main() -> ExitCode {
-    let (engine, arguments) = long::engine_and_arguments();
-    long::check_each(&engine, &arguments, |engine, bits| {
-        let many = (BITS / bits.max(1)).max(1);
-        let counts = if many > 1 { vec![1, many] } else { vec![1] };
-        let each = counts.into_iter().map(|count| check(engine, bits, count));
-        each.collect::<Result<Vec<_>, _>>()
-            .map(|found| found.into_iter().all(|is_right| is_right))
-    })
+    long::check_each(BITS, check)
 }
 
 /// Divides, and takes roots; answers whether both are right.

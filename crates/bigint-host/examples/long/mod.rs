@@ -10,7 +10,7 @@ const TIMES: u32 = 3;
 
 /// The engine of the command line, the CPU's where `cpu` comes first and the first GPU's where `gpu` does, and the
 /// arguments behind it.
-pub fn engine_and_arguments() -> (Engine, Vec<String>) {
+fn engine_and_arguments() -> (Engine, Vec<String>) {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let engine = match arguments.first().map_or("", String::as_str) {
         "cpu" => Engine::cpu(),
@@ -24,17 +24,22 @@ pub fn engine_and_arguments() -> (Engine, Vec<String>) {
     (engine, arguments)
 }
 
-/// Checks numbers of as many bits as each argument says, up to the first that is not right.
+/// Checks numbers of as many bits as each argument says, one and then as many as have `together` bits, up to the first
+/// that are not right.
 pub fn check_each(
-    engine: &Engine,
-    arguments: &[String],
-    check: impl Fn(&Engine, usize) -> Result<bool, Error>,
+    together: usize,
+    check: impl Fn(&Engine, usize, usize) -> Result<bool, Error>,
 ) -> ExitCode {
-    for bits in arguments {
+    let (engine, arguments) = engine_and_arguments();
+    let check = |bits: usize| {
+        let many = together / bits.max(1);
+        Ok(check(&engine, bits, 1)? && (many < 2 || check(&engine, bits, many)?))
+    };
+    for bits in &arguments {
         let checked = bits
             .parse()
             .map_err(|error| format!("{bits}: {error}"))
-            .and_then(|bits| check(engine, bits).map_err(|error| error.to_string()));
+            .and_then(|bits| check(bits).map_err(|error: Error| error.to_string()));
         match checked {
             Ok(true) => {}
             Ok(false) => return ExitCode::FAILURE,
