@@ -234,19 +234,13 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     fn own(&self) -> Result<Result<Made, String>, Failure> {
         let built = self.built(|making| {
-            let Making {
-                number,
-                power,
-                ref folder,
-                ref machine,
-                ..
-            } = making;
-            let known = folder.load_middles(number, power);
+            let (number, power, machine) = (making.number, making.power, &*making.machine);
+            let known = making.folder.load_middles(number, power);
             let mut level = making.begin(&known);
             let residue = |iteration| making.residue(iteration);
-            Proof::go_on(number, power, &**machine, known, residue, |middle| {
+            Proof::go_on(number, power, machine, known, residue, |middle| {
                 // Without it, a proof that is interrupted begins further back.
-                let _ = folder.save_middle(power, level, middle);
+                let _ = making.folder.save_middle(power, level, middle);
                 level += 1;
             })
         });
@@ -270,24 +264,23 @@ impl Attempt<'_> {
     /// The same in PRST's files.
     fn of_prst(&self) -> Result<Result<Made, String>, Failure> {
         let built = self.built(|making| {
-            let Making {
-                number,
-                power,
-                ref folder,
-                ref machine,
-                ..
-            } = making;
-            let read = |name: &str| folder.load_summed(name).map_err(|error| error.to_string());
+            let (number, power, machine) = (making.number, making.power, &*making.machine);
+            let read = |name: &str| {
+                making
+                    .folder
+                    .load_summed(name)
+                    .map_err(|error| error.to_string())
+            };
             let known = PrstProof::products(number, power, read);
             let mut level = making.begin(&known);
             let residue = |iteration| making.residue(iteration);
             let keep = |product: &_| {
                 let (name, bytes) = PrstProof::product_file(level, product);
-                let _ = folder.save_summed(&name, &bytes);
+                let _ = making.folder.save_summed(&name, &bytes);
                 level += 1;
             };
-            let proof = PrstProof::go_on(number, power, &**machine, known, residue, keep)?;
-            let claim = proof.claim(&**machine)?;
+            let proof = PrstProof::go_on(number, power, machine, known, residue, keep)?;
+            let claim = proof.claim(machine)?;
             Ok((proof, claim))
         });
         let (proof, claim) = match built? {
