@@ -123,7 +123,7 @@ impl PMinus1 {
 }
 
 /// The product of the greatest power up to the bound of each prime, and of some more factors.
-pub(crate) fn powers_of_primes(bound: u32, more: &[Limb]) -> Result<Arc<[Limb]>, Error> {
+fn powers_of_primes(bound: u32, more: &[Limb]) -> Result<Arc<[Limb]>, Error> {
     let mut factors: Vec<Limb> = primes(bound)?;
     for prime in &mut factors {
         *prime = prime.pow(bound.ilog(*prime));
@@ -141,19 +141,19 @@ pub(crate) fn powers_of_primes(bound: u32, more: &[Limb]) -> Result<Arc<[Limb]>,
 }
 
 /// The highest bit of a number that is not 0.
-pub(crate) fn top_bit(number: &[Limb]) -> u32 {
+fn top_bit(number: &[Limb]) -> u32 {
     let top = number.iter().rposition(|&limb| limb != 0);
     let top = top.expect("the number is not 0");
     top as u32 * Limb::BITS + number[top].ilog2()
 }
 
 /// Bit `i` of a number.
-pub(crate) fn bit(number: &[Limb], i: u32) -> bool {
+fn bit(number: &[Limb], i: u32) -> bool {
     number[(i / Limb::BITS) as usize] >> (i % Limb::BITS) & 1 == 1
 }
 
 /// The primes up to a bound, by the sieve of Eratosthenes over the odd numbers.
-fn primes(bound: u32) -> Result<Vec<u32>, Error> {
+pub(crate) fn primes(bound: u32) -> Result<Vec<u32>, Error> {
     let bound = bound as usize;
     // Entry i is for 2 i + 1.
     let mut is_composite: Vec<bool> = bigint_cpu::zeroed(bound.div_ceil(2))?;

@@ -179,7 +179,12 @@ fn a_curve_finds_a_factor_where_its_points_order_is_smooth() {
             let [first, second] = found.collect::<Vec<_>>()[..] else {
                 panic!("two stages");
             };
-            assert_eq!(first, is_smooth(&order), "M{p} {sigma} {order:?}");
+            // Where two points of a chain are the same, what is left of the order divides their difference, below B1.
+            let is_short = order.iter().all(|(r, _)| *r <= b1.into());
+            assert!(
+                first == is_smooth(&order) || first && is_short,
+                "M{p} {sigma} {order:?}"
+            );
             // The second may find what shares a difference with a prime.
             assert!(second || !one_more, "M{p} {sigma} {order:?}");
             by_first += u32::from(first);
@@ -455,7 +460,7 @@ fn saves_are_of_one_kind_of_curves_and_whole() {
     while !at.is_done() {
         let mut steps = at.steps(&backend, None, &|| true).unwrap().unwrap();
         loop {
-            let is_done = at.advance(&mut steps, 40, &|| true).unwrap();
+            let is_done = at.advance(&mut steps, 3, &|| true).unwrap();
             states.push(at.clone());
             if is_done {
                 break;
@@ -465,14 +470,18 @@ fn saves_are_of_one_kind_of_curves_and_whole() {
     }
     assert!(states.is_sorted_by(|a, b| a.done() <= b.done()));
     let last = states.last().unwrap().clone();
+    let mut in_chains = 0;
     for state in &states {
         let bytes = state.to_bytes();
+        let header = String::from_utf8_lossy(&bytes);
+        in_chains += u32::from(header.contains(r#""chain":"#));
         let read = Ecm::from_bytes(&bytes, &start).unwrap().unwrap();
         assert_eq!(&read, state);
         for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
             assert!(Ecm::from_bytes(&bytes[..cut], &start).is_err());
         }
     }
+    assert!(in_chains > 20, "{in_chains}");
     // As GMP-ECM says; and from any of them a run ends with that.
     assert_eq!(last.divisor().unwrap(), 284_222_298_641_u64.into());
     for state in states.iter().step_by(3) {

@@ -16,7 +16,7 @@ use bigint_host::{BigInt, BigUint};
 
 use crate::Residue;
 
-/// What a ladder needs of a curve and its point: both are quotients.
+/// What multiples need of a curve and its point: both are quotients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Curve {
     /// `x` of the point `(x : 1)`.

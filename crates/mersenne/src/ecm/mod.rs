@@ -13,28 +13,32 @@
 //! Example, `2^29 - 1 = 233 1103 2089` and `sigma = 13`: the groups have orders `228 = 2^2 3 19`,
 //! `1140 = 2^2 3 5 19` and `2124 = 2^2 3^2 59`, and `B1 = 4` with `B2 = 19` finds 233.
 //!
-//! **Cost** of a curve: 10 products for each of the `1.44 B1` bits of `E`, in a ladder; in the second stage a
-//! product for each difference, 10 for each giant step, and two or three for each baby. **Memory**: four transforms
-//! for each baby.
+//! **Cost** of a curve: nine products for each of the `1.44 B1` bits of `E`, by a Lucas chain for each of its primes
+//! ([`chain`](self)); in the second stage a product for each difference, 10 for each giant step, and two or three for
+//! each baby. **Memory**: four transforms for each baby.
 //!
 //! Nothing but the rounding error is checked, as in P-1.
 
+mod chain;
 mod curve;
+mod first;
 mod points;
 mod second;
 
+use std::f64::consts::LN_2;
 use std::sync::Arc;
 
-use bigint_host::{BigUint, Limb};
+use bigint_host::BigUint;
 use serde::{Deserialize, Serialize};
 
-use crate::p_minus_1::{bit, powers_of_primes, top_bit};
 use crate::save::{NO_SAVE, opened, sealed};
 use crate::stage_2::{STRIDES, babies, giants, giants_count};
 use crate::steps::{Stepping, Steps};
 use crate::{Backend, Cofactor, Error, Number, PMinus1, Residue, Save, Stage2};
+use chain::Chain;
 use curve::Curve;
-use points::{Kept, Point, Points};
+use first::{First, Place};
+use points::Points;
 use second::Second;
 
 /// The curves that are asked for.
@@ -59,8 +63,8 @@ pub struct Ecm {
     curves: Curves,
     /// The parameter of the first curve.
     sigma: u64,
-    /// `E`.
-    exponent: Arc<[Limb]>,
+    /// The primes whose product is `E`.
+    factors: Arc<[u32]>,
     /// The curves that are done.
     done: u32,
     stage: Stage,
@@ -69,17 +73,16 @@ pub struct Ecm {
 /// Where a curve is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
-    /// After so many bits of `E`, its highest not counted, with `k P` and `(k + 1) P`; at the beginning without
-    /// them.
+    /// At a place, with the points there; at the beginning without them.
     First {
-        bits: u32,
-        points: Option<Box<[Residue; 4]>>,
+        place: Place,
+        points: Vec<[Residue; 2]>,
     },
     /// After so many giant steps, with `Q` and the product of the differences.
     Second {
         stride: u64,
         giants: u64,
-        point: Box<[Residue; 2]>,
+        point: [Residue; 2],
         product: Residue,
     },
 }
@@ -123,7 +126,7 @@ impl Ecm {
         Ok(Ecm {
             p,
             sigma,
-            exponent: powers_of_primes(first, &[])?,
+            factors: first::factors(first)?,
             curves,
             done: 0,
             stage: Stage::BEGINNING,
@@ -166,19 +169,22 @@ impl Ecm {
         [first, self.curves.second.unwrap_or(first)]
     }
 
-    /// The steps of a curve: bits of `E`, and as many products in the second stage as ten are a step.
+    /// The steps of a curve: bits of `E`, and as many products in the second stage as nine are a step.
     fn steps_of_stages(&self) -> [u64; 2] {
         let [from, to] = self.bounds();
         let primes = (to - from) as f64 / (to as f64).ln();
-        let second = self.curves.second.map_or(0, |_| primes as u64 / 10 + 1);
-        [top_bit(&self.exponent).into(), second]
+        let second = self.curves.second.map_or(0, |_| primes as u64 / 9 + 1);
+        [bits_up_to(self.curves.first), second]
     }
 
-    /// The steps that are done, and those of all curves: a step takes ten products, more or less.
+    /// The steps that are done, and those of all curves: a step takes nine products, more or less.
     pub fn progress(&self) -> (u64, u64) {
         let [first, second] = self.steps_of_stages();
         let here = match &self.stage {
-            Stage::First { bits, .. } => u64::from(*bits),
+            Stage::First { place, .. } => {
+                let last = place.factors.checked_sub(1);
+                last.map_or(0, |last| bits_up_to(self.factors[last as usize]))
+            }
             Stage::Second {
                 stride,
                 giants: done,
@@ -209,12 +215,28 @@ impl Ecm {
         Steps::new(self, backend, longer_than, goes_on)
     }
 
+    fn end_of_first(&self) -> Place {
+        Place {
+            factors: self.factors.len() as u32,
+            chain: None,
+        }
+    }
+
+    /// Whether a first stage can be at this place.
+    fn has(&self, Place { factors, chain }: Place) -> bool {
+        match (self.factors.get(factors as usize), chain) {
+            (Some(&factor), Some(chain)) => chain.is_of(factor.into()),
+            (Some(_), None) => true,
+            (None, _) => (factors, chain) == (self.factors.len() as u32, None),
+        }
+    }
+
     fn curve(&self) -> Result<Curve, Residue> {
         Curve::new(self.p, self.sigmas()[1])
     }
 
-    /// Does so many steps of the present stage, bits or giant steps, at most to its end, and returns whether that is
-    /// reached. `steps` is where the curve is. It is made anew as [`Stage2::advance`] does.
+    /// Does so many giant steps, or steps of chains and up to as many more to the end of one, at most to the end of the
+    /// stage, and returns whether that is reached. `steps` is where the curve is. It is made anew as [`Stage2::advance`] does.
     ///
     /// # Errors
     /// As for [`Ecm::steps`].
@@ -230,7 +252,7 @@ impl Ecm {
         };
         self.stage = next;
         Ok(match &self.stage {
-            Stage::First { bits, .. } => *bits == top_bit(&self.exponent),
+            Stage::First { place, .. } => *place == self.end_of_first(),
             Stage::Second {
                 stride,
                 giants: done,
@@ -242,28 +264,9 @@ impl Ecm {
     /// The stage after so many steps.
     fn next(&self, machine: &mut Machine, times: u32) -> Result<Stage, Error> {
         Ok(match (machine, &self.stage) {
-            (Machine::First { points, x, both }, Stage::First { bits, .. }) => {
-                let left = top_bit(&self.exponent) - bits;
-                let times = times.min(left);
-                for i in (left - times..left).rev() {
-                    let sum = points.sum(&both[0], &both[1], x, None)?;
-                    *both = match bit(&self.exponent, i) {
-                        false => [points.double(&both[0])?, sum],
-                        true => [sum, points.double(&both[1])?],
-                    };
-                }
-                let [a, b] = both;
-                let mut residue = |x: &Kept| points.residue(x);
-                let at = [
-                    residue(&a.x)?,
-                    residue(&a.z)?,
-                    residue(&b.x)?,
-                    residue(&b.z)?,
-                ];
-                Stage::First {
-                    bits: bits + times,
-                    points: Some(Box::new(at)),
-                }
+            (Machine::First(first), Stage::First { .. }) => {
+                let (place, points) = first.steps(times)?;
+                Stage::First { place, points }
             }
             (
                 Machine::Second(second),
@@ -286,8 +289,8 @@ impl Ecm {
             (Machine::Divisor, _) => {
                 let below = self.curve().expect_err("there is no such curve");
                 Stage::First {
-                    bits: top_bit(&self.exponent),
-                    points: Some(Box::new([(); 4].map(|()| below.clone()))),
+                    place: self.end_of_first(),
+                    points: vec![[below.clone(), below]],
                 }
             }
             _ => unreachable!("the machine is where the curve is"),
@@ -304,7 +307,7 @@ impl Ecm {
     /// If the stage has not begun.
     pub fn divisor(&self) -> Result<BigUint, Error> {
         match &self.stage {
-            Stage::First { points, .. } => points.as_ref().expect("the stage is done")[1].divisor(),
+            Stage::First { points, .. } => points[0][1].divisor(),
             Stage::Second { product, .. } => product.divisor(),
         }
     }
@@ -336,12 +339,13 @@ impl Ecm {
     pub fn go_on(&mut self, memory: u64) {
         let stage = std::mem::replace(&mut self.stage, Stage::BEGINNING);
         match stage {
-            Stage::First { points, .. } if self.curves.second.is_some() && self.curve().is_ok() => {
-                let [x, z, ..] = *points.expect("the stage is done");
+            Stage::First { mut points, .. }
+                if self.curves.second.is_some() && self.curve().is_ok() =>
+            {
                 self.stage = Stage::Second {
                     stride: self.stride(memory),
                     giants: 0,
-                    point: Box::new([x, z]),
+                    point: points.swap_remove(0),
                     product: Residue::from_u64(self.p, 1),
                 };
             }
@@ -366,6 +370,11 @@ impl Ecm {
     }
 }
 
+/// The bits of the product of the greatest powers up to a bound of all primes, more or less.
+fn bits_up_to(bound: u32) -> u64 {
+    (f64::from(bound) / LN_2) as u64
+}
+
 /// Whether no prime above `B1` divides this stride, and its first giant step is not 0.
 fn can_be(stride: u64, greatest: u64, first: u64) -> bool {
     greatest <= first && stride / 2 <= first
@@ -373,19 +382,17 @@ fn can_be(stride: u64, greatest: u64, first: u64) -> bool {
 
 impl Stage {
     const BEGINNING: Stage = Stage::First {
-        bits: 0,
-        points: None,
+        place: Place {
+            factors: 0,
+            chain: None,
+        },
+        points: Vec::new(),
     };
 }
 
 /// A machine for [`Ecm`].
 pub enum Machine {
-    /// `x` of `P`, and `k P` and `(k + 1) P`.
-    First {
-        points: Points,
-        x: Kept,
-        both: [Point; 2],
-    },
+    First(Box<First>),
     Second(Box<Second>),
     /// There is no curve: its parameter has a divisor.
     Divisor,
@@ -405,26 +412,13 @@ impl Stepping for Ecm {
         };
         let mut points = Points::new(backend, self.number(), longer_than, &a24)?;
         Ok(Some(match &self.stage {
-            Stage::First { points: at, .. } => {
-                let x = points.kept(&x)?;
-                let both = match at {
-                    Some(at) => {
-                        let [a, b, c, d] = &**at;
-                        let mut point = |x: &Residue, z: &Residue| {
-                            Ok::<_, Error>(Point {
-                                x: points.kept(x)?,
-                                z: points.kept(z)?,
-                            })
-                        };
-                        [point(a, b)?, point(c, d)?]
-                    }
-                    None => {
-                        let z = points.kept(&Residue::from_u64(self.p, 1))?;
-                        let point = Point { x: x.clone(), z };
-                        [point.clone(), points.double(&point)?]
-                    }
-                };
-                Machine::First { points, x, both }
+            Stage::First { place, points: at } => {
+                let start = [[x, Residue::from_u64(self.p, 1)]];
+                let at = if at.is_empty() { &start[..] } else { at };
+                let at = at.iter().map(|at| points.point(at));
+                let at = at.collect::<Result<Vec<_>, _>>()?;
+                let first = First::new(points, self.factors.clone(), *place, &at);
+                Machine::First(Box::new(first))
             }
             Stage::Second {
                 stride,
@@ -432,11 +426,7 @@ impl Stepping for Ecm {
                 point,
                 product,
             } => {
-                let [x, z] = &**point;
-                let point = Point {
-                    x: points.kept(x)?,
-                    z: points.kept(z)?,
-                };
+                let point = points.point(point)?;
                 let (stride, bounds) = (*stride, self.bounds());
                 let m = giants(bounds, stride).start() + done;
                 let mut machine = backend.multiplying(self.number(), longer_than)?;
@@ -452,7 +442,7 @@ impl Stepping for Ecm {
 
     fn error(machine: &Machine) -> Result<f64, Error> {
         match machine {
-            Machine::First { points, .. } => points.error(),
+            Machine::First(first) => first.points.error(),
             Machine::Second(second) => second.error(),
             Machine::Divisor => Ok(0.0),
         }
@@ -460,7 +450,7 @@ impl Stepping for Ecm {
 
     fn words(machine: &Machine) -> Option<usize> {
         match machine {
-            Machine::First { points, .. } => points.words(),
+            Machine::First(first) => first.points.words(),
             Machine::Second(second) => second.points.words(),
             Machine::Divisor => None,
         }
@@ -476,7 +466,10 @@ struct Header {
     bounds: [u64; 2],
     sigma: u64,
     curve: u32,
-    bits: u32,
+    /// The factors of `E` by which the point is multiplied, and the chain for the next.
+    factors: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chain: Option<Chain>,
     /// The stride of the second stage, and the giant steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     second: Option<[u64; 2]>,
@@ -498,18 +491,14 @@ impl Save for Ecm {
 
     fn res64(&self) -> Option<u64> {
         match &self.stage {
-            Stage::First { points, .. } => points.as_ref().map(|points| points[0].res64()),
+            Stage::First { points, .. } => points.first().map(|[x, _]| x.res64()),
             Stage::Second { product, .. } => Some(product.res64()),
         }
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        let (bits, second, residues) = match &self.stage {
-            Stage::First { bits, points } => (
-                *bits,
-                None,
-                points.iter().flat_map(|all| all.iter()).collect(),
-            ),
+        let (place, second, residues) = match &self.stage {
+            Stage::First { place, points } => (*place, None, points.iter().flatten().collect()),
             Stage::Second {
                 stride,
                 giants,
@@ -517,7 +506,7 @@ impl Save for Ecm {
                 product,
             } => {
                 let residues: Vec<&Residue> = point.iter().chain([product]).collect();
-                (top_bit(&self.exponent), Some([*stride, *giants]), residues)
+                (self.end_of_first(), Some([*stride, *giants]), residues)
             }
         };
         let header = Header {
@@ -526,7 +515,8 @@ impl Save for Ecm {
             bounds: self.bounds(),
             sigma: self.sigma,
             curve: self.done,
-            bits,
+            factors: place.factors,
+            chain: place.chain,
             second,
         };
         sealed(&header, residues.into_iter().flat_map(Residue::to_bytes))
@@ -539,20 +529,25 @@ impl Save for Ecm {
             return Err(format!("it is of another test: M{}", header.exponent));
         }
         let broken = || NO_SAVE.to_owned();
-        let (all, size) = (top_bit(&start.exponent), start.number().bytes());
+        let size = start.number().bytes();
         let residues: Vec<Residue> = rest
             .chunks(size)
             .map(|bytes| Residue::from_bytes(start.p, bytes))
             .collect();
-        if header.bits > all || rest.len() % size != 0 || header.sigma < Ecm::LEAST_SIGMA {
+        let place = Place {
+            factors: header.factors,
+            chain: header.chain,
+        };
+        if !start.has(place) || rest.len() % size != 0 || header.sigma < Ecm::LEAST_SIGMA {
             return Err(broken());
         }
         let stage = match header.second {
-            None if residues.is_empty() && header.bits == 0 => Stage::BEGINNING,
-            None => Stage::First {
-                bits: header.bits,
-                points: Some(Box::new(residues.try_into().map_err(|_| broken())?)),
+            None if residues.is_empty() && place == Place::default() => Stage::BEGINNING,
+            None if residues.len() == 2 * place.points() => Stage::First {
+                place,
+                points: residues.as_chunks().0.to_vec(),
             },
+            None => return Err(broken()),
             Some([stride, done]) => {
                 let bounds = start.bounds();
                 let fits = |&(known, greatest): &(u64, u64)| {
@@ -566,7 +561,7 @@ impl Save for Ecm {
                 Stage::Second {
                     stride,
                     giants: done,
-                    point: Box::new([x, z]),
+                    point: [x, z],
                     product,
                 }
             }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Sums and differences are those of transforms, which are linear: each product takes one transform back, and
-//! each result that is multiplied again one forth. **Cost**: 5 products for a double, 6 for a sum, 5 where `z`
-//! is 1.
+//! each result that is multiplied again one forth. **Cost**: 5 products for a double, and 6 for a sum. The squares of
+//! a sum are multiplied where they are, and so not kept.
 
 use std::rc::Rc;
 
@@ -57,6 +57,14 @@ impl Points {
         Ok(Rc::new(self.machine.keep()?))
     }
 
+    /// The point `(x : z)`.
+    pub(super) fn point(&mut self, [x, z]: &[Residue; 2]) -> Result<Point, Error> {
+        Ok(Point {
+            x: self.kept(x)?,
+            z: self.kept(z)?,
+        })
+    }
+
     /// The residue of a number.
     pub(super) fn residue(&mut self, x: &Kept) -> Result<Residue, Error> {
         self.machine.product([One(&**x), One(&*self.one)])?;
@@ -74,6 +82,19 @@ impl Points {
         Ok(Rc::new(self.machine.keep()?))
     }
 
+    /// The product of two sides and a number. The first product is not kept.
+    fn product_of_three(
+        &mut self,
+        left: Operand<&Kept>,
+        right: Operand<&Kept>,
+        last: &Kept,
+    ) -> Result<Kept, Error> {
+        self.machine
+            .product([left, right].map(|side| side.map(|x| &**x)))?;
+        self.machine.multiply(last, None, 0)?;
+        Ok(Rc::new(self.machine.keep()?))
+    }
+
     /// `2 P`.
     pub(super) fn double(&mut self, Point { x, z }: &Point) -> Result<Point, Error> {
         let s = self.product(Sum(x, z), Sum(x, z))?;
@@ -86,38 +107,22 @@ impl Points {
         })
     }
 
-    /// `P + Q`, where `P - Q` has this `x`, and this `z` unless that is 1.
-    pub(super) fn sum(
-        &mut self,
-        p: &Point,
-        q: &Point,
-        x: &Kept,
-        z: Option<&Kept>,
-    ) -> Result<Point, Error> {
+    /// `P + Q` with this `P - Q`.
+    pub(super) fn sum(&mut self, p: &Point, q: &Point, less: &Point) -> Result<Point, Error> {
         let u = self.product(Difference(&p.x, &p.z), Sum(&q.x, &q.z))?;
         let v = self.product(Sum(&p.x, &p.z), Difference(&q.x, &q.z))?;
         let (plus, minus) = (Sum(&u, &v), Difference(&u, &v));
-        let squares = [self.product(plus, plus)?, self.product(minus, minus)?];
-        let [above, below] = squares;
         Ok(Point {
-            x: match z {
-                Some(z) => self.product(One(z), One(&above))?,
-                None => above,
-            },
-            z: self.product(One(x), One(&below))?,
+            x: self.product_of_three(plus, plus, &less.z)?,
+            z: self.product_of_three(minus, minus, &less.x)?,
         })
-    }
-
-    /// `P + Q` with this `P - Q`.
-    pub(super) fn add(&mut self, p: &Point, q: &Point, less: &Point) -> Result<Point, Error> {
-        self.sum(p, q, &less.x, Some(&less.z))
     }
 
     /// `n P` and `(n + 1) P`, for `n` from 1 on.
     pub(super) fn multiples(&mut self, p: &Point, n: u64) -> Result<[Point; 2], Error> {
         let mut both = [p.clone(), self.double(p)?];
         for bit in (0..n.ilog2()).rev() {
-            let sum = self.add(&both[0], &both[1], p)?;
+            let sum = self.sum(&both[0], &both[1], p)?;
             both = match n >> bit & 1 {
                 0 => [self.double(&both[0])?, sum],
                 _ => [sum, self.double(&both[1])?],
@@ -139,12 +144,14 @@ impl Points {
         let mut behind: Option<Kept> = None;
         let mut numbers = Vec::with_capacity(points.len());
         for (i, Point { x, z }) in points.iter().enumerate().rev() {
-            let mut x = x.clone();
-            let others = [i.checked_sub(1).map(|i| &before[i]), behind.as_ref()];
-            for others in others.into_iter().flatten() {
-                x = self.product(One(&x), One(others))?;
-            }
-            numbers.push(x);
+            let before = i.checked_sub(1).map(|i| &before[i]);
+            numbers.push(match (before, &behind) {
+                (Some(before), Some(behind)) => {
+                    self.product_of_three(One(x), One(before), behind)?
+                }
+                (Some(others), None) | (None, Some(others)) => self.product(One(x), One(others))?,
+                (None, None) => x.clone(),
+            });
             behind = Some(match behind {
                 None => z.clone(),
                 Some(behind) => self.product(One(&behind), One(z))?,

@@ -50,7 +50,7 @@ impl Second {
             if wanted.next_if_eq(&j).is_some() {
                 all.push(last.clone());
             }
-            let next = points.add(&last, &twice, &before)?;
+            let next = points.sum(&last, &twice, &before)?;
             (before, last) = (last, next);
         }
         let (babies, z) = points.with_one_z(&all)?;
@@ -86,7 +86,7 @@ impl Second {
         let mut giants = Vec::new();
         for _ in steps.clone() {
             let [now, next] = &self.giants;
-            let after = self.points.add(next, &self.step, now)?;
+            let after = self.points.sum(next, &self.step, now)?;
             let [now, next] = self.giants.each_ref().map(Point::clone);
             giants.push(now);
             self.giants = [next, after];
