@@ -1,0 +1,9 @@
+//! All tests of the library and the program: one binary is linked once, and the tests of all files share the
+//! cores.
+
+mod batch;
+mod device;
+mod lucas;
+mod modules;
+mod program;
+mod residues;
