@@ -289,31 +289,45 @@ fn powers_of_few_limbs_are_those_of_num_bigint() {
     }
 }
 
-#[test]
-fn powers_from_1024_to_8192_bits_are_those_of_num_bigint() {
+/// Powers modulo numbers of so many limbs. Exponents have a limb, or `bits` where `BIGINT_SWEEPS` is not `all`.
+fn powers_of_width(width: usize, bits: usize) {
     let mut powers = Powers::new();
-    for width in [32, 48, 64, 96, 128, 192, 256] {
-        let is_wide = width > 128;
-        let rounds = sweep_all(1, if is_wide { 1 } else { 2 }, 8);
-        for round in 0..rounds {
-            powers.2 = if is_wide && round < 7 {
-                SHORT
-            } else {
-                usize::MAX
-            };
-            let count = if rounds < 8 { 21 } else { 128 };
-            let moduli = if round % 4 == 1 { 1 } else { count };
-            let m = without_zeros(powers.moduli(moduli, width));
-            let a = powers.bases(count, &m);
-            // The last of all are of full length.
-            let exponent = if round == 7 { width } else { 1 };
-            let count = if exponent > 1 { 16 } else { count };
-            let part = |x: &Operand| (x.0, x.1[..count.min(x.1.len())].to_vec());
-            let e = powers.exponents(count, exponent);
-            let scans = (round % 2 == 0) == (width != 192);
-            powers.check([&part(&a), &e, &part(&m)], Layout::Contiguous, scans);
-        }
+    let rounds = sweep_all(1, if width > 128 { 1 } else { 2 }, 8);
+    for round in 0..rounds {
+        powers.2 = if rounds < 8 { bits } else { usize::MAX };
+        let count = if rounds < 8 { 21 } else { 128 };
+        let moduli = if round % 4 == 1 { 1 } else { count };
+        let m = without_zeros(powers.moduli(moduli, width));
+        let a = powers.bases(count, &m);
+        // The last of all are of full length.
+        let exponent = if round == 7 { width } else { 1 };
+        let count = if exponent > 1 { 16 } else { count };
+        let part = |x: &Operand| (x.0, x.1[..count.min(x.1.len())].to_vec());
+        let e = powers.exponents(count, exponent);
+        let scans = (round % 2 == 0) == (width != 192);
+        powers.check([&part(&a), &e, &part(&m)], Layout::Contiguous, scans);
     }
+}
+
+/// A test for each width, so that all cores have one.
+macro_rules! powers_of_widths {
+    ($($name:ident: $width:literal, $bits:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            powers_of_width($width, $bits);
+        }
+    )*};
+}
+
+// Exponents of wide moduli are of two windows or one, as a block's products of those take long.
+powers_of_widths! {
+    powers_of_8192_bits_are_those_of_num_bigint: 256, SHORT;
+    powers_of_6144_bits_are_those_of_num_bigint: 192, SHORT;
+    powers_of_4096_bits_are_those_of_num_bigint: 128, 2 * SHORT;
+    powers_of_3072_bits_are_those_of_num_bigint: 96, 2 * SHORT;
+    powers_of_2048_bits_are_those_of_num_bigint: 64, usize::MAX;
+    powers_of_1536_bits_are_those_of_num_bigint: 48, usize::MAX;
+    powers_of_1024_bits_are_those_of_num_bigint: 32, usize::MAX;
 }
 
 /// Lower halves are a limb longer where widths are odd; bases and exponents are of any lengths.
@@ -515,70 +529,80 @@ fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
     }
 }
 
-#[test]
-fn powers_execute_the_same_for_all_bases_exponents_and_moduli_of_full_length() {
+/// Whether all numbers are zero, or ones, or any, launches of powers execute the same.
+fn powers_of_width_execute_the_same(width: usize) {
     let config = DeviceConfig {
         arch: LARGE,
         trace: true,
         checks: Checks::NONE,
         ..DeviceConfig::default()
     };
-    // Matrices stand in shared memory, pass through it, or do so beside the units of a base; of the widest moduli in chunks of
-    // one pair. All forms take long.
-    let widths: &[usize] = sweep_all(
-        &[9, 65, 129],
-        &[40, 65, 129, 201],
-        &[9, 40, 64, 65, 128, 129, 201],
-    );
-    for &width in widths {
-        // All are zero, or ones, or any.
-        let traces = (0..if width > 40 { 2 } else { 4 }).map(|round| {
-            let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
-            // Four windows of a power, or one.
-            powers.2 = if width > 40 { 3 } else { 12 };
-            let one = BigUint::from(1u8);
-            let (count, top) = (18, &one << (32 * width - 1));
-            (0..round).for_each(|_| {
-                powers.0.next();
-            });
-            let mut any = |width: usize| match round {
-                0 => BigUint::ZERO,
-                1 => (&one << (32 * width)) - 1u8,
-                _ => powers.0.number(width),
-            };
-            let a = (width, (0..count).map(|_| any(width)).collect());
-            let e = (1, (0..count).map(|_| any(1)).collect());
-            let m = (
-                width,
-                (0..count).map(|_| any(width) | &top | &one).collect(),
-            );
-            let twice = |x: &Operand| {
-                let both = x.1.iter().map(|x_of| x_of | x_of << (32 * x.0));
-                (2 * x.0, both.collect())
-            };
-            let pair: [Operand; 2] = [&a, &e].map(twice);
-            let run = |powers: &Powers, bases, [a, e]: [&Operand; 2]| {
-                let made = |plan| powers.run((plan, bases), [a, e, &m], Layout::Contiguous, true);
-                let plans = plans(width).into_iter();
-                plans.map(|plan| made(plan).traces).collect::<Vec<_>>()
-            };
-            let of_one = run(&powers, 1, [&a, &e]);
-            // Of the widest a power alone.
-            if width > 129 {
-                return of_one;
-            }
-            let modulus = (width, vec![m.1[0].clone()]);
-            let of_base = plans(width).into_iter().map(|plan| {
-                let base = (&BigUint::from(3u8), 1);
-                let made = powers.run_of_base(plan, base, [&e, &modulus], Layout::Contiguous, true);
-                made.traces
-            });
-            let of_base = of_base.collect();
-            [of_one, run(&powers, 2, pair.each_ref()), of_base].concat()
+    // All are zero, or ones, or any.
+    let traces = (0..if width > 40 { 2 } else { 4 }).map(|round| {
+        let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
+        // Four windows of a power, or one.
+        powers.2 = if width > 40 { 3 } else { 12 };
+        let one = BigUint::from(1u8);
+        let (count, top) = (18, &one << (32 * width - 1));
+        (0..round).for_each(|_| {
+            powers.0.next();
         });
-        let traces: Vec<_> = traces.collect();
-        let (first, others) = traces.split_first().unwrap();
-        assert!(first.iter().flatten().all(|trace| *trace != 0));
-        assert!(others.iter().all(|traces| traces == first), "{traces:x?}");
-    }
+        let mut any = |width: usize| match round {
+            0 => BigUint::ZERO,
+            1 => (&one << (32 * width)) - 1u8,
+            _ => powers.0.number(width),
+        };
+        let a = (width, (0..count).map(|_| any(width)).collect());
+        let e = (1, (0..count).map(|_| any(1)).collect());
+        let m = (
+            width,
+            (0..count).map(|_| any(width) | &top | &one).collect(),
+        );
+        let twice = |x: &Operand| {
+            let both = x.1.iter().map(|x_of| x_of | x_of << (32 * x.0));
+            (2 * x.0, both.collect())
+        };
+        let pair: [Operand; 2] = [&a, &e].map(twice);
+        let run = |powers: &Powers, bases, [a, e]: [&Operand; 2]| {
+            let made = |plan| powers.run((plan, bases), [a, e, &m], Layout::Contiguous, true);
+            let plans = plans(width).into_iter();
+            plans.map(|plan| made(plan).traces).collect::<Vec<_>>()
+        };
+        let of_one = run(&powers, 1, [&a, &e]);
+        // Of the widest a power alone.
+        if width > 129 {
+            return of_one;
+        }
+        let modulus = (width, vec![m.1[0].clone()]);
+        let of_base = plans(width).into_iter().map(|plan| {
+            let base = (&BigUint::from(3u8), 1);
+            let made = powers.run_of_base(plan, base, [&e, &modulus], Layout::Contiguous, true);
+            made.traces
+        });
+        let of_base = of_base.collect();
+        [of_one, run(&powers, 2, pair.each_ref()), of_base].concat()
+    });
+    let traces: Vec<_> = traces.collect();
+    let (first, others) = traces.split_first().unwrap();
+    assert!(first.iter().flatten().all(|trace| *trace != 0));
+    assert!(others.iter().all(|traces| traces == first), "{traces:x?}");
+}
+
+macro_rules! powers_execute_the_same {
+    ($($name:ident: $widths:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let widths: &[usize] = $widths;
+            widths.iter().copied().for_each(powers_of_width_execute_the_same);
+        }
+    )*};
+}
+
+// Matrices stand in shared memory, pass through it, or do so beside the units of a base; of the widest moduli in
+// chunks of one pair.
+powers_execute_the_same! {
+    powers_execute_the_same_for_all_numbers_of_few_limbs: sweep_all(&[9], &[40], &[9, 40]);
+    powers_execute_the_same_for_all_numbers_of_2080_bits: sweep_all(&[65], &[65], &[64, 65]);
+    powers_execute_the_same_for_all_numbers_of_4128_bits: sweep_all(&[129], &[129], &[128, 129]);
+    powers_execute_the_same_for_all_numbers_of_6432_bits: sweep(&[], &[201]);
 }
