@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 # The library itself is a module of the package, which has the stubs.
 echo 'bigint_engine\.bigint_engine' > "$room/modules"
 (cd "$room" && venv/bin/python -m mypy.stubtest --concise --ignore-disjoint-bases --allowlist modules bigint_engine)
-"$room/venv/bin/pytest" --quiet -p no:cacheprovider --doctest-glob='*.md' README.md tests
+"$room/venv/bin/pytest" --quiet --numprocesses auto -p no:cacheprovider --doctest-glob='*.md' README.md tests
 for example in examples/*.py; do "$room/venv/bin/python" "$example"; done
 
 # The simulator stands in for a GPU, where it is built.
