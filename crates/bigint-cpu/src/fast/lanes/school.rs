@@ -144,7 +144,7 @@ fn slide_block<I: Vector, const FIRST: bool>(
         ($($n:literal)*) => {
             match a.len() {
                 0 => r.fill(isa.splat(0)),
-                $($n if $n <= I::ROWS => slide::<I, $n, FIRST>(isa, r, a, b, ahead),)*
+                $($n if const { $n <= I::ROWS } => slide::<I, $n, FIRST>(isa, r, a, b, ahead),)*
                 length => unreachable!("a block of {length} digits"),
             }
         };
@@ -279,7 +279,7 @@ fn triangle_block<I: Vector, const FIRST: bool, const WHOLE: bool>(
         ($($n:literal)*) => {
             match n {
                 0 => {}
-                $($n if $n <= I::ROWS => triangle::<I, $n, FIRST, WHOLE>(isa, r, a, ahead),)*
+                $($n if const { $n <= I::ROWS } => triangle::<I, $n, FIRST, WHOLE>(isa, r, a, ahead),)*
                 length => unreachable!("a block of {length} digits"),
             }
         };

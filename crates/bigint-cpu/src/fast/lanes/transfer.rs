@@ -86,6 +86,22 @@ pub(super) fn load<I: Vector>(
     }
 }
 
+/// [`load`] as a function that is called: operations share it that take much longer.
+#[inline(always)]
+pub(super) fn call_load<I: Vector>(
+    isa: I,
+    numbers: Numbers<'_>,
+    width: usize,
+    first: usize,
+    digits: &mut [I::V],
+    words: &mut [I::V],
+) {
+    isa.vectorize(
+        #[inline(always)]
+        || load(isa, numbers, width, first, digits, words),
+    );
+}
+
 /// [`load`] for any batch, in two steps.
 #[inline(never)]
 fn load_any<I: Vector>(
@@ -188,6 +204,21 @@ pub(super) fn store<I: Vector>(
         }
         _ => store_any(isa, columns, piece, i, &mut words[..blocks * BLOCK_WORDS]),
     }
+}
+
+/// [`store`] as a function that is called: operations share it that take much longer.
+#[inline(always)]
+pub(super) fn call_store<I: Vector>(
+    isa: I,
+    columns: &[I::V],
+    piece: &mut Piece<'_>,
+    i: usize,
+    words: &mut [I::V],
+) {
+    isa.vectorize(
+        #[inline(always)]
+        || store(isa, columns, piece, i, words),
+    );
 }
 
 /// [`store`] for any group, in two steps.
