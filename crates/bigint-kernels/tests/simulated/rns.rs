@@ -292,7 +292,7 @@ fn powers_of_few_limbs_are_those_of_num_bigint() {
 /// Powers modulo numbers of so many limbs. Exponents have a limb, or `bits` where `BIGINT_SWEEPS` is not `all`.
 fn powers_of_width(width: usize, bits: usize) {
     let mut powers = Powers::new();
-    let rounds = sweep_all(1, if width > 128 { 1 } else { 2 }, 8);
+    let rounds = sweep_all(1, if width > 64 { 1 } else { 2 }, 8);
     for round in 0..rounds {
         powers.2 = if rounds < 8 { bits } else { usize::MAX };
         let count = if rounds < 8 { 21 } else { 128 };
@@ -304,7 +304,7 @@ fn powers_of_width(width: usize, bits: usize) {
         let count = if exponent > 1 { 16 } else { count };
         let part = |x: &Operand| (x.0, x.1[..count.min(x.1.len())].to_vec());
         let e = powers.exponents(count, exponent);
-        let scans = (round % 2 == 0) == (width != 192);
+        let scans = (round % 2 == 0) == ![96, 192].contains(&width);
         powers.check([&part(&a), &e, &part(&m)], Layout::Contiguous, scans);
     }
 }
@@ -603,6 +603,6 @@ macro_rules! powers_execute_the_same {
 powers_execute_the_same! {
     powers_execute_the_same_for_all_numbers_of_few_limbs: sweep_all(&[9], &[40], &[9, 40]);
     powers_execute_the_same_for_all_numbers_of_2080_bits: sweep_all(&[65], &[65], &[64, 65]);
-    powers_execute_the_same_for_all_numbers_of_4128_bits: sweep_all(&[129], &[129], &[128, 129]);
+    powers_execute_the_same_for_all_numbers_of_4128_bits: sweep_all(&[], &[129], &[128, 129]);
     powers_execute_the_same_for_all_numbers_of_6432_bits: sweep(&[], &[201]);
 }
