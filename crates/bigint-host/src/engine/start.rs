@@ -3,6 +3,7 @@
 
 use crate::common::back_end::Found;
 use crate::common::device::{Device, Memory};
+use crate::common::notes::Notes;
 use crate::common::threads::{each, lock};
 use crate::engine::ceilings;
 use crate::engine::driver;
@@ -27,6 +28,8 @@ pub(crate) struct Devices {
     /// How many times as much work is expected in all ([`Engine::expect`](crate::Engine::expect)),
     /// as the bits of an `f64`.
     times: AtomicU64,
+    /// The notes of earlier processes, once they are read.
+    notes: OnceLock<Option<Notes>>,
     /// The process that the engine was made in.
     process: u32,
 }
@@ -51,6 +54,7 @@ impl Devices {
             is_starting: AtomicBool::new(false),
             spent: AtomicU64::new(0),
             times: AtomicU64::new(1_f64.to_bits()),
+            notes: OnceLock::new(),
             process: process::id(),
         }
     }
@@ -89,6 +93,11 @@ impl Devices {
     /// Whether the background has begun to open the devices.
     pub fn are_starting(&self) -> bool {
         self.is_starting.load(Ordering::Relaxed)
+    }
+
+    /// What earlier processes noted. The file is read once.
+    pub fn notes(&self) -> Option<&Notes> {
+        self.notes.get_or_init(Notes::read).as_ref()
     }
 
     /// How many times as much work is expected in all.

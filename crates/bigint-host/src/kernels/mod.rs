@@ -8,11 +8,31 @@ pub(crate) mod alone;
 pub(crate) mod ptx;
 pub(crate) mod specialize;
 
+use crate::common::threads::lock;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
-/// The bytes of the PTX that a driver is given for a kernel.
+/// The bytes of PTX of kernels, by their names and specialisations.
+static BYTES: Mutex<BTreeMap<(&str, u32), usize>> = Mutex::new(BTreeMap::new());
+
+/// The kernels that [`BYTES`] has at most.
+const MOST_KNOWN: usize = 4096;
+
+/// The bytes of the PTX that a driver is given for a kernel. Making that text takes milliseconds, so that
+/// what it came to is kept.
 pub(crate) fn bytes(entry: EntryPoint, specialization: Specialization) -> usize {
+    let key = (entry.name, specialization.word());
+    if let Some(&bytes) = lock(&BYTES).get(&key) {
+        return bytes;
+    }
     let text = ptx::ptx(entry.module).unwrap_or_default();
-    specialize::specialize(text, entry, &specialization).len()
+    let bytes = specialize::specialize(text, entry, &specialization).len();
+    let mut known = lock(&BYTES);
+    if known.len() == MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(key, bytes);
+    bytes
 }

@@ -108,8 +108,9 @@ impl Inner {
                     times: self.devices.times(),
                 },
             };
+            let driver_ms = || self.driver_ms();
             let start_ms = || self.start_ms(task, operands);
-            return start.choose(self.load(task, operands), state, start_ms);
+            return start.choose(self.load(task, operands), state, driver_ms, start_ms);
         }
         let is_ready = spread::shares(self, task, operands)
             .into_iter()
@@ -123,7 +124,7 @@ impl Inner {
             true => Choice::Devices,
             false => {
                 let load_ms = || self.missing_ms(task, operands);
-                start.choose(self.load(task, operands), State::Loading, load_ms)
+                start.choose(self.load(task, operands), State::Loading, || 0.0, load_ms)
             }
         }
     }
@@ -131,7 +132,7 @@ impl Inner {
     /// The milliseconds in which open devices have a task's kernel; infinite where nobody knows, or the
     /// caller may not wait.
     fn missing_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
-        let notes = Notes::read();
+        let notes = self.devices.notes();
         let shares = spread::shares(self, task, operands).into_iter();
         let ms = shares.map(|(device, numbers)| {
             if device.is_loading() || bigint_cpu::is_in_pool() {
@@ -140,23 +141,28 @@ impl Inner {
             let kind = device.kind();
             let mut kernels = task.modules(self, kind, operands, numbers.len());
             kernels.retain(|&(entry, known)| !device.has_module(entry, known));
-            self.load_ms(notes.as_ref(), &kernels, kind)
+            self.load_ms(notes, &kernels, kind)
         });
         ms.fold(0.0, f64::max)
     }
 
+    /// The milliseconds that opening the devices takes.
+    fn driver_ms(&self) -> f64 {
+        let noted = self.devices.notes().and_then(Notes::start);
+        noted.map_or(self.tuning().start.driver_ms, |start| start.ms as f64)
+    }
+
     /// The milliseconds that opening the devices and loading a task's kernel takes.
     pub fn start_ms(&self, task: &Task, operands: Operands<'_>) -> f64 {
-        let notes = Notes::read();
-        let noted = notes.as_ref().and_then(Notes::start);
-        let driver_ms = noted.map_or(self.tuning().start.driver_ms, |start| start.ms as f64);
+        let notes = self.devices.notes();
+        let noted = notes.and_then(Notes::start);
         let (kind, devices) = match noted {
             Some(start) => (start.kind, start.devices),
             None => (Kind::UNKNOWN, 1),
         };
         let kernels = task.modules(self, kind, operands, task.count().div_ceil(devices));
-        let load_ms = self.load_ms(notes.as_ref(), &kernels, kind);
-        driver_ms + load_ms.max(self.tuning().start.module_ms)
+        let load_ms = self.load_ms(notes, &kernels, kind);
+        self.driver_ms() + load_ms.max(self.tuning().start.module_ms)
     }
 
     /// The milliseconds that the driver takes for kernels: as noted, or for its compiler.

@@ -72,11 +72,13 @@ fn wait(ms: f64) -> Choice {
 
 impl StartTuning {
     /// Chooses for a task, for which devices that are asleep, or lack the kernel, are ready in
-    /// `ready_ms`.
+    /// `ready_ms`. Opening devices takes `driver_ms` of it. Each is asked only where it counts: the
+    /// first takes a file, the second the text of a kernel.
     pub(crate) fn choose(
         &self,
         load: Load,
         state: State,
+        driver_ms: impl FnOnce() -> f64,
         ready_ms: impl FnOnce() -> f64,
     ) -> Choice {
         let Load {
@@ -101,15 +103,17 @@ impl StartTuning {
             State::Asleep { spent_ms, times } => {
                 let (all_ms, devices_ms) = (times * cpu_ms, times * (devices_ms + way_ms));
                 let spent_ms = if is_faster { spent_ms } else { 0.0 };
-                // The time is known from a file: little work does not read it.
+                let pays_after = |ms| all_ms > WORTH_STARTING * (ms + devices_ms);
+                let is_due_after = |ms| pays_after(ms) || spent_ms > ms;
                 let may_pay = all_ms - devices_ms > self.module_ms || spent_ms > self.module_ms;
-                if !may_pay {
+                if !may_pay || !is_due_after(driver_ms()) {
                     return Choice::Cpu;
                 }
                 let start_ms = ready_ms();
-                let pays = all_ms > WORTH_STARTING * (start_ms + devices_ms);
-                match pays || spent_ms > start_ms {
-                    true if pays && devices_ms <= WORTH_WAITING * all_ms => wait(start_ms),
+                match is_due_after(start_ms) {
+                    true if pays_after(start_ms) && devices_ms <= WORTH_WAITING * all_ms => {
+                        wait(start_ms)
+                    }
                     true => Choice::Both,
                     false => Choice::Cpu,
                 }
@@ -147,7 +151,9 @@ mod tests {
     }
 
     fn choice_after(load: Load, state: State, start_ms: f64) -> Choice {
-        Tuning::default().start.choose(load, state, || start_ms)
+        Tuning::default()
+            .start
+            .choose(load, state, || 0.0, || start_ms)
     }
 
     const ASLEEP: State = State::Asleep {
@@ -182,6 +188,22 @@ mod tests {
         assert_eq!(choice_after(few, ASLEEP, 2700.0), Choice::Cpu, "{few:?}");
         assert_eq!(choice_after(powers, ASLEEP, 2700.0), wait(2700.0));
         assert_eq!(choice_after(powers, ASLEEP, 4000.0), Choice::Cpu);
+    }
+
+    #[test]
+    fn little_work_neither_reads_notes_nor_the_text_of_kernels() {
+        let start = Tuning::default().start;
+        let little = load(Operation::Mul, 1, &[2; 2]);
+        let spent = |spent_ms| State::Asleep {
+            spent_ms,
+            times: 1.0,
+        };
+        let nobody = || panic!("nobody asks");
+        let choice = start.choose(little, spent(0.0), nobody, nobody);
+        assert_eq!(choice, Choice::Cpu);
+        // The CPU has computed for long, and not yet as long as devices take to open.
+        let choice = start.choose(little, spent(300.0), || 350.0, nobody);
+        assert_eq!(choice, Choice::Cpu);
     }
 
     #[test]
@@ -248,6 +270,9 @@ mod tests {
         let mut start = Tuning::default().start;
         start.module_ms = 0.0;
         let sums = load(Operation::Add, 10, &[32; 2]);
-        assert_eq!(start.choose(sums, State::Loading, || 0.0), Choice::Devices);
+        assert_eq!(
+            start.choose(sums, State::Loading, || 0.0, || 0.0),
+            Choice::Devices
+        );
     }
 }
