@@ -6,7 +6,6 @@ use std::{env, fs};
 use crate::common::outcome;
 use bigint_cpu::fast::number::weighted::Operand;
 use bigint_testing::simulator::on_simulator;
-use bigint_testing::sweep;
 use mersenne::{
     Arithmetic, Auto, Backend, Cpu, Cuda, Curves, Ecm, LucasLehmer, Number, PMinus1, Proof, Prp,
     Residue, Runner, Save, Saved, Squaring, Stage2, Step,
@@ -68,7 +67,7 @@ fn a_device_finds_what_the_cpu_finds() {
 }
 
 /// The first and the last bit of a word of `2^p - 1`.
-fn ends(p: u32, words: usize, word: usize) -> [u32; 2] {
+pub fn ends(p: u32, words: usize, word: usize) -> [u32; 2] {
     let begin = |word: usize| (u64::from(p) * word as u64).div_ceil(words as u64) as u32;
     [begin(word), begin(word + 1) - 1]
 }
@@ -454,129 +453,13 @@ fn second_stage(p: u32, first: u32, second: u64) -> Stage2 {
     }
 }
 
-#[test]
-fn a_long_transform_squares_as_the_cpu_does() {
-    if on_simulator("device::a_long_transform_squares_as_the_cpu_does", &[]) {
-        square_by_long_transform(1 << 20, 3);
-    }
-}
-
-#[test]
-fn a_long_transform_subtracts_from_any_word() {
-    let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    if !on_simulator(
-        "device::a_long_transform_subtracts_from_any_word",
-        &unchecked,
-    ) {
-        return;
-    }
-    let device = Cuda::open(0).unwrap();
-    let words = 1 << 20;
-    let p = words as u32 * 18 + 1;
-    let start = Residue::reduce(p, &pseudo_random_limbs(p));
-    let mut found = by_words(&device, p, words);
-    found.set(&start).unwrap();
-    let mut right = integer(&start);
-    // Words 2 (2048 row + column) + part: the second of all, one of a thread's third row, which begins a row, and
-    // both words of the last point.
-    let at = [1, 2 * 2048 * 37, words - 2, words - 1];
-    for (i, word) in at.into_iter().enumerate() {
-        let bit = ends(p, words, word)[i % 2];
-        found.square_shifted(1, 2, bit).unwrap();
-        right = square_minus(&right, 1, bit, p);
-        assert!(integer(&found.residue().unwrap()) == right, "bit {bit}");
-    }
-    let error = found.error().unwrap();
-    assert!(error > 0.02 && error < 0.3, "{error}");
-    // From p - 1 on the shift goes around in every step.
-    let mut runner = Runner::new(p, 2, &device).unwrap().with_shift(p - 1);
-    assert_eq!(runner.words(), Some(words));
-    runner.set(&start).unwrap();
-    runner.square(2).unwrap();
-    let right = (0..2).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
-    assert!(integer(&runner.residue().unwrap()) == right);
-}
-
-/// Every block begins to wait for carries before the one that hands them on has begun: it must
-/// not take those of the launch before, however many launches, and of whatever kind, were in between.
-#[test]
-fn blocks_wait_for_the_carries_of_their_own_launch() {
-    let settings = [
-        ("CUDA_SIM_CHECKS", "none"),
-        ("CUDA_SIM_BLOCKS", "adversarial"),
-    ];
-    if !on_simulator(
-        "device::blocks_wait_for_the_carries_of_their_own_launch",
-        &settings,
-    ) {
-        return;
-    }
-    let device = Cuda::open(0).unwrap();
-    let words = 1 << 20;
-    let p = words as u32 * 12 + 1;
-    let mut found = by_words(&device, p, words);
-    // Times squared after a start, and residues read after that.
-    for (i, (times, reads)) in [(1, 0), (2, 2), (1, 1)].into_iter().enumerate() {
-        let mut limbs = pseudo_random_limbs(p);
-        limbs.rotate_left(i);
-        let start = mersenne::Residue::reduce(p, &limbs);
-        found.set(&start).unwrap();
-        found.square(times, 1, 2).unwrap();
-        let right = (0..times).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
-        for _ in 0..reads {
-            assert!(integer(&found.residue().unwrap()) == right);
-        }
-        assert!(found.error().unwrap() < 0.1);
-    }
-}
-
-/// All words are alike, and carries are great: the device takes them up to 32 bits.
-#[test]
-fn a_carry_that_is_too_great_is_an_infinite_error() {
-    let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    if !on_simulator(
-        "device::a_carry_that_is_too_great_is_an_infinite_error",
-        &unchecked,
-    ) {
-        return;
-    }
-    let device = Cuda::open(0).unwrap();
-    let words = 1 << 20;
-    let p = words as u32 * 13 + 1;
-    let mut found = by_words(&device, p, words);
-    // Words have 13 bits, and the first one more. Sums of their products are from `2^20 word^2` on,
-    // where the modulus takes part in all of them, to twice that, where in none.
-    for (word, fits) in [(2800_u64, true), (3500, false)] {
-        assert_eq!((word * word) >> 13 << 21 < 1 << 31, fits);
-        let mut limbs = vec![0_u64; p.div_ceil(64) as usize];
-        for j in 1..words {
-            let (limb, shift) = ((13 * j + 1) / 64, (13 * j + 1) % 64);
-            limbs[limb] |= word << shift;
-            if shift > 64 - 13 {
-                limbs[limb + 1] |= word >> (64 - shift);
-            }
-        }
-        let start = mersenne::Residue::reduce(p, &limbs);
-        found.set(&start).unwrap();
-        found.square(1, 1, 2).unwrap();
-        let error = found.error().unwrap();
-        if fits {
-            assert!(error < 0.1, "{error}");
-            let right = square_minus(&integer(&start), 1, 0, p);
-            assert!(integer(&found.residue().unwrap()) == right);
-        } else {
-            assert_eq!(error, f64::INFINITY);
-        }
-    }
-}
-
-fn integer(x: &mersenne::Residue) -> BigUint {
+pub fn integer(x: &mersenne::Residue) -> BigUint {
     let halves = x.limbs().iter().flat_map(|x| [*x as u32, (x >> 32) as u32]);
     BigUint::new(halves.collect())
 }
 
 /// `by x^2 - 2^(bit + 1)` modulo `2^p - 1`.
-fn square_minus(x: &BigUint, by: u32, bit: u32, p: u32) -> BigUint {
+pub fn square_minus(x: &BigUint, by: u32, bit: u32, p: u32) -> BigUint {
     let modulus = (BigUint::from(1_u8) << p) - 1_u8;
     let mut y = x * x * by + &modulus + &modulus - (BigUint::from(2_u8) << bit);
     while y.bits() > p.into() {
@@ -610,56 +493,15 @@ fn a_device_takes_the_fastest_transform_that_suits() {
     assert_eq!(words(332_220_523, None), 18 << 20);
 }
 
-/// The last pass of a column is of radix 9, in blocks of two columns, and rows are twice as long.
-/// `mersenne selftest --compare` has the other radices, on a GPU.
-#[test]
-fn a_longer_transform_squares_as_the_cpu_does() {
-    // All checks take minutes, and most of the kernels have passed them above.
-    let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    let test = "device::a_longer_transform_squares_as_the_cpu_does";
-    if sweep(false, true) && on_simulator(test, &unchecked) {
-        square_by_long_transform(18 << 20, 1);
-    }
-}
-
-/// Columns' first passes of all radices but 16, that of all other tests; of some, where it is no sweep.
-#[test]
-fn transforms_of_lengths_between_square_as_the_cpu_does() {
-    let unchecked = [("CUDA_SIM_CHECKS", "none")];
-    if on_simulator(
-        "device::transforms_of_lengths_between_square_as_the_cpu_does",
-        &unchecked,
-    ) {
-        for radix in (9..16).step_by(sweep(3, 1)) {
-            square_by_long_transform(radix << 18, 1);
-        }
-    }
-}
-
 /// What squares modulo `2^p - 1` by a transform of so many words.
-fn by_words(device: &Cuda, p: u32, words: usize) -> Box<dyn Squaring> {
+pub fn by_words(device: &Cuda, p: u32, words: usize) -> Box<dyn Squaring> {
     let squaring = device.squaring(p.into(), Some(words - 1)).unwrap();
     assert_eq!(squaring.words(), Some(words));
     squaring
 }
 
-/// A squaring by two launches, of so many words of 18 bits: `bigint_core`'s
-/// `weighted::long`.
-fn square_by_long_transform(words: usize, by: u32) {
-    let device = Cuda::open(0).unwrap();
-    let p = words as u32 * 18 + 1;
-    let start = mersenne::Residue::reduce(p, &pseudo_random_limbs(p));
-    let mut found = by_words(&device, p, words);
-    found.set(&start).unwrap();
-    assert!(found.residue().unwrap() == start);
-    found.square(1, by, 2).unwrap();
-    let error = found.error().unwrap();
-    assert!(error > 0.02 && error < 0.4, "{error}");
-    assert!(found.residue().unwrap() == start.square_minus(by, 2));
-}
-
 /// Limbs of `p` bits.
-fn pseudo_random_limbs(p: u32) -> Vec<u64> {
+pub fn pseudo_random_limbs(p: u32) -> Vec<u64> {
     let mut limb = 1_u64;
     let limbs = (0..p.div_ceil(64)).map(|_| {
         limb = limb.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);

@@ -9,7 +9,7 @@ mod device;
 mod ecm;
 mod faults;
 mod hunting;
-mod long_products;
+mod long_transforms;
 mod month;
 mod numbers;
 mod other_bases;

@@ -1,0 +1,232 @@
+//! Squares and products modulo `2^p - 1` by long transforms of a device, on the simulator, beside the CPU.
+
+use bigint_cpu::fast::number::weighted::Operand;
+use bigint_testing::simulator::on_simulator;
+use bigint_testing::sweep;
+use mersenne::{Arithmetic, Backend, Cpu, Cuda, Number, Residue, Runner};
+
+use crate::device::{by_words, ends, integer, pseudo_random_limbs, square_minus};
+
+#[test]
+fn a_long_transform_squares_as_the_cpu_does() {
+    if on_simulator(
+        "long_transforms::a_long_transform_squares_as_the_cpu_does",
+        &[],
+    ) {
+        square_by_long_transform(1 << 20, 3);
+    }
+}
+
+#[test]
+fn a_long_transform_subtracts_from_any_word() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if !on_simulator(
+        "long_transforms::a_long_transform_subtracts_from_any_word",
+        &unchecked,
+    ) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 18 + 1;
+    let start = Residue::reduce(p, &pseudo_random_limbs(p));
+    let mut found = by_words(&device, p, words);
+    found.set(&start).unwrap();
+    let mut right = integer(&start);
+    // Words 2 (2048 row + column) + part: the second of all, one of a thread's third row, which begins a row, and
+    // both words of the last point.
+    let at = [1, 2 * 2048 * 37, words - 2, words - 1];
+    for (i, word) in at.into_iter().enumerate() {
+        let bit = ends(p, words, word)[i % 2];
+        found.square_shifted(1, 2, bit).unwrap();
+        right = square_minus(&right, 1, bit, p);
+        assert!(integer(&found.residue().unwrap()) == right, "bit {bit}");
+    }
+    let error = found.error().unwrap();
+    assert!(error > 0.02 && error < 0.3, "{error}");
+    // From p - 1 on the shift goes around in every step.
+    let mut runner = Runner::new(p, 2, &device).unwrap().with_shift(p - 1);
+    assert_eq!(runner.words(), Some(words));
+    runner.set(&start).unwrap();
+    runner.square(2).unwrap();
+    let right = (0..2).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
+    assert!(integer(&runner.residue().unwrap()) == right);
+}
+
+/// Every block begins to wait for carries before the one that hands them on has begun: it must
+/// not take those of the launch before, however many launches, and of whatever kind, were in between.
+#[test]
+fn blocks_wait_for_the_carries_of_their_own_launch() {
+    let settings = [
+        ("CUDA_SIM_CHECKS", "none"),
+        ("CUDA_SIM_BLOCKS", "adversarial"),
+    ];
+    if !on_simulator(
+        "long_transforms::blocks_wait_for_the_carries_of_their_own_launch",
+        &settings,
+    ) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 12 + 1;
+    let mut found = by_words(&device, p, words);
+    // Times squared after a start, and residues read after that.
+    for (i, (times, reads)) in [(1, 0), (2, 2), (1, 1)].into_iter().enumerate() {
+        let mut limbs = pseudo_random_limbs(p);
+        limbs.rotate_left(i);
+        let start = Residue::reduce(p, &limbs);
+        found.set(&start).unwrap();
+        found.square(times, 1, 2).unwrap();
+        let right = (0..times).fold(integer(&start), |x, _| square_minus(&x, 1, 0, p));
+        for _ in 0..reads {
+            assert!(integer(&found.residue().unwrap()) == right);
+        }
+        assert!(found.error().unwrap() < 0.1);
+    }
+}
+
+/// All words are alike, and carries are great: the device takes them up to 32 bits.
+#[test]
+fn a_carry_that_is_too_great_is_an_infinite_error() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if !on_simulator(
+        "long_transforms::a_carry_that_is_too_great_is_an_infinite_error",
+        &unchecked,
+    ) {
+        return;
+    }
+    let device = Cuda::open(0).unwrap();
+    let words = 1 << 20;
+    let p = words as u32 * 13 + 1;
+    let mut found = by_words(&device, p, words);
+    // Words have 13 bits, and the first one more. Sums of their products are from `2^20 word^2` on,
+    // where the modulus takes part in all of them, to twice that, where in none.
+    for (word, fits) in [(2800_u64, true), (3500, false)] {
+        assert_eq!((word * word) >> 13 << 21 < 1 << 31, fits);
+        let mut limbs = vec![0_u64; p.div_ceil(64) as usize];
+        for j in 1..words {
+            let (limb, shift) = ((13 * j + 1) / 64, (13 * j + 1) % 64);
+            limbs[limb] |= word << shift;
+            if shift > 64 - 13 {
+                limbs[limb + 1] |= word >> (64 - shift);
+            }
+        }
+        let start = Residue::reduce(p, &limbs);
+        found.set(&start).unwrap();
+        found.square(1, 1, 2).unwrap();
+        let error = found.error().unwrap();
+        if fits {
+            assert!(error < 0.1, "{error}");
+            let right = square_minus(&integer(&start), 1, 0, p);
+            assert!(integer(&found.residue().unwrap()) == right);
+        } else {
+            assert_eq!(error, f64::INFINITY);
+        }
+    }
+}
+
+/// The last pass of a column is of radix 9, in blocks of two columns, and rows are twice as long.
+/// `mersenne selftest --compare` has the other radices, on a GPU.
+#[test]
+fn a_longer_transform_squares_as_the_cpu_does() {
+    // All checks take minutes, and most of the kernels have passed them above.
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    let test = "long_transforms::a_longer_transform_squares_as_the_cpu_does";
+    if sweep(false, true) && on_simulator(test, &unchecked) {
+        square_by_long_transform(18 << 20, 1);
+    }
+}
+
+/// Columns' first passes of all radices but 16, that of all other tests; of some, where it is no sweep.
+#[test]
+fn transforms_of_lengths_between_square_as_the_cpu_does() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    if on_simulator(
+        "long_transforms::transforms_of_lengths_between_square_as_the_cpu_does",
+        &unchecked,
+    ) {
+        for radix in (9..16).step_by(sweep(3, 1)) {
+            square_by_long_transform(radix << 18, 1);
+        }
+    }
+}
+
+/// A squaring by two launches, of so many words of 18 bits: `bigint_core`'s
+/// `weighted::long`.
+fn square_by_long_transform(words: usize, by: u32) {
+    let device = Cuda::open(0).unwrap();
+    let p = words as u32 * 18 + 1;
+    let start = Residue::reduce(p, &pseudo_random_limbs(p));
+    let mut found = by_words(&device, p, words);
+    found.set(&start).unwrap();
+    assert!(found.residue().unwrap() == start);
+    found.square(1, by, 2).unwrap();
+    let error = found.error().unwrap();
+    assert!(error > 0.02 && error < 0.4, "{error}");
+    assert!(found.residue().unwrap() == start.square_minus(by, 2));
+}
+
+#[test]
+fn a_long_transform_multiplies_as_the_cpu_does() {
+    let test = "long_transforms::a_long_transform_multiplies_as_the_cpu_does";
+    if on_simulator(test, &[("CUDA_SIM_CHECKS", "none")]) {
+        multiply_by_long_transform(1 << 20);
+    }
+}
+
+/// Rows are twice as long.
+#[test]
+fn a_longer_transform_multiplies_as_the_cpu_does() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    let test = "long_transforms::a_longer_transform_multiplies_as_the_cpu_does";
+    if sweep(false, true) && on_simulator(test, &unchecked) {
+        multiply_by_long_transform(9 << 20);
+    }
+}
+
+/// Products by two launches, of so many words of 17 bits, beside those that are exact.
+fn multiply_by_long_transform(words: usize) {
+    let number = Number::from(words as u32 * 17 + 1);
+    let p = number.exponent().unwrap();
+    let [x, factor, less] = [1, 2, 3].map(|seed| random(p, seed));
+    let exact = Cpu {
+        arithmetic: Arithmetic::Exact,
+        ..Cpu::default()
+    };
+    let machines = [
+        Cuda::open(0).unwrap().multiplying(number, Some(words - 1)),
+        exact.multiplying(number, None),
+    ];
+    let [mut found, mut right] = machines.map(Result::unwrap);
+    assert_eq!(found.words(), Some(words));
+    let products = [&mut found, &mut right].map(|machine| {
+        let [factor, less] = [&factor, &less].map(|of| {
+            machine.set(of).unwrap();
+            machine.keep().unwrap()
+        });
+        machine.set(&x).unwrap();
+        machine.multiply(&factor, None, 3).unwrap();
+        let first = machine.residue().unwrap();
+        machine.multiply(&factor, Some(&less), 0).unwrap();
+        let second = machine.residue().unwrap();
+        let sides = [
+            Operand::Difference(&factor, &less),
+            Operand::Sum(&less, &factor),
+        ];
+        machine.product(sides).unwrap();
+        assert!(machine.error().unwrap() < 0.4);
+        [first, second, machine.residue().unwrap()]
+    });
+    assert!(products[0] == products[1], "{words} words");
+}
+
+/// A residue that looks random.
+fn random(p: u32, seed: u64) -> Residue {
+    let mut limb = seed;
+    let limbs = (0..p.div_ceil(64)).map(|_| {
+        limb = limb.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        limb ^ limb >> 29
+    });
+    Residue::reduce(p, &limbs.collect::<Vec<_>>())
+}
