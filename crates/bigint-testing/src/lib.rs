@@ -35,7 +35,7 @@ pub fn sweep_all<T>(short: T, long: T, all: T) -> T {
 }
 
 /// Which requests for memory of a program a test has fail, one after another: in sweeps the first of
-/// every thirtieth stack of calls that asks for memory (of each where `BIGINT_SWEEPS` is `all`), and the
+/// every sixtieth stack of calls that asks for memory (of each where `BIGINT_SWEEPS` is `all`), and the
 /// last ones; else some, further and further apart.
 pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let all = told.requests;
@@ -44,7 +44,7 @@ pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
     let last = all.saturating_sub(20).max(1)..=all;
     let firsts = told.firsts.iter().copied();
-    let firsts = firsts.step_by(sweep_all(30, 30, 1));
+    let firsts = firsts.step_by(sweep_all(60, 60, 1));
     sweep(short, firsts.chain(last).collect())
 }
 
