@@ -1,7 +1,8 @@
-//! How long both stages take on the first device: curves a second, and in stage 2 ns for each curve and prime.
+//! How long both stages take on the first device: curves a second, and in stage 2 ns for each curve and prime. 0 curves are as
+//! many as suit the device.
 //!
 //! ```text
-//! cargo run --release -p ecm --example stage2_rate [CURVES [B1 [B2 [BITS]]]]      # 67584 5e4 5e6, 250 and 506 bits
+//! cargo run --release -p ecm --example stage2_rate [CURVES [B1 [B2 [BITS]]]]      # 0 5e4 5e6, 250 and 506 bits
 //! ```
 
 use std::time::Instant;
@@ -12,7 +13,7 @@ use ecm::{Family, Outcome, Stage1, Stage2, scalar};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| words.get(i).map(|word| word.parse::<f64>()).transpose();
-    let curves = number(0)?.map_or(67_584, |curves| curves as usize);
+    let given = number(0)?.map_or(0, |curves| curves as usize);
     let b1 = number(1)?.map_or(50_000, |b1| b1 as u64);
     let b2 = number(2)?.map_or(5_000_000, |b2| b2 as u64);
     let bits = number(3)?.map(|bits| bits as u64);
@@ -31,8 +32,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .filter(|of| bits.is_none_or(|bits| bits == of.0))
     {
         let n = (BigUint::from(1u8) << bits) - below;
+        let curves = match given {
+            0 => Stage1::curves_on_device(&engine, &n, Family::Edwards)?.expect("a GPU"),
+            given => given,
+        };
         let began = Instant::now();
-        let mut stage = Stage1::on_device(&engine, &n, Family::Param3, 1000, curves, &scalar(b1))?
+        let mut stage = Stage1::on_device(&engine, &n, Family::Edwards, 1000, curves, &scalar(b1))?
             .expect("a GPU");
         while !stage.is_done() {
             stage.advance(10_000)?;

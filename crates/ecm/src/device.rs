@@ -132,6 +132,12 @@ impl Kernel {
         }))
     }
 
+    /// How many curves devices walk at once; `None` where a driver does not tell.
+    pub fn wave(&self) -> Result<Option<usize>, Error> {
+        let wave = self.module.numbers_at_once(&self.name)?;
+        Ok(wave.filter(|&wave| wave > 0))
+    }
+
     /// A number in Montgomery's form.
     fn form(&self, number: BigUint) -> BigUint {
         (number << (32 * self.width)) % &self.n

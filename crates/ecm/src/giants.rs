@@ -1,15 +1,16 @@
 //! Stage 2 of points that are computed together: points whose order, after stage 1, is a single prime `p` with `B1 < p <= B2`.
 //!
-//! With `p = m D + j` or `m D - j`, `|j| < D / 2`, the order `p` shows as `x(m D Q) = x(j Q)` modulo the
-//! factor: `j Q` are the *baby steps*, of all `j` without a divisor in common with `D`, and `m D Q` the
-//! *giant steps*. The product of all differences has the factor. Two primes `m D + j` and `m D - j`
-//! share a difference.
+//! With `p = m D + j` or `m D - j` the order `p` shows as `x(m D Q) = x(j Q)` modulo the
+//! factor: `j Q` are the *baby steps*, of all `j` below a reach without a divisor in common with `D`, and `m D Q` the
+//! *giant steps*. The product of the differences of [pairs](crate::pairing) has the factor.
 //!
 //! Differences need [one denominator for all](crate::points): that of the babies and that of a block of giants
 //! multiply the others'.
 //!
-//! Cost: a product for each pair; six products for each point, three for its denominator, and a product
+//! Cost: a product for each pair; ten products for each point, its denominator included, and a product
 //! for each baby and block.
+
+use std::collections::HashMap;
 
 use bigint_host::advanced::{Chain, Step};
 use bigint_host::{Batch, Engine};
@@ -17,192 +18,125 @@ use num_bigint::BigUint;
 
 use crate::Error;
 use crate::machine::Machine;
-use crate::modular::gcd;
+use crate::pairing::{Pairing, Plan};
 use crate::points::{
     A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, on_cpu,
     on_device,
 };
-use crate::primes::primes;
 use crate::registers::Registers;
-
-/// Giant steps of a block: an even number, after which the last two giants are where they were.
-const BLOCK: u64 = 64;
-const _: () = assert!(BLOCK.is_multiple_of(2));
 
 /// The products of denominators.
 const OF_BABIES: u16 = PRODUCT;
 const OF_GIANTS: u16 = PRODUCT + 1;
 
-/// The babies of a stride.
-pub struct Babies {
-    /// `D`.
-    pub stride: u64,
-    /// The number of each `j` among them.
-    pub numbers: Vec<Option<u16>>,
-    pub count: u16,
-}
-
-impl Babies {
-    /// The babies for a stage 2 from this bound on.
-    pub fn new(b1: u64) -> Self {
-        let stride = match b1 {
-            2310.. => 2310,
-            210.. => 210,
-            30.. => 30,
-            _ => 6,
-        };
-        let mut numbers = vec![None; stride as usize / 2 + 1];
-        let mut count = 0;
-        for (j, number) in numbers.iter_mut().enumerate() {
-            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
-                *number = Some(count);
-                count += 1;
-            }
-        }
-        Babies {
-            stride,
-            numbers,
-            count,
-        }
-    }
-
-    /// Registers in all.
-    fn registers(&self) -> u16 {
-        TABLES + 3 * self.count + 2 * BLOCK as u16
-    }
-}
-
 /// Giant steps of points, on the way.
 #[derive(Debug)]
 pub struct Giants {
     work: Registers,
-    b1: u64,
-    b2: u64,
-    /// `D`.
-    stride: u64,
-    /// The number of each `j` among the babies.
-    babies: Vec<Option<u16>>,
-    count: u16,
-    first: u64,
+    plan: Plan,
+    pairing: Pairing,
+    tables: Tables,
     /// The next giant.
     next: u64,
+}
+
+/// The first registers of tables: those of giants, then of babies as a block has them, whose denominators are
+/// there before, then of babies as they stay, so that rows of later launches end before these.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    giants: u16,
+    of_giants: u16,
+    scaled: u16,
+    babies: u16,
+    end: u16,
+}
+
+impl Tables {
+    fn new(plan: &Plan) -> Self {
+        // Giants' registers have multiples that are no babies at first.
+        let beside = plan.multiples().filter(|&(j, _)| !plan.is_baby(j)).count();
+        let giants = plan.block.max(beside as u64) as u16;
+        let scaled = TABLES + 2 * giants;
+        Tables {
+            giants: TABLES,
+            of_giants: TABLES + giants,
+            scaled,
+            babies: scaled + plan.count,
+            end: scaled + 2 * plan.count,
+        }
+    }
 }
 
 impl Giants {
     /// Begins on all cores.
     pub fn on_cpu(given: Given<'_>) -> Result<Self, Error> {
-        let babies = Babies::new(given.b1);
-        let work = on_cpu(given, babies.registers())?;
-        Giants::begin(work, babies, given.b1, given.b2)
+        let plan = Plan::new(given.b1, given.b2);
+        Giants::begin(on_cpu(given, Tables::new(&plan).end)?, plan)
     }
 
     /// The registers of a chain for [`Giants::after`].
-    pub fn registers(b1: u64) -> u16 {
-        Babies::new(b1).registers()
+    pub fn registers(b1: u64, b2: u64) -> u16 {
+        Tables::new(&Plan::new(b1, b2)).end
+    }
+
+    /// The numbers that a device keeps of a point: the rows of the first launch, the last one and the next.
+    pub fn numbers(b1: u64, b2: u64) -> usize {
+        let tables = Tables::new(&Plan::new(b1, b2));
+        usize::from(tables.end) + 2 * usize::from(tables.babies)
     }
 
     /// Begins on all cores with the points that a chain of stage 1 has in the registers `x` and `z`; its scales
     /// are `2^32 (A + 2) / 4`.
     pub fn after(mut chain: Chain, [x, z]: [u16; 2], b1: u64, b2: u64) -> Result<Self, Error> {
-        let mut steps = Vec::new();
-        copy(&mut steps, [SCRATCH, SCRATCH + 1], [x, z]);
-        copy(&mut steps, Q, [SCRATCH, SCRATCH + 1]);
-        chain.run(&steps);
+        let moves = [
+            [SCRATCH, x],
+            [SCRATCH + 1, z],
+            [Q[0], SCRATCH],
+            [Q[1], SCRATCH + 1],
+        ];
+        chain.run(&moves.map(|[r, a]| Step::Copy { r, a }));
         chain.set(ACC, &[vec![1]])?;
         chain.run(&[Step::Scale { r: A24, a: ACC }]);
-        Giants::begin(Registers::Cpu(chain), Babies::new(b1), b1, b2)
+        Giants::begin(Registers::Cpu(chain), Plan::new(b1, b2))
     }
 
     /// Begins on the engine's devices; `None` where it has none, or no kernel for so long a number. There is
     /// at least one point.
     pub fn on_device(engine: &Engine, given: Given<'_>) -> Result<Option<Self>, Error> {
-        let babies = Babies::new(given.b1);
-        let work = on_device(engine, given, babies.registers())?;
-        work.map(|work| Giants::begin(work, babies, given.b1, given.b2))
-            .transpose()
+        let plan = Plan::new(given.b1, given.b2);
+        let work = on_device(engine, given, Tables::new(&plan).end)?;
+        work.map(|work| Giants::begin(work, plan)).transpose()
     }
 
     /// Begins on the engine's devices with rows that have [`Giants::registers`] and, set, 1, `(A + 2) / 4`, and
     /// the points' `x` and `z`.
     pub fn of_machine(machine: Machine, b1: u64, b2: u64) -> Result<Self, Error> {
         let work = Registers::Device(Box::new(machine));
-        Giants::begin(work, Babies::new(b1), b1, b2)
+        Giants::begin(work, Plan::new(b1, b2))
     }
 
     /// Makes the babies, their denominator, and the first two giants.
-    fn begin(work: Registers, babies: Babies, b1: u64, b2: u64) -> Result<Self, Error> {
-        let Babies {
-            stride,
-            numbers,
-            count,
-        } = babies;
-        let first = (b1 + 1 + stride / 2) / stride;
-        let mut stage = Giants {
+    fn begin(mut work: Registers, plan: Plan) -> Result<Self, Error> {
+        let tables = Tables::new(&plan);
+        work.run(first_steps(&plan, tables), ACC, SCRATCH, &[])?;
+        Ok(Giants {
             work,
-            b1,
-            b2,
-            stride,
-            babies: numbers,
-            count,
-            first,
-            next: first,
-        };
-        let steps = stage.first_steps();
-        stage.work.run(steps, ACC, SCRATCH, &[])?;
-        Ok(stage)
-    }
-
-    fn first_steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        Group::Curve.double(&mut steps, TWICE, Q);
-        // j Q for odd j, each from the two before: those that are no babies in two registers' turn.
-        let [odd, other] = LAST;
-        let mut last = [Q, Q];
-        for j in (1..=self.stride / 2).step_by(2) {
-            let point = match (j, last) {
-                (1, _) => Q,
-                (_, [before, at]) => {
-                    let r = if at == odd { other } else { odd };
-                    // (j - 2) Q + 2 Q, whose difference is (j - 4) Q; -Q has the x of Q.
-                    let r = if before == r {
-                        [SCRATCH + 4, SCRATCH + 5]
-                    } else {
-                        r
-                    };
-                    Group::Curve.add(&mut steps, r, [at, TWICE], before);
-                    r
-                }
-            };
-            if let Some(i) = self.babies[j as usize] {
-                copy(&mut steps, [TABLES + i, TABLES + self.count + i], point);
-            }
-            last = [last[1], point];
-        }
-        Group::Curve.multiply(&mut steps, [STEP, LAST[0]], self.stride, Q);
-        Group::Curve.multiply(&mut steps, LAST, self.first, STEP);
-        common(
-            &mut steps,
-            OF_BABIES,
-            (TABLES..TABLES + self.count).collect(),
-            TABLES + self.count,
-        );
-        steps
-    }
-
-    /// The last giant step.
-    fn last(&self) -> u64 {
-        (self.b2 + self.stride / 2) / self.stride
+            pairing: Pairing::new(&plan),
+            tables,
+            next: plan.first,
+            plan,
+        })
     }
 
     /// How many giant steps are done, and of how many.
     pub fn progress(&self) -> (u64, u64) {
-        let total = (self.last() + 1).saturating_sub(self.first);
-        ((self.next - self.first).min(total), total)
+        let Plan { first, last, .. } = self.plan;
+        (self.next - first, (last + 1).saturating_sub(first))
     }
 
     /// Whether nothing is left to be done.
     pub fn is_done(&self) -> bool {
-        self.next > self.last()
+        self.next > self.plan.last
     }
 
     /// Does a block of giant steps.
@@ -210,63 +144,42 @@ impl Giants {
         if self.is_done() {
             return Ok(());
         }
-        let count = BLOCK.min(self.last() + 1 - self.next) as u16;
-        let scaled = TABLES + 2 * self.count;
-        let (giants, bottoms) = (scaled + self.count, scaled + self.count + BLOCK as u16);
+        let left = self.plan.last + 1 - self.next;
+        let count = self.plan.block.min(left) as u16;
+        let Tables {
+            giants,
+            of_giants,
+            scaled,
+            babies,
+            ..
+        } = self.tables;
+        let giant = |i: u16| [giants + i, of_giants + i];
         let mut steps = Vec::new();
-        let mut last = LAST;
-        for i in 0..count {
-            copy(&mut steps, [giants + i, bottoms + i], last[0]);
-            let next = [SCRATCH + 4, SCRATCH + 5];
-            Group::Curve.add(&mut steps, next, [last[1], STEP], last[0]);
-            // The older of the two is not needed any more.
-            copy(&mut steps, last[0], next);
-            last.swap(0, 1);
+        for (i, last) in (0..count).zip(LAST) {
+            copy(&mut steps, giant(i), last);
         }
-        common(
-            &mut steps,
-            OF_GIANTS,
-            (giants..giants + count).collect(),
-            bottoms,
-        );
-        for i in 0..count {
-            steps.push(Step::Mul {
-                r: giants + i,
-                a: giants + i,
-                b: OF_BABIES,
-            });
+        for i in 2..count {
+            Group::Curve.add(&mut steps, giant(i), [giant(i - 1), STEP], giant(i - 2));
         }
-        for i in 0..self.count {
-            steps.push(Step::Mul {
-                r: scaled + i,
-                a: TABLES + i,
-                b: OF_GIANTS,
-            });
+        if left > u64::from(count) {
+            let [next, after] = LAST;
+            let [older, newer] = [giant(count - 2), giant(count - 1)];
+            Group::Curve.add(&mut steps, next, [newer, STEP], older);
+            Group::Curve.add(&mut steps, after, [next, STEP], newer);
         }
-        let pairs = self.pairs(count).into_iter();
+        let tops = giants..giants + count;
+        common(&mut steps, OF_GIANTS, tops, of_giants, Some(OF_BABIES));
+        for i in 0..self.plan.count {
+            let (r, a, b) = (scaled + i, babies + i, OF_GIANTS);
+            steps.push(Step::Mul { r, a, b });
+        }
+        let pairs = self.pairing.next(count.into()).into_iter();
         let pairs: Vec<_> = pairs
             .map(|(giant, baby)| [giants + giant, scaled + baby])
             .collect();
         self.work.run(steps, ACC, SCRATCH, &pairs)?;
         self.next += u64::from(count);
         Ok(())
-    }
-
-    /// The pairs of the next giants, each counted from the first of them, and of babies, once each.
-    fn pairs(&self, count: u16) -> Vec<(u16, u16)> {
-        let (half, stride) = (self.stride / 2, self.stride);
-        let low = (self.next * stride - half).max(self.b1 + 1);
-        let high = ((self.next + u64::from(count)) * stride - half - 1).min(self.b2);
-        let mut pairs = Vec::new();
-        primes(low, high, |p| {
-            let giant = (p + half) / stride;
-            let j = p.abs_diff(giant * stride);
-            let baby = self.babies[j as usize].expect("a prime has no divisor in common with D");
-            pairs.push(((giant - self.next) as u16, baby));
-        });
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs
     }
 
     /// [`Giants::products`] as devices have them; `None` on the CPU.
@@ -283,53 +196,193 @@ impl Giants {
     }
 }
 
+fn first_steps(plan: &Plan, tables: Tables) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut points = HashMap::from([(1, Q)]);
+    let (mut babies, mut others) = (0, 0);
+    // The multiple that STEP is.
+    let mut at = 1;
+    for (j, step) in plan.multiples() {
+        if at < step {
+            next_step(&mut steps, &mut at, step);
+        }
+        let (table, number) = match plan.is_baby(j) {
+            true => ([tables.babies, tables.scaled], &mut babies),
+            false => ([tables.giants, tables.of_giants], &mut others),
+        };
+        let r = table.map(|first| first + *number);
+        *number += 1;
+        match j {
+            1 => copy(&mut steps, r, Q),
+            _ => Group::Curve.add(
+                &mut steps,
+                r,
+                [points[&(j - step)], STEP],
+                points[&j.abs_diff(2 * step)],
+            ),
+        }
+        points.insert(j, r);
+    }
+    if at < plan.stride {
+        next_step(&mut steps, &mut at, plan.stride);
+    }
+    Group::Curve.multiply(&mut steps, LAST, plan.first, STEP);
+    let tops = tables.babies..tables.end;
+    common(&mut steps, OF_BABIES, tops, tables.scaled, None);
+    steps
+}
+
+/// Makes another multiple of the point of STEP, which is that of `at`; it is one of Q where that is 1.
+fn next_step(steps: &mut Vec<Step>, at: &mut u64, step: u64) {
+    let p = if *at == 1 { Q } else { STEP };
+    Group::Curve.multiply(steps, [TWICE, LAST[0]], step / *at, p);
+    copy(steps, STEP, TWICE);
+    *at = step;
+}
+
 /// The registers that [`Giants::of_machine`] begins with: the point's `z` is the last.
 pub const GIVEN_Z: u16 = Q[1];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::modular::gcd;
+    use crate::points::Begun;
+
+    /// The prime that curves find.
+    const P: u64 = 1009;
+
+    /// A number with that prime and one that no curve finds.
+    fn modulus() -> BigUint {
+        ((BigUint::from(1u8) << 107u32) - 1u8) * P
+    }
+
+    /// Curves and points modulo P, and so modulo any number.
+    fn begun() -> Vec<Begun> {
+        let row = |i: u64| [i * i * 7 + 3, 2 + i].map(|number| BigUint::from(number % P));
+        (1..=130).map(row).collect()
+    }
+
+    /// The least multiple of the point that is neutral modulo P, one after another.
+    fn order([a24, x]: &Begun) -> u64 {
+        let [a24, x] = [a24, x].map(|number| u64::try_from(number).unwrap());
+        let sub = |a: u64, b: u64| (a + P - b) % P;
+        let square = |a: u64| a * a % P;
+        let (sum, difference) = (square(x + 1), square(sub(x, 1)));
+        let four = sub(sum, difference);
+        let twice = [
+            sum * difference % P,
+            four * (difference + a24 * four % P) % P,
+        ];
+        let (mut before, mut at, mut order) = ([x, 1], twice, 2);
+        while at[1] != 0 {
+            if at[0] == 0 {
+                // Half of the order, which is no difference.
+                return 2 * order;
+            }
+            let u = sub(at[0], at[1]) * (x + 1) % P;
+            let v = (at[0] + at[1]) * sub(x, 1) % P;
+            let next = [
+                square(u + v) * before[1] % P,
+                square(sub(u, v)) * before[0] % P,
+            ];
+            (before, at, order) = (at, next, order + 1);
+        }
+        order
+    }
+
+    fn plan(stride: u64, halves: u64, block: u64) -> Plan {
+        Plan::of(31, 700, (stride, halves, block)).unwrap()
+    }
+
+    fn hits(mut giants: Giants) -> Vec<bool> {
+        while !giants.is_done() {
+            let (done, of) = giants.progress();
+            assert!(done < of);
+            giants.advance().unwrap();
+        }
+        let n = modulus();
+        let products = giants.products().unwrap().into_iter();
+        products
+            .map(|product| gcd(&product, &n).bits() > 1)
+            .collect()
+    }
+
+    /// Several blocks and one, with one giant in the last and more, and all reaches.
+    const WAYS: [(u64, u64, u64); 6] = [
+        (6, 1, 32),
+        (6, 8, 32),
+        (12, 2, 64),
+        (30, 4, 32),
+        (210, 6, 32),
+        (210, 16, 64),
+    ];
 
     #[test]
-    fn every_prime_is_in_a_pair_of_its_block_alone() {
-        let n = BigUint::from(1_000_003u32);
-        let begun = [[BigUint::from(5u8), 2u8.into()]];
-        for (b1, b2) in [
-            (11, 40),
-            (11, 3000),
-            (40, 41),
-            (31, 9000),
-            (211, 30_000),
-            (2311, 500_000),
-        ] {
+    fn a_point_is_found_where_its_order_divides_a_multiple_of_a_pair_and_nowhere_else() {
+        let (n, begun) = (modulus(), begun());
+        let orders: Vec<_> = begun.iter().map(order).collect();
+        let [mut primes, mut missed] = [0; 2];
+        for way in WAYS {
+            let plan = plan(way.0, way.1, way.2);
             let given = Given {
                 n: &n,
                 begun: &begun,
-                b1,
-                b2,
+                b1: 31,
+                b2: 700,
             };
-            let mut giants = Giants::on_cpu(given).unwrap();
-            let mut expected = Vec::new();
-            primes(b1 + 1, b2, |p| expected.push(p));
-            let mut found: Vec<u64> = Vec::new();
-            while !giants.is_done() {
-                let count = BLOCK.min(giants.last() + 1 - giants.next);
-                for (giant, baby) in giants.pairs(count as u16) {
-                    assert!(u64::from(giant) < count);
-                    let is_it = |&number: &Option<u16>| number == Some(baby);
-                    let j = giants.babies.iter().position(is_it).unwrap() as u64;
-                    let at = (giants.next + u64::from(giant)) * giants.stride;
-                    found.extend(
-                        [at - j, at + j]
-                            .iter()
-                            .filter(|p| expected.binary_search(p).is_ok()),
-                    );
+            let work = on_cpu(given, Tables::new(&plan).end).unwrap();
+            let found = hits(Giants::begin(work, plan.clone()).unwrap());
+            let babies: Vec<_> = (1..plan.reach).filter(|&j| plan.is_baby(j)).collect();
+            let giants = plan.last + 1 - plan.first;
+            let pairs = Pairing::new(&plan).next(giants);
+            for (&order, found) in orders.iter().zip(found) {
+                let is_neutral = |k: u64| k.is_multiple_of(order);
+                let is_shown = pairs.iter().any(|&(giant, baby)| {
+                    let at = (plan.first + u64::from(giant)) * plan.stride;
+                    let j = babies[usize::from(baby)];
+                    is_neutral(at + j) || is_neutral(at.abs_diff(j))
+                });
+                // Where a point that others are made from is neutral, or twice it is, a denominator may be zero.
+                let is_near = |k: u64| (2 * k).is_multiple_of(order);
+                let is_by_chance = plan.multiples().any(|(j, _)| is_near(j))
+                    || (plan.first..=plan.last).any(|m| is_near(m * plan.stride));
+                assert!(found || !is_shown, "{way:?}: order {order}");
+                assert!(!found || is_shown || is_by_chance, "{way:?}: order {order}");
+                missed += usize::from(!found);
+                let is_prime = (2..order).all(|d| !order.is_multiple_of(d));
+                if is_prime && (32..=700).contains(&order) {
+                    assert!(found);
+                    primes += 1;
                 }
-                giants.next += count;
             }
-            found.sort_unstable();
-            found.dedup();
-            assert_eq!(found, expected, "{b1} {b2}");
+        }
+        assert!(primes > 20 && missed > 20, "{primes} {missed}");
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn a_device_finds_what_the_cpu_finds_in_blocks_of_any_number_of_giants() {
+        let name =
+            "giants::tests::a_device_finds_what_the_cpu_finds_in_blocks_of_any_number_of_giants";
+        if !bigint_testing::simulator::on_simulator(name, &[]) {
+            return;
+        }
+        let (n, begun) = (modulus(), begun());
+        let engine = Engine::cuda(0).unwrap();
+        for way in WAYS {
+            let plan = plan(way.0, way.1, way.2);
+            let given = Given {
+                n: &n,
+                begun: &begun,
+                b1: 31,
+                b2: 700,
+            };
+            let registers = Tables::new(&plan).end;
+            let device = on_device(&engine, given, registers).unwrap().unwrap();
+            let device = Giants::begin(device, plan.clone()).unwrap();
+            let cpu = Giants::begin(on_cpu(given, registers).unwrap(), plan).unwrap();
+            assert_eq!(hits(device), hits(cpu), "{way:?}");
         }
     }
 }

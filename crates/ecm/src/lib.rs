@@ -16,6 +16,7 @@ mod modular;
 mod multiples;
 mod operations;
 mod own;
+mod pairing;
 mod point;
 mod points;
 mod polynomials;
@@ -28,6 +29,7 @@ mod scalar;
 mod stage1;
 mod stage2;
 mod suyama;
+mod waves;
 
 pub use batch::Ecm;
 pub use chance::{Bounds, bounds_for_digits, bounds_for_digits_on_device, chance};

@@ -25,7 +25,6 @@ use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::giants::Babies;
 use crate::machine::Machine;
 use crate::modular::{gcd, inverse, sub};
 use crate::points::{Begun, Given, Group};
@@ -447,6 +446,39 @@ fn next(steps: &mut Vec<Step>, r: u16, x: u16, y: u16, z: u16) {
         Step::Sub { r, a: r, b: z },
         Step::Mul { r, a: r, b: ONE },
     ]);
+}
+
+/// The babies of a stride: all `j` up to its half that have no divisor in common with it.
+struct Babies {
+    stride: u64,
+    /// The number of each `j` among them.
+    numbers: Vec<Option<u16>>,
+    count: u16,
+}
+
+impl Babies {
+    /// The babies for a stage 2 from this bound on.
+    fn new(b1: u64) -> Self {
+        let stride = match b1 {
+            2310.. => 2310,
+            210.. => 210,
+            30.. => 30,
+            _ => 6,
+        };
+        let mut numbers = vec![None; stride as usize / 2 + 1];
+        let mut count = 0;
+        for (j, number) in numbers.iter_mut().enumerate() {
+            if gcd(&BigUint::from(j), &BigUint::from(stride)).bits() == 1 {
+                *number = Some(count);
+                count += 1;
+            }
+        }
+        Babies {
+            stride,
+            numbers,
+            count,
+        }
+    }
 }
 
 /// What the rows of stage 2 do.

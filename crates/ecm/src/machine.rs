@@ -146,8 +146,10 @@ impl Machine {
         let Program {
             words, is_written, ..
         } = program;
-        let width = self.width * usize::from(self.before() + self.registers);
-        self.last = self.launch(words, width, rows_layout(self.width))?;
+        // Registers behind those that are written stay in the first row.
+        let used = is_written.iter().rposition(|&is_written| is_written);
+        let used = usize::from(self.before()) + used.map_or(0, |last| last + 1);
+        self.last = self.launch(words, self.width * used, rows_layout(self.width))?;
         for (home, is_written) in self.homes.iter_mut().zip(is_written) {
             if is_written {
                 *home = Some(if self.is_begun { LAST } else { FIRST });

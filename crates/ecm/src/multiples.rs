@@ -175,7 +175,7 @@ impl Multiples {
             last.swap(0, 1);
         }
         if group == Group::Curve {
-            common(&mut steps, PRODUCT, tops.clone().collect(), tops.end);
+            common(&mut steps, PRODUCT, tops.clone(), tops.end, None);
         }
         work.run(steps, ACC, SCRATCH, &[])?;
         let bottoms = match group {

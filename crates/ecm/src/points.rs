@@ -7,7 +7,9 @@
 //!
 //! Values `V_k` of [P-1 and P+1](crate::lucas) are multiples too, of which `x` is the value and `Z` is 1.
 //!
-//! Cost: six products for a sum of points, three for its denominator; two for a value.
+//! Cost: six products for a sum of points, four for its denominator; two for a value.
+
+use std::ops::Range;
 
 use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
@@ -248,40 +250,43 @@ fn product(steps: &mut Vec<Step>, r: [u16; 2], [p, q]: [[u16; 2]; 2], difference
 }
 
 /// Multiplies each of `tops` by all bottoms but its own, which lie one behind the other from `bottoms`
-/// on; leaves the product of them all in `product`.
-pub fn common(steps: &mut Vec<Step>, product: u16, tops: Vec<u16>, bottoms: u16) {
-    let places = 0..tops.len();
-    walk(steps, product, &tops, bottoms, places.clone());
-    walk(steps, SCRATCH, &tops, bottoms, places.rev());
-}
-
-/// Multiplies each of `tops` by the bottoms that come before it in this order; leaves the product of them all in `product`.
-fn walk(
+/// on, and by the register `factor` where there is one; leaves the product of all bottoms in `product`. There is at least
+/// one.
+pub fn common(
     steps: &mut Vec<Step>,
     product: u16,
-    tops: &[u16],
+    tops: Range<u16>,
     bottoms: u16,
-    mut order: impl Iterator<Item = usize>,
+    factor: Option<u16>,
 ) {
-    let bottom = |i: usize| bottoms + i as u16;
-    let Some(first) = order.next() else {
-        return;
-    };
-    let mut before = bottom(first);
-    for i in order {
-        let r = tops[i];
-        steps.push(Step::Mul { r, a: r, b: before });
+    let mut of: Vec<_> = tops
+        .zip(bottoms..)
+        .map(|(top, bottom)| [top, bottom])
+        .collect();
+    match factor {
+        Some(factor) => walk(steps, SCRATCH, factor, &of),
+        None => walk(steps, SCRATCH, of[0][1], &of[1..]),
+    }
+    of.reverse();
+    walk(steps, product, of[0][1], &of[1..]);
+}
+
+/// Multiplies each top by the product of `first` and the bottoms before its own; leaves that of all in `product`.
+fn walk(steps: &mut Vec<Step>, product: u16, first: u16, of: &[[u16; 2]]) {
+    steps.push(Step::Copy {
+        r: product,
+        a: first,
+    });
+    for &[r, b] in of {
+        steps.push(Step::Mul {
+            r,
+            a: r,
+            b: product,
+        });
         steps.push(Step::Mul {
             r: product,
-            a: before,
-            b: bottom(i),
-        });
-        before = product;
-    }
-    if before != product {
-        steps.push(Step::Copy {
-            r: product,
-            a: before,
+            a: product,
+            b,
         });
     }
 }

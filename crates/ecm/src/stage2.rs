@@ -7,11 +7,12 @@ use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::device::room;
+use crate::device::{room, width};
 use crate::giants::Giants;
 use crate::modular::{gcd, product};
 use crate::points::{Begun, Given, Group, begun};
 use crate::resultant::{Plan, Resultants};
+use crate::waves::of_stage_2;
 use crate::{Error, Point};
 
 /// How stage 2 goes over primes.
@@ -47,7 +48,7 @@ impl Continuation {
 /// What computes a group of points.
 #[derive(Debug)]
 enum Work {
-    Giants(Giants),
+    Giants(Box<Giants>),
     /// For each device a part of the points, in order.
     Polynomials(Vec<Resultants>),
 }
@@ -198,6 +199,14 @@ impl Stage2 {
         }
         let mut stage = Stage2::of(by, group, given);
         stage.engines.push(engine.clone());
+        if by == Continuation::Giants {
+            let bytes = 4 * width(given.n).unwrap_or(0) * Giants::numbers(given.b1, given.b2);
+            let room = room(engine, bytes.max(1))?.max(1);
+            if room < stage.together {
+                let wave = of_stage_2(engine, given.n)?.filter(|&wave| wave <= room);
+                stage.together = wave.map_or(room, |wave| room - room % wave);
+            }
+        }
         if by == Continuation::Polynomials {
             let each = set.ordinals().map(Engine::cuda);
             stage.engines = each.collect::<Result<_, _>>()?;
@@ -242,9 +251,10 @@ impl Stage2 {
             return Ok(());
         }
         self.work = match (self.by, self.engines.first()) {
-            (Continuation::Giants, None) => Some(Work::Giants(Giants::on_cpu(given)?)),
+            (Continuation::Giants, None) => Some(Work::Giants(Box::new(Giants::on_cpu(given)?))),
             (Continuation::Giants, Some(engine)) => {
-                Giants::on_device(engine, given)?.map(Work::Giants)
+                let giants = Giants::on_device(engine, given)?;
+                giants.map(|giants| Work::Giants(Box::new(giants)))
             }
             (Continuation::Polynomials, _) => {
                 let plan = self.plan();

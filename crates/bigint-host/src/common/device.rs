@@ -203,6 +203,15 @@ pub(crate) trait Kernels: Send + Sync {
         scalars: &[Limb],
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError>;
+
+    /// How many threads of such a module's kernel the device has at once, in blocks of [`bigint_core::kernel::BLOCK`] with
+    /// so many bytes of dynamic shared memory; `None` where the driver does not tell.
+    fn threads_at_once(
+        &self,
+        module: &OwnModule,
+        kernel: &str,
+        shared_bytes: u32,
+    ) -> Result<Option<usize>, DeviceError>;
 }
 
 /// A module of kernels that a user wrote, loaded: the back end's own handle.

@@ -64,6 +64,15 @@ impl Kernels for CudaDevice {
         self.launch_of_module(module, kernel, launch, arguments, scalars, buffers)
     }
 
+    fn threads_at_once(
+        &self,
+        module: &OwnModule,
+        kernel: &str,
+        shared_bytes: u32,
+    ) -> Result<Option<usize>, DeviceError> {
+        self.threads_of_module(module, kernel, shared_bytes)
+    }
+
     fn launch(
         &self,
         entry: EntryPoint,

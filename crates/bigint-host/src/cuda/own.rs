@@ -2,9 +2,10 @@
 
 use super::device::{CudaDevice, FREE_SHARED_BYTES};
 use super::{failure, modules};
-use crate::common::device::{Buffer, OwnModule};
+use crate::common::device::{Buffer, Device, OwnModule};
 use crate::common::reach::Parameter;
 use crate::{DeviceError, DeviceErrorKind};
+use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Launch, Limb};
 use cust::error::CudaError;
 use cust::function::Function;
@@ -69,6 +70,46 @@ impl CudaDevice {
         }))
     }
 
+    /// A kernel of such a module, which is this device's.
+    fn function<'m>(
+        &self,
+        module: &'m OwnModule,
+        kernel: &str,
+    ) -> Result<Function<'m>, DeviceError> {
+        let failed = |kind| self.failed(&format!("launching {kernel}"), kind);
+        self.enter().map_err(failed)?;
+        let own: &Own = module.downcast_ref().expect("a module of a CUDA device");
+        assert!(
+            std::ptr::eq(&*own.device, self),
+            "a module of one device is another's"
+        );
+        own.module
+            .get_function(kernel)
+            .map_err(|error| match error {
+                CudaError::NotFound => failed(DeviceErrorKind::Unsupported(
+                    "the module has no such kernel".to_owned(),
+                )),
+                error => failed(failure::kind(error, 0)),
+            })
+    }
+
+    /// Threads of a kernel of such a module that the device has at once.
+    pub(super) fn threads_of_module(
+        &self,
+        module: &OwnModule,
+        kernel: &str,
+        shared_bytes: u32,
+    ) -> Result<Option<usize>, DeviceError> {
+        let function = self.function(module, kernel)?;
+        let blocks = allow_shared(&function, shared_bytes).and_then(|()| {
+            function.max_active_blocks_per_multiprocessor(BLOCK.into(), shared_bytes as usize)
+        });
+        let failed = |error| self.failed("asking for a kernel's blocks", failure::kind(error, 0));
+        let threads = (blocks.map_err(failed)? * BLOCK) as usize;
+        let facts = self.facts();
+        Ok(facts.map(|facts| threads * facts.multiprocessors as usize))
+    }
+
     /// Queues a kernel of such a module.
     pub(super) fn launch_of_module(
         &self,
@@ -80,23 +121,11 @@ impl CudaDevice {
         buffers: &[&Buffer],
     ) -> Result<(), DeviceError> {
         let failed = |kind| self.failed(&format!("launching {kernel}"), kind);
-        self.enter().map_err(failed)?;
-        let own: &Own = module.downcast_ref().expect("a module of a CUDA device");
+        let function = self.function(module, kernel)?;
         assert!(
-            std::ptr::eq(&*own.device, self)
-                && buffers.iter().all(|buffer| self.has(buffer))
-                && arguments.lies_within(buffers),
+            buffers.iter().all(|buffer| self.has(buffer)) && arguments.lies_within(buffers),
             "a module and buffers of one device"
         );
-        let function = own
-            .module
-            .get_function(kernel)
-            .map_err(|error| match error {
-                CudaError::NotFound => failed(DeviceErrorKind::Unsupported(
-                    "the module has no such kernel".to_owned(),
-                )),
-                error => failed(failure::kind(error, 0)),
-            })?;
         let mut parameters = vec![(&raw const *arguments).cast::<c_void>().cast_mut()];
         if !scalars.is_empty() {
             parameters.push(scalars.as_ptr().cast::<c_void>().cast_mut());

@@ -82,6 +82,22 @@ impl Module {
         bytes.min().unwrap_or(0)
     }
 
+    /// How many numbers a launch of this kernel computes at once, on all devices: a launch of a multiple of that leaves no
+    /// part of a device without work at its end. `None` where a driver does not tell.
+    ///
+    /// # Errors
+    /// [`Error::Device`], where there is no such kernel.
+    pub fn numbers_at_once(&self, kernel: &str) -> Result<Option<usize>, Error> {
+        let mut least = usize::MAX;
+        for (device, module) in &self.loaded {
+            match device.threads_at_once(module, kernel, self.shared_bytes)? {
+                Some(threads) => least = least.min(threads / self.lanes as usize),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(least * self.loaded.len()))
+    }
+
     /// Waits for all that was launched on the devices, and tells of what failed.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use bigint_host::{BackEnd, Engine};
+use bigint_host::Engine;
 use num_bigint::BigUint;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::{
 /// The time between two looks at the clock and at signals.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Curves that a device takes together: enough to fill one.
+/// Curves that devices take together where it is not known how many suit them: enough to fill one.
 const ON_DEVICE: u64 = 1 << 16;
 
 /// The line of `--json` for a number.
@@ -50,10 +50,6 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     // Curves that no device takes are few at a time.
     let is_on_device = is_on_device && (family == Family::Param3 || bits <= MOST_BITS_OF_EDWARDS);
     let levels = cli.levels(is_on_device.then_some(family));
-    let devices = match is_on_device.then(|| engine.back_end()) {
-        Some(BackEnd::Cuda(devices)) => devices.ordinals().count() as u64,
-        _ => 1,
-    };
     let job = job(cli, (family, is_on_device), numbers);
     let found = match &cli.checkpoint {
         Some(path) => {
@@ -70,11 +66,6 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         engine,
         family,
         is_on_device,
-        together: if is_on_device {
-            ON_DEVICE * devices
-        } else {
-            8 * bigint_cpu::threads() as u64
-        },
         save: save_file(cli)?,
         at: Checkpoint {
             job,
@@ -172,8 +163,6 @@ struct Run<'a> {
     engine: Engine,
     family: Family,
     is_on_device: bool,
-    /// Curves of a batch, at most.
-    together: u64,
     save: Option<File>,
     at: Checkpoint,
     saved: Instant,
@@ -234,12 +223,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Curves of a batch, for which devices have room.
+    /// Curves of a batch: those that suit devices, which have room for them.
     fn together(&self, parts: &Parts, scalar: &BigUint) -> Result<u64, Failure> {
-        let mut together = self.together;
-        for n in parts.composites().iter().filter(|_| self.is_on_device) {
+        if !self.is_on_device {
+            return Ok(8 * bigint_cpu::threads() as u64);
+        }
+        let mut together = u64::MAX;
+        for n in parts.composites() {
+            let curves = Stage1::curves_on_device(&self.engine, n, self.family)?;
             let room = Stage1::room_on_device(&self.engine, n, self.family, scalar)?;
-            together = together.min(room as u64);
+            let curves = curves.map_or(ON_DEVICE, |curves| curves as u64);
+            together = together.min(curves).min(room as u64);
         }
         Ok(together)
     }

@@ -1,0 +1,80 @@
+//! How many curves devices compute together: a kernel has so many threads on a device at once, a *wave*, and a launch
+//! takes as long as the waves that it is, the last one whole or not.
+
+use bigint_host::Engine;
+use num_bigint::BigUint;
+
+use crate::device::{Kernel, program, width};
+use crate::{Error, Family, Stage1};
+
+/// Curves that all devices compute together, at most; a checkpoint has all their points.
+const MOST: usize = 1 << 19;
+
+/// The part of stage 2's last wave that may be without curves.
+const EMPTY: f64 = 0.05;
+
+impl Stage1 {
+    /// How many curves suit the engine's devices best: whole waves of stage 1 that are, nearly, whole waves of stage 2. `None`
+    /// where there is no kernel, or a driver does not tell.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn curves_on_device(
+        engine: &Engine,
+        n: &BigUint,
+        family: Family,
+    ) -> Result<Option<usize>, Error> {
+        let Some(kernel) = Kernel::new(engine, n, family)? else {
+            return Ok(None);
+        };
+        let waves = kernel.wave()?.zip(of_stage_2(engine, n)?);
+        Ok(waves.map(|(first, second)| curves(first, second)))
+    }
+}
+
+/// A wave of stage 2 modulo a number.
+pub fn of_stage_2(engine: &Engine, n: &BigUint) -> Result<Option<usize>, Error> {
+    let Some(width) = width(n) else {
+        return Ok(None);
+    };
+    let Some((module, kernel)) = program(engine, width)? else {
+        return Ok(None);
+    };
+    let wave = module.numbers_at_once(&kernel)?;
+    Ok(wave.filter(|&wave| wave > 0))
+}
+
+/// The fewest waves of the first stage whose last wave of the second one is full enough; where there are none, those of which
+/// it is fullest.
+fn curves(first: usize, second: usize) -> usize {
+    let filled = |curves: usize| curves as f64 / curves.next_multiple_of(second) as f64;
+    let all = || (1..=(MOST / first).max(1)).map(|waves| waves * first);
+    let enough = all().find(|&curves| filled(curves) >= 1.0 - EMPTY);
+    let fullest = || all().rev().max_by(|&a, &b| filled(a).total_cmp(&filled(b)));
+    enough.or_else(fullest).expect("one wave at least")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_are_whole_waves_of_stage_1_and_nearly_of_stage_2() {
+        let processors = 132 * 128;
+        for (first, second, expected) in [
+            (4, 4, 4),
+            (4, 8, 8),
+            (2, 3, 6),
+            // 20 of 21.
+            (4, 7, 20),
+            (1, 30, 29),
+            // No more than 31 blocks of a processor: 28 of 29, though none is enough.
+            (28, 29, 28),
+            (40, 41, 40),
+        ] {
+            let found = curves(first * processors, second * processors);
+            assert_eq!(found, expected * processors, "{first} {second}");
+        }
+        assert_eq!(curves(MOST + 1, 7), MOST + 1);
+    }
+}
