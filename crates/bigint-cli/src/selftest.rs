@@ -1,5 +1,7 @@
 //! `bigint selftest`: the conformance suite on this machine.
 
+use std::num::NonZeroUsize;
+
 use bigint_core::Operation;
 use bigint_testing::Extent;
 
@@ -23,8 +25,8 @@ pub struct Arguments {
     operations: Vec<Operation>,
 
     /// Pairs of numbers per operation, at least
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
-    cases: usize,
+    #[arg(long, default_value = "10000", value_name = "N")]
+    cases: NonZeroUsize,
 
     /// Where the sequence of cases starts
     #[arg(long, default_value_t = 1, value_name = "S")]
@@ -37,7 +39,7 @@ pub struct Arguments {
 /// [`Failure::Running`] with the first wrong answer.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.waiting_engine()?;
-    let per_operation = arguments.cases as u64;
+    let per_operation = arguments.cases.get() as u64;
     let operations = match &*arguments.operations {
         [] => &Operation::ALL,
         named => named,
@@ -46,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = bigint_testing::run(
         &engine,
         operations,
-        Extent::Cases(arguments.cases),
+        Extent::Cases(arguments.cases.get()),
         arguments.seed,
         &mut |operation, cases| {
             progress.message(operation.name());

@@ -33,7 +33,7 @@ type Found = Result<Number, BadLine>;
 /// assert_eq!(found[0], (2, Ok(mersenne::Number::new(3, 391, false).unwrap())));
 /// assert_eq!(found[1].1.as_ref().unwrap().to_string(), "9*2^2297+1");
 /// assert_eq!(found[2].1.as_ref().unwrap().to_string(), "5*2^7+3");
-/// assert_eq!(mersenne::number("2*3^99-1").unwrap(), mersenne::Number::of(2, 3, 99, -1).unwrap());
+/// assert_eq!(mersenne::number("2 * 3^99 - 1").unwrap(), mersenne::Number::of(2, 3, 99, -1).unwrap());
 /// ```
 ///
 /// # Errors
@@ -127,13 +127,13 @@ impl Form {
     }
 }
 
-/// The number of an expression `k*b^n+c`; `k*` may be missing, and all or `k*b^n` be in parentheses.
+/// The number of an expression `k*b^n+c`; `k*` may be missing, all or `k*b^n` be in parentheses, and spaces anywhere.
 ///
 /// # Errors
 /// What is wrong with the expression, or with the number: see [`Number::of`].
 pub fn number(expression: &str) -> Result<Number, String> {
     let unknown = || "it is not of the form k*b^n+c".to_owned();
-    let plain = |text: &str| -> String { text.replace(['(', ')'], "") };
+    let plain = |text: &str| -> String { text.replace(['(', ')', ' '], "") };
     let text = plain(expression);
     let (power, c) = match text.rfind(['+', '-']) {
         Some(at) if at > 0 => text.split_at(at),
