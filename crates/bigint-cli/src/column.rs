@@ -28,8 +28,8 @@ pub fn read_column<'a>(
 ) -> Result<Integers, Unread> {
     let bytes: usize = (0..count).map(|row| text(row).len()).sum();
     let average = bytes / count.max(1) + 1;
-    if let Some(engine) = engine.filter(|engine| engine.has_open_devices())
-        && radix::limbs_of_digits(average) >= engine.tuning().decimals.min_width
+    if let Some(engine) = engine
+        && engine.converts_decimals(radix::limbs_of_digits(average), count)
     {
         match engine.integers_from_texts((0..count).map(&text)) {
             // What is wrong is told below.

@@ -256,15 +256,21 @@ impl Results {
         self.lines * self.text_bytes_of_line(format)
     }
 
-    /// Writes the lines as text, in order and in pieces: a column of long numbers in decimal by the engine.
+    /// Writes the lines as text, in order and in pieces: in decimal by the engine where its devices convert.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub fn write(&self, format: Format, engine: &Engine) -> Result<Vec<Vec<u8>>, Error> {
         let mean = self.values.limbs().len() / self.values.len().max(1);
-        if format == Format::Dec && mean >= engine.tuning().decimals.min_width {
+        let is_for_devices =
+            format == Format::Dec && engine.converts_decimals(mean, self.values.len());
+        if is_for_devices && mean >= engine.tuning().decimals.min_width {
             return self.write_long(engine);
         }
+        let texts = match is_for_devices {
+            true => Some(engine.decimals(&self.values)?),
+            false => None,
+        };
         let average = self.text_bytes_of_line(format);
         let lines = (BYTES_PER_TASK / average).clamp(1, self.lines.max(1));
         let piece = |part: Range<usize>| {
@@ -275,6 +281,14 @@ impl Results {
                     text.push(b'\n');
                     continue;
                 };
+                if let Some(texts) = &texts {
+                    let room = texts[row].len() + 1;
+                    let more = text.try_reserve(room);
+                    more.map_err(|_| Error::OutOfMemory { bytes: room })?;
+                    text.extend_from_slice(texts[row].as_bytes());
+                    text.push(b'\n');
+                    continue;
+                }
                 let (negative, magnitude) =
                     (self.values.is_negative(row), self.values.magnitude(row));
                 formatter.line(negative, magnitude, &mut text)?;

@@ -107,10 +107,12 @@ pub use plan::cases::{Case, Extent};
 #[doc(hidden)]
 pub use tuning::cpu::CpuTuning;
 #[doc(hidden)]
+pub use tuning::decimals::DecimalsTuning;
+#[doc(hidden)]
 pub use tuning::gpu::{
-    AddTuning, CoreTuning, DecimalsTuning, DevicesTuning, EuclidTuning, FewTuning, FusedTuning,
-    LanesTuning, LimbwiseTuning, MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning,
-    ScanTuning, StartTuning, Tuning,
+    AddTuning, CoreTuning, DevicesTuning, EuclidTuning, FewTuning, FusedTuning, LanesTuning,
+    LimbwiseTuning, MersenneTuning, ModularTuning, MulTuning, Provenance, RnsTuning, ScanTuning,
+    StartTuning, Tuning,
 };
 #[doc(hidden)]
 pub use values::collection::{Numbers, Scalar};

@@ -33,7 +33,7 @@ struct Known {
     why: &'static str,
 }
 
-const SECTORS_KNOWN: [Known; 7] = [
+const SECTORS_KNOWN: [Known; 8] = [
     Known {
         operations: &[("mul", 1.12, SECTORS)],
         why: "products of 33 limbs and more have so much of their numbers in shared memory that \
@@ -57,6 +57,11 @@ const SECTORS_KNOWN: [Known; 7] = [
         operations: &[("isqrt", 3.0, 3.0)],
         why: "roots of up to 96 bits grow in scratch, which every step reads and writes: in shared \
               memory, where wider ones do, they take a tenth longer; 1.09 by lanes, of 2048 bits",
+    },
+    Known {
+        operations: &[("to_decimal", 6.1, 4.7), ("from_decimal", 4.7, 4.0)],
+        why: "what is left to divide, or has been read, stands in scratch, over which every eight digits go: the link to the \
+              host, which all of it crosses, takes longer",
     },
     Known {
         operations: &[("test_bit", 1.2, SECTORS)],

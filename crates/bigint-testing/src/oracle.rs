@@ -47,6 +47,8 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         }
         Operation::Jacobi if !operands[1].bit(0) => vec![],
         Operation::Jacobi => vec![one() + jacobi(operands[0], operands[1])],
+        Operation::ToDecimal => vec![nines(operands[0]).into()],
+        Operation::FromDecimal => vec![of_nines(operands[0]).into()],
         Operation::And => vec![x(0) & x(1)],
         Operation::Or => vec![x(0) | x(1)],
         Operation::Xor => vec![x(0) ^ x(1)],
@@ -103,6 +105,20 @@ pub fn values(operation: Operation, operands: &[&BigUint], widths: &[usize]) -> 
         Operation::PowFixed => vec![fixed(operands, widths).into()],
         Operation::CountOnes => vec![operands[0].count_ones().into()],
     }
+}
+
+/// Every nine decimal digits as a limb.
+fn nines(a: &BigUint) -> BigUint {
+    let text = a.to_string();
+    let nine = |nine| str::from_utf8(nine).ok()?.parse().ok();
+    let nines = text.as_bytes().rchunks(9).map(nine);
+    BigUint::new(nines.map(Option::unwrap_or_default).collect())
+}
+
+/// The number whose digits to base `10^9` are limbs.
+fn of_nines(a: &BigUint) -> BigUint {
+    let sum = |sum: BigUint, &nine: &u32| sum * 1_000_000_000u32 + nine;
+    a.to_u32_digits().iter().rev().fold(BigUint::ZERO, sum)
 }
 
 /// The product of an entry of the table for each window of six bits of the exponent, all of them in

@@ -133,6 +133,12 @@ impl Trial {
                 count: self.count.min(33),
                 ..self
             },
+            // Threads take as many steps for each limb as a number has.
+            Cost::Radix => Trial {
+                widths: [a.min(256), b, c],
+                count: self.count.min(33),
+                ..self
+            },
             _ => self,
         }
     }

@@ -151,6 +151,8 @@ impl Kernel {
             Family::Power => self.table_width(m, widths[widths.len() - 1]),
             Family::Column if !are_shared => 2 * self.digit_pairs(n, m),
             Family::Root if self.lanes == 1 && root_limbs(n) == 0 => root_room(n),
+            // The scratch holds what is left to divide, or what has been read.
+            _ if matches!(self.operation.cost(), Cost::Radix) => n,
             // The scratch holds the whole product, until it is cut to the result's width, and
             // behind it the recursion's own scratch.
             _ if matches!(self.algorithm, Algorithm::Karatsuba) => {

@@ -32,6 +32,8 @@ pub enum Width {
     Last(usize),
     /// Half the width of the first operand, rounded up, and so many limbs more.
     Half(usize),
+    /// The digits to base `10^9` of the first operand, and so many limbs more. A limb is 1.0704 digits.
+    Billions(usize),
     /// So many limbs, whatever the operands' widths.
     Limbs(usize),
     /// The width of the first operand, and so many limbs more. Limbs above are cut off, even in the
@@ -64,6 +66,9 @@ impl Width {
             }
             Width::Last(more) => widths.last().map_or(0, |last| last + more),
             Width::Half(more) => widths.first().map_or(0, |first| first.div_ceil(2) + more),
+            Width::Billions(more) => widths
+                .first()
+                .map_or(0, |first| first + first / 14 + 1 + more),
             Width::Limbs(limbs) => limbs,
             Width::First(more) | Width::Cut(more) => widths.first().map_or(0, |first| first + more),
         }
@@ -179,6 +184,8 @@ pub enum Cost {
     Divsteps,
     /// The time is that of a root, and grows with the square of the width.
     Root,
+    /// The time is that of a change of base, and grows with the square of the width.
+    Radix,
     /// The time is that of a Montgomery product, and grows with the square of the modulus's width.
     Residue,
     /// The time is that of a product modulo a number for each bit of the exponent.

@@ -16,6 +16,7 @@
 //! Pieces and products use all threads.
 
 pub mod hex;
+pub mod nines;
 mod powers;
 mod print;
 mod short;

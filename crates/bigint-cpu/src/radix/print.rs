@@ -265,7 +265,7 @@ pub fn word_digits(word: u64) -> [u8; WORD_DIGITS] {
 }
 
 /// The digits of a value below `10^8`.
-fn eight_digits(value: u64) -> [u8; 8] {
+pub(super) fn eight_digits(value: u64) -> [u8; 8] {
     // The value is split into fours, pairs and digits. Each field is divided by a
     // multiplication and a shift, which are exact below the field's bound.
     let fours = (value / 10_000) | ((value % 10_000) << 32);

@@ -42,7 +42,7 @@ pub(super) const LONG_DIGITS: usize = 3000;
 pub(super) const MAX_LIMBS: usize = 400;
 
 /// The value of eight digits, most significant first, or `None` if a byte is not a digit.
-fn eight(digits: [u8; 8]) -> Option<u64> {
+pub(super) fn eight(digits: [u8; 8]) -> Option<u64> {
     let text = u64::from_le_bytes(digits);
     let above_nine = text.wrapping_add(0x0606_0606_0606_0606);
     let high = 0xf0f0_f0f0_f0f0_f0f0;

@@ -15,6 +15,7 @@ pub mod count_ones;
 pub mod div;
 pub mod div_rem;
 pub mod equal;
+pub mod from_decimal;
 pub mod gcd;
 pub mod inv_mod;
 pub mod inv_odd_mod;
@@ -46,6 +47,7 @@ pub mod shr;
 pub mod square;
 pub mod sub;
 pub mod test_bit;
+pub mod to_decimal;
 pub mod trailing_zeros;
 pub mod xor;
 
@@ -108,6 +110,8 @@ fn leaf(operation: Operation, algorithm: Algorithm) -> Option<Leaf> {
         (Operation::Isqrt, Auto | School) => |w| isqrt::school(w.r, w.s, w.a),
         (Operation::Iroot, Auto) => |w| w.flag = iroot::bitwise(w.r, w.s, w.a, w.b),
         (Operation::Jacobi, Auto) => |w| w.flag = jacobi::euclid(w.r, w.a, w.b),
+        (Operation::ToDecimal, Auto | School) => |w| to_decimal::school(w.r, w.a),
+        (Operation::FromDecimal, Auto | School) => |w| from_decimal::school(w.r, w.a),
         (Operation::And, Auto | Limbwise) => |w| and::limbwise(w.r, w.a, w.b),
         (Operation::Or, Auto | Limbwise) => |w| or::limbwise(w.r, w.a, w.b),
         (Operation::Xor, Auto | Limbwise) => |w| xor::limbwise(w.r, w.a, w.b),

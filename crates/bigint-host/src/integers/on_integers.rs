@@ -9,6 +9,7 @@ use crate::integers::{narrow, orders, passing, total};
 use crate::operations::column::Methods;
 use crate::operations::decimals;
 use crate::operations::forms::{both, only};
+use crate::plan::choose::Converter;
 use crate::values::integers::Integers;
 use crate::{BigUint, Engine, Error, SignedBatch};
 use bigint_core::Operation;
@@ -149,26 +150,30 @@ impl Methods for Integers {
     }
 
     fn decimals(engine: &Engine, a: &Self) -> Result<Vec<String>, Error> {
-        // Long numbers of about one length are a batch.
+        // Numbers of about one length are a batch.
         let height = |&i: &usize| decimals::height(a.length(i));
         let mut order: Vec<usize> = (0..a.len()).collect();
         order.sort_by_key(height);
-        let (mut long, mut texts) = (vec![false; a.len()], vec![String::new(); a.len()]);
+        let (mut done, mut texts) = (vec![false; a.len()], vec![String::new(); a.len()]);
         for class in order.chunk_by(|i, j| height(i) == height(j)) {
             let width = class.iter().map(|&i| a.length(i)).max().unwrap_or(1);
-            if !engine.takes_decimals(width, class.len()) {
+            let converter = engine.converter(width, class.len());
+            if converter == Converter::Cpu {
                 continue;
             }
             let batch = engine.magnitudes_of(a, class.len(), width, |at| class[at])?;
             let is_negative = |at: usize| a.is_negative(class[at]);
-            let found = engine.decimals_by_products(&batch, is_negative)?;
+            let found = match converter {
+                Converter::Products => engine.decimals_by_products(&batch, is_negative)?,
+                _ => engine.decimals_by_threads(&batch, is_negative)?,
+            };
             for (&i, text) in class.iter().zip(found) {
-                (long[i], texts[i]) = (true, text);
+                (done[i], texts[i]) = (true, text);
             }
         }
-        let short: Vec<usize> = (0..a.len()).filter(|&i| !long[i]).collect();
-        let number = |at: usize| (a.is_negative(short[at]), a.magnitude(short[at]));
-        for (&i, text) in short.iter().zip(decimals::written(short.len(), number)?) {
+        let others: Vec<usize> = (0..a.len()).filter(|&i| !done[i]).collect();
+        let number = |at: usize| (a.is_negative(others[at]), a.magnitude(others[at]));
+        for (&i, text) in others.iter().zip(decimals::written(others.len(), number)?) {
             texts[i] = text;
         }
         Ok(texts)

@@ -18,7 +18,8 @@ use crate::device::launches::{By, Launches};
 use crate::device::transform::Transform;
 use crate::plan::powers;
 use crate::plan::why::Why;
-use crate::tuning::gpu::{DecimalsTuning, EuclidTuning};
+use crate::tuning::decimals::DecimalsTuning;
+use crate::tuning::gpu::EuclidTuning;
 use crate::values::node::Operands;
 use crate::{Error, Options, Tuning};
 use bigint_core::fused::{FusedKernel, MOST_INPUTS, MOST_STEPS};
@@ -204,6 +205,7 @@ fn suits_devices(
         Cost::Quotient if inputs.shapes.len() > 1 => {
             at_most(m, "div.device_max_width", div.device_max_width)
         }
+        Cost::Radix => widest_of_thread(tuning, n),
         Cost::Root => at_most(
             n.max(m),
             "div.root_device_max_width",
@@ -282,16 +284,27 @@ pub(crate) fn by_half_gcd(tuning: &Tuning, may_use_cpu: bool, job: Job, operands
     why
 }
 
-/// Whether devices convert so many numbers of so many limbs to decimal, or from it
-/// ([`crate::operations::decimals`]), and why.
-pub(crate) fn decimals(tuning: &Tuning, width: usize, count: usize) -> (bool, Why) {
+/// Who converts numbers to decimal digits, or digits to numbers ([`crate::operations::decimals`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Converter {
+    Cpu,
+    /// A thread of a device for each number.
+    Threads,
+    /// Products with powers of ten, on devices.
+    Products,
+}
+
+/// Who converts so many numbers of so many limbs, where devices are open, and why.
+pub(crate) fn converter(tuning: &Tuning, width: usize, count: usize) -> (Converter, Why) {
     let DecimalsTuning {
         min_width,
         min_limbs,
+        thread_min_width,
+        thread_min_count,
     } = tuning.decimals;
     let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
     let of_all = width.saturating_mul(count);
-    Why::all([
+    let (by_products, why_products) = Why::all([
         at_least(of_all, "decimals.min_limbs", min_limbs),
         at_least(width, "decimals.min_width", min_width),
         // Products of quotients and reciprocals are twice as long.
@@ -300,7 +313,31 @@ pub(crate) fn decimals(tuning: &Tuning, width: usize, count: usize) -> (bool, Wh
             key: "half the widest number",
             limit: MAX_WIDTH / 2,
         },
-    ])
+    ]);
+    let (by_threads, why_threads) = Why::all([
+        Why::Many {
+            numbers: count,
+            key: "decimals.thread_min_count",
+            limit: thread_min_count,
+        },
+        at_least(width, "decimals.thread_min_width", thread_min_width),
+        widest_of_thread(tuning, width),
+    ]);
+    match (by_products, by_threads) {
+        (true, _) => (Converter::Products, why_products),
+        (false, true) => (Converter::Threads, why_threads),
+        (false, false) if width >= min_width => (Converter::Cpu, why_products),
+        (false, false) => (Converter::Cpu, why_threads),
+    }
+}
+
+/// Whether a number is as narrow as those that a thread converts.
+fn widest_of_thread(tuning: &Tuning, limbs: usize) -> Why {
+    Why::AtMost {
+        limbs,
+        key: "decimals.min_width",
+        limit: tuning.decimals.min_width,
+    }
 }
 
 /// Launches, with the reasons for the operation, if it is not the job's, for the level and for the
@@ -525,5 +562,24 @@ mod tests {
             operation(Operation::Square, &[8], false),
             (mul, &[0, 0][..])
         );
+    }
+
+    #[test]
+    fn many_numbers_are_converted_by_threads_and_long_ones_by_products() {
+        let tuning = Tuning::default();
+        let converter = |width, count| converter(&tuning, width, count).0;
+        assert_eq!(converter(64, 4096), Converter::Threads);
+        assert_eq!(converter(4096, 4096), Converter::Products);
+        assert_eq!(converter(4095, usize::MAX), Converter::Threads);
+        assert_eq!(converter(1 << 21, 1), Converter::Products);
+        assert_eq!(converter(MAX_WIDTH / 2, 1), Converter::Products);
+        for (width, count) in [
+            (63, 1 << 30),
+            (64, 4095),
+            (4096, 511),
+            (MAX_WIDTH / 2 + 1, 9),
+        ] {
+            assert_eq!(converter(width, count), Converter::Cpu, "{width} {count}");
+        }
     }
 }

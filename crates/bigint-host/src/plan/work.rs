@@ -25,6 +25,7 @@ impl CoreTuning {
             Cost::Quotient => (self.quotient_ps * n * m)
                 .min(self.quotient_transforms * self.transformed_ps * (n + m)),
             Cost::Euclid | Cost::Divsteps | Cost::Root => self.euclid_ps * widest * widest,
+            Cost::Radix => self.product_ps * widest * widest,
             Cost::Linear => 0.0,
         };
         self.moved(widths.iter().sum::<usize>() + results)

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::common::facts::Facts;
+use crate::tuning::decimals::DecimalsTuning;
 use crate::tuning::{parse, read_file, refused};
 use bigint_core::operation::Cost;
 use bigint_core::{Level, Limb, Operation};
@@ -222,17 +223,6 @@ pub struct EuclidTuning {
     pub cores_limbs: usize,
     /// The least width of such parts, whatever the number of numbers; at least 32.
     pub cores_min_width: usize,
-}
-
-/// Thresholds of the conversion of long numbers to decimal digits and back, in limbs. Shorter numbers are for
-/// the CPU.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct DecimalsTuning {
-    /// The narrowest number that devices convert.
-    pub min_width: usize,
-    /// The least limbs of all numbers together that devices convert.
-    pub min_limbs: usize,
 }
 
 /// Thresholds of programs that one launch computes, widths in limbs.

@@ -6,6 +6,7 @@
 //! algorithms. `bigint tune` measures both. `model.rs` says what a GPU's table is on another GPU. What follows from the thresholds is `plan`'s.
 
 pub(crate) mod cpu;
+pub(crate) mod decimals;
 pub(crate) mod gpu;
 pub(crate) mod model;
 

@@ -12,6 +12,7 @@ pub mod div_rem;
 pub mod division;
 pub mod equal;
 pub mod exact;
+pub mod from_decimal;
 pub mod gcd;
 pub mod inv_mod;
 pub mod inv_odd_mod;
@@ -45,6 +46,7 @@ pub mod square;
 pub mod sub;
 pub mod test_bit;
 pub mod tile;
+pub mod to_decimal;
 pub mod trailing_zeros;
 pub mod xor;
 

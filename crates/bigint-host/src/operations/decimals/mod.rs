@@ -1,4 +1,5 @@
-//! Decimal digits of long numbers, by products with powers of ten on devices. [`read`] has the way back.
+//! Decimal digits of long numbers, by products with powers of ten on devices. [`read`] has the way back, and
+//! [`short`] many shorter numbers.
 //!
 //! Let `B` = 2^32, `D_j = 152 2^j` and `L_j = 16 2^j`. A number `x < 10^(D_j)` of height `j` is printed
 //! from a fraction of `L_j` limbs
@@ -48,9 +49,10 @@
 //! powers, and twelve bytes for each limb of a transform.
 
 mod read;
+mod short;
 
 use crate::operations::column::Column;
-use crate::plan::choose;
+use crate::plan::choose::{self, Converter};
 use crate::values::column::trimmed;
 use crate::{Batch, BigUint, Engine, Error, Options};
 use bigint_core::{LIMB_BITS, Layout, Limb, WIDEST_COUNTED};
@@ -188,8 +190,8 @@ pub(crate) fn written<'a>(
 
 impl Engine {
     /// Each number in decimal digits, with `-` before those of a negative one, as
-    /// [`Integers::decimals`](crate::Integers::decimals) writes them. Long numbers are converted on devices
-    /// where there are any, others by all threads of the CPU.
+    /// [`Integers::decimals`](crate::Integers::decimals) writes them. Long numbers, and many shorter ones, are
+    /// converted on devices where there are any, others by all threads of the CPU.
     ///
     /// ```
     /// use bigint_host::{Engine, Integers};
@@ -212,11 +214,14 @@ impl Engine {
         is_negative: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<String>, Error> {
         let a = self.to_layout(&self.adopt(a)?, Layout::Contiguous)?;
-        if self.takes_decimals(a.width(), a.len()) {
-            return self.decimals_by_products(&a, is_negative);
+        match self.converter(a.width(), a.len()) {
+            Converter::Products => self.decimals_by_products(&a, is_negative),
+            Converter::Threads => self.decimals_by_threads(&a, is_negative),
+            Converter::Cpu => {
+                let (rows, width) = (a.rows()?, a.width());
+                written(a.len(), |i| (is_negative(i), &rows[i * width..][..width]))
+            }
         }
-        let (rows, width) = (a.rows()?, a.width());
-        written(a.len(), |i| (is_negative(i), &rows[i * width..][..width]))
     }
 
     /// [`Engine::decimals`] of long numbers of a contiguous batch.
@@ -232,22 +237,36 @@ impl Engine {
         map(0..a.len(), threads(), text).into_iter().collect()
     }
 
-    /// Whether devices convert so many numbers of so many limbs; noted where choices are.
-    pub(crate) fn takes_decimals(&self, width: usize, count: usize) -> bool {
-        let why = choose::decimals(self.tuning(), width, count);
+    /// Whether open devices convert so many numbers of so many limbs to decimal digits, or digits to numbers.
+    pub fn converts_decimals(&self, width: usize, count: usize) -> bool {
+        self.converter(width, count) != Converter::Cpu
+    }
+
+    /// Who converts so many numbers of so many limbs; noted where choices are.
+    pub(crate) fn converter(&self, width: usize, count: usize) -> Converter {
+        let (chosen, why) = choose::converter(self.tuning(), width, count);
         // Secrets stay in one place.
-        let takes = why.0 && self.has_open_devices() && !self.is_for_secrets();
+        let chosen = match self.has_open_devices() && !self.is_for_secrets() {
+            true => chosen,
+            false => Converter::Cpu,
+        };
         if self.inner.choices.is_wanted() {
-            let who = match takes {
-                true => format!("{}: by products with powers of ten", self.inner.back_end()),
-                false => format!("cpu: on {} threads", threads()),
+            let device = self.inner.back_end();
+            let who = match chosen {
+                Converter::Products => format!("{device}: by products with powers of ten"),
+                Converter::Threads => format!("{device}: a thread for each number"),
+                Converter::Cpu => format!("cpu: on {} threads", threads()),
             };
             self.inner.choices.note(format!(
-                "decimal digits of {width} limbs, {count} numbers\n  {who}\n    who: {}",
-                why.1
+                "decimal digits of {width} limbs, {count} numbers\n  {who}\n    who: {why}"
             ));
         }
-        takes
+        chosen
+    }
+
+    /// Whether so many numbers of so many limbs are converted by products.
+    fn is_for_products(&self, width: usize, count: usize) -> bool {
+        choose::converter(self.tuning(), width, count).0 == Converter::Products
     }
 
     /// Numbers as leaves of a tree, and what is shorter than the least tree.
@@ -256,7 +275,7 @@ impl Engine {
         let powers = self.powers(height(top.width()))?;
         let powers = zip(0.., powers).map(|(j, value)| self.power(value, LEAF_LIMBS << j));
         let powers = powers.collect::<Result<Vec<_>, _>>()?;
-        while choose::decimals(self.tuning(), top.width(), top.len()).0 {
+        while self.is_for_products(top.width(), top.len()) {
             let height = height(top.width());
             let Some(power) = powers
                 .get(height as usize)

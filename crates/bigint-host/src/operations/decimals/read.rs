@@ -9,7 +9,7 @@
 //! **Cost**: the powers, and a product and a sum of `16 2^j` limbs a number for each height.
 
 use super::{LEAF_DIGITS, LEAF_LIMBS, LEAST_HEIGHT, LEAVES_OF_TASK, reversed};
-use crate::plan::choose;
+use crate::plan::choose::Converter;
 use crate::values::integers::Integers;
 use crate::{Batch, BigUint, Engine, Error, Options};
 use bigint_core::{Layout, Shape};
@@ -18,8 +18,8 @@ use bigint_cpu::{map, threads};
 use std::iter::zip;
 
 impl Engine {
-    /// Integers of texts, each as [`Integers::push_text`] reads it. Decimal digits of long numbers are read on
-    /// devices where there are any.
+    /// Integers of texts, each as [`Integers::push_text`] reads it. Decimal digits of long numbers, and of many
+    /// shorter ones, are read on devices where there are any.
     ///
     /// ```
     /// use bigint_host::{Engine, Integers};
@@ -47,14 +47,19 @@ impl Engine {
             let of_class: Vec<&[u8]> = class.iter().filter_map(|&i| digits[i]).collect();
             let longest = of_class.iter().map(|digits| digits.len()).max();
             let width = limbs_of_digits(longest.unwrap_or(0));
-            if self.takes_decimals(width, class.len()) {
-                let engine = self.using(Options::default());
-                let read = || engine.numbers_of_digits(of_class);
-                for (at, &i) in class.iter().enumerate() {
-                    places[i] = Some((numbers.len(), at));
-                }
-                numbers.push(self.inner.choices.as_steps(read)?);
+            let converter = self.converter(width, class.len());
+            if converter == Converter::Cpu {
+                continue;
             }
+            let engine = self.using(Options::default());
+            let read = || match converter {
+                Converter::Products => engine.numbers_of_digits(of_class),
+                _ => engine.numbers_by_threads(&of_class),
+            };
+            for (at, &i) in class.iter().enumerate() {
+                places[i] = Some((numbers.len(), at));
+            }
+            numbers.push(self.inner.choices.as_steps(read)?);
         }
         let rows = numbers.iter().map(Batch::rows);
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
@@ -73,14 +78,16 @@ impl Engine {
         Ok(integers)
     }
 
-    /// The digits of a text that is a long number in decimal, without its sign.
+    /// The digits of a text that is a number in decimal, without its sign, of a length that devices may convert.
     fn long_digits<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
         let digits = match text {
             [b'-' | b'+', digits @ ..] => digits,
             digits => digits,
         };
-        let is_long = limbs_of_digits(digits.len()) >= self.tuning().decimals.min_width;
-        (is_long && digits.iter().all(u8::is_ascii_digit)).then_some(digits)
+        let tuning = self.tuning().decimals;
+        let least = tuning.min_width.min(tuning.thread_min_width);
+        let is_long = limbs_of_digits(digits.len()) >= least;
+        (is_long && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(digits)
     }
 
     /// The numbers of these digits, by products.
@@ -90,8 +97,7 @@ impl Engine {
         loop {
             let height = height_of_digits(longest(&tops));
             let width = limbs_of_digits(longest(&tops));
-            let is_chosen = choose::decimals(self.tuning(), width, tops.len()).0;
-            if height < LEAST_HEIGHT || !is_chosen {
+            if height < LEAST_HEIGHT || !self.is_for_products(width, tops.len()) {
                 break;
             }
             let cut = |top: &&'_ [u8]| top.len().saturating_sub(LEAF_DIGITS << height);

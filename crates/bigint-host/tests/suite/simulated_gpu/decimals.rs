@@ -187,6 +187,152 @@ fn digits_of_long_numbers_are_read_as_num_bigint_reads_them() {
     assert!((40..=50).contains(&all), "{all}");
 }
 
+/// The device, which has a thread for each number of up to so many limbs.
+fn engine_of_threads(widest: usize) -> Engine {
+    engine(|tuning| {
+        tuning.decimals.thread_min_width = 1;
+        tuning.decimals.thread_min_count = 1;
+        tuning.decimals.min_width = widest;
+    })
+}
+
+/// Powers of two and of ten about every limb and every nine digits up to so many limbs, their neighbours, all ones, and
+/// numbers without a rule.
+fn short_numbers(limbs: usize) -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let digits = 32 * limbs * 301 / 1000;
+    let tens = (9..digits).step_by(9).flat_map(|at| [at - 1, at, at + 1]);
+    let twos = (1..=limbs).flat_map(|at| [32 * at - 1, 32 * at, 32 * at + 1]);
+    let powers = tens.map(ten).chain(twos.map(|bits| &one << bits));
+    let mut numbers = vec![BigUint::ZERO, one.clone()];
+    numbers.extend(powers.flat_map(|power| [&power - 1u8, power.clone(), &power + 1u8]));
+    numbers.extend((1..=limbs).map(mixed));
+    numbers
+}
+
+#[test]
+fn digits_of_short_numbers_by_threads_are_those_of_num_bigint() {
+    let name =
+        "simulated_gpu::decimals::digits_of_short_numbers_by_threads_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine_of_threads(4096);
+    let numbers = short_numbers(40);
+    check(&engine, &numbers);
+    check(&engine, &numbers[..1]);
+    check(&engine, &[]);
+    let noted = engine.noted_choices().join(" ");
+    assert!(
+        noted.contains("cuda:0: a thread for each number"),
+        "{noted}"
+    );
+    // A column has numbers of any lengths, with signs, and a batch any layout.
+    let signs = |i: usize| if i % 3 == 1 { "-" } else { "" };
+    let lines = numbers.iter().enumerate();
+    let lines = lines.map(|(i, number)| format!("{}{number}", signs(i)));
+    let lines: Vec<String> = lines.map(|line| line.replace("-0", "0")).collect();
+    let column = Integers::from_texts(&lines).expect("numbers");
+    assert!(engine.decimals(&column).expect("a device") == lines);
+    let batch = engine.batch_from_biguints(&numbers).expect("fits");
+    let turned = engine.to_layout(&batch, Layout::Interleaved).expect("fits");
+    assert!(engine.decimals(&turned).expect("a device") == texts(&numbers));
+    // So many numbers that threads have more than one, or blocks are many.
+    let many: Vec<BigUint> = (0..3000u32).map(|i| ten(i as usize % 40) * i).collect();
+    check(&engine, &many);
+    check(&engine, &[mixed(700), ten(6741) - 1u8, ten(6741)]);
+}
+
+#[test]
+fn texts_of_short_numbers_are_read_by_threads_as_num_bigint_reads_them() {
+    let name = "simulated_gpu::decimals::texts_of_short_numbers_are_read_by_threads_as_num_bigint_reads_them";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine_of_threads(4096);
+    let numbers = short_numbers(40);
+    let prefix = |i: usize| ["", "-", "+", "000", "-00000000000"][i % 5];
+    let lines = numbers.iter().enumerate();
+    let lines: Vec<String> = lines
+        .map(|(i, number)| format!("{}{number}", prefix(i)))
+        .collect();
+    let found = engine.integers_from_texts(&lines).expect("a device");
+    for (i, (found, number)) in found
+        .to_bigints()
+        .expect("memory")
+        .iter()
+        .zip(&numbers)
+        .enumerate()
+    {
+        let is_negative = prefix(i).starts_with('-');
+        let number = bigint_host::BigInt::from(number.clone());
+        assert!(
+            *found == if is_negative { -number } else { number },
+            "{}",
+            lines[i]
+        );
+    }
+    let noted = engine.noted_choices().join(" ");
+    assert!(
+        noted.contains("cuda:0: a thread for each number"),
+        "{noted}"
+    );
+    // What is not digits alone is read by the CPU, which names the text and the byte.
+    let others = ["0xff", "1_000", "12"];
+    let found = engine.integers_from_texts(others).expect("a device");
+    assert!(found == Integers::from([255, 1000, 12]));
+    let long = "7".repeat(50);
+    for (wrong, position) in [
+        ("", 0),
+        ("-", 1),
+        ("+", 1),
+        ("12a", 2),
+        ("1 ", 1),
+        ("--1", 1),
+        ("1.5", 1),
+    ] {
+        let error = engine.integers_from_texts([&long[..], &long, wrong, &long]);
+        let error = error.expect_err("no number");
+        assert!(
+            matches!(error, Error::NotADigit { index: 2, position: p } if p == position),
+            "{wrong:?}: {error}"
+        );
+    }
+    let none: [&str; 0] = [];
+    assert!(
+        engine
+            .integers_from_texts(none)
+            .expect("a device")
+            .is_empty()
+    );
+}
+
+/// A digit of [`from_decimal`](Engine::from_decimal) may be any limb, and results may be cut or wider than they need be.
+#[test]
+fn any_limbs_are_digits() {
+    let name = "simulated_gpu::decimals::any_limbs_are_digits";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = engine(|_| ());
+    for limbs in (1..20).chain([63, 64, 65]) {
+        let digits = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
+        let sum = (0..limbs).fold(BigUint::ZERO, |sum, _| sum * 1_000_000_000u32 + u32::MAX);
+        let a = engine.batch_from_biguints(&[digits]).expect("fits");
+        let number = engine.from_decimal(&a).expect("a device");
+        assert!(
+            number.to_biguints().expect("memory") == [sum.clone()],
+            "{limbs} limbs"
+        );
+        let back = engine.to_decimal(&number).expect("a device");
+        let back = engine.from_decimal(&back).expect("a device");
+        assert!(
+            back.to_biguints().expect("memory") == [sum],
+            "{limbs} limbs"
+        );
+    }
+}
+
 /// The first of two devices is lost in the middle of a conversion; the other one has a part of the numbers.
 #[test]
 fn a_device_that_is_lost_on_the_way_costs_no_digit() {
