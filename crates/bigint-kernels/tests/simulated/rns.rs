@@ -304,7 +304,7 @@ fn powers_of_width(width: usize, bits: usize) {
         let count = if exponent > 1 { 16 } else { count };
         let part = |x: &Operand| (x.0, x.1[..count.min(x.1.len())].to_vec());
         let e = powers.exponents(count, exponent);
-        let scans = (round % 2 == 0) == ![96, 192].contains(&width);
+        let scans = (round % 2 == 0) != [96, 192].contains(&width);
         powers.check([&part(&a), &e, &part(&m)], Layout::Contiguous, scans);
     }
 }
