@@ -6,11 +6,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::common::Short;
 use crate::common::killed::run_and_kill;
 use crate::common::program::{mersenne, run};
-use mersenne::{
-    Arithmetic, Backend, Cpu, Curves, Ecm, Error, Found, Multiplying, Number, Save, Squaring,
-};
+use mersenne::{Arithmetic, Backend, Cpu, Curves, Ecm, Found, Save};
 use num_bigint::BigUint;
 
 fn curves(first: u32, second: Option<u64>, count: u32, sigma: u64) -> Curves {
@@ -517,31 +516,6 @@ fn saves_are_of_one_kind_of_curves_and_whole() {
             .unwrap()
             .is_none()
     );
-}
-
-/// A machine whose first transforms are too short.
-struct Short;
-
-impl Backend for Short {
-    fn name(&self) -> &str {
-        "short"
-    }
-
-    fn squaring(
-        &self,
-        number: Number,
-        longer_than: Option<usize>,
-    ) -> Result<Box<dyn Squaring>, Error> {
-        Cpu::default().squaring(number, longer_than)
-    }
-
-    fn multiplying(
-        &self,
-        number: Number,
-        longer_than: Option<usize>,
-    ) -> Result<Box<dyn Multiplying>, Error> {
-        with(Arithmetic::Fp64).multiplying(number, Some(longer_than.unwrap_or(256)))
-    }
 }
 
 #[test]

@@ -6,12 +6,10 @@ use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::common::Short;
 use crate::common::killed::run_and_kill;
 use crate::common::program::{mersenne, run};
-use mersenne::{
-    Arithmetic, Backend, Cpu, Error, Folder, Multiplying, Number, PMinus1, Save, Saved, Squaring,
-    Stage2, Step,
-};
+use mersenne::{Arithmetic, Backend, Cpu, Folder, PMinus1, Save, Saved, Stage2, Step};
 use num_bigint::BigUint;
 
 fn last_json(output: &Output) -> serde_json::Value {
@@ -229,36 +227,6 @@ fn saves_of_the_second_stage_are_of_one_test_and_whole() {
         asked.get() < 3
     };
     assert!(start.steps(&backend, None, &goes_on).unwrap().is_none());
-}
-
-/// A machine whose first transforms are too short.
-struct Short;
-
-impl Backend for Short {
-    fn name(&self) -> &str {
-        "short"
-    }
-
-    fn squaring(
-        &self,
-        number: Number,
-        longer_than: Option<usize>,
-    ) -> Result<Box<dyn Squaring>, Error> {
-        Cpu::default().squaring(number, longer_than)
-    }
-
-    fn multiplying(
-        &self,
-        number: Number,
-        longer_than: Option<usize>,
-    ) -> Result<Box<dyn Multiplying>, Error> {
-        let cpu = Cpu {
-            arithmetic: Arithmetic::Fp64,
-            ..Cpu::default()
-        };
-        // 23.6 bits a word.
-        cpu.multiplying(number, Some(longer_than.unwrap_or(256)))
-    }
 }
 
 #[test]
