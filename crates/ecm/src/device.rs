@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::machine::Machine;
-use crate::suyama::Start;
+use crate::registers::{Column, Registers};
 use crate::{Error, Family, edwards};
 
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
@@ -137,25 +137,13 @@ impl Kernel {
         let wave = self.module.numbers_at_once(&self.name)?;
         Ok(wave.filter(|&wave| wave > 0))
     }
-
-    /// A number in Montgomery's form.
-    fn form(&self, number: BigUint) -> BigUint {
-        (number << (32 * self.width)) % &self.n
-    }
-
-    /// Rows of four numbers below the modulus.
-    fn rows(&self, numbers: impl Iterator<Item = [BigUint; 4]>) -> Result<Batch, Error> {
-        let mut limbs = Vec::new();
-        for number in numbers.flatten() {
-            push(&mut limbs, &number, self.width);
-        }
-        rows(&self.engine, limbs, 4 * self.width)
-    }
 }
 
 /// Stage 1 of curves, on the way.
 pub struct Walks {
     kernel: Kernel,
+    /// The registers that points began with, and tables.
+    registers: Machine,
     /// Four numbers of every curve, in Montgomery's form: `q u w v` of a ladder, `X Y Z T` of an Edwards curve.
     state: Batch,
     /// What each curve has to itself, its sigma or its table, and the steps of all.
@@ -172,52 +160,48 @@ impl std::fmt::Debug for Walks {
 }
 
 impl Walks {
-    /// Begins ladders with curves of these parameters. Their steps are the scalar's bits.
-    pub fn ladders(kernel: Kernel, sigmas: &[u32], scalar: &BigUint) -> Result<Self, Error> {
-        let Kernel { n, width, .. } = &kernel;
-        let [two, one, nine, eight] = [2u8, 1, 9, 8].map(|number| kernel.form(number.into()));
-        // 64 d R is 64 sigma R / 2^32.
-        let d64 = (BigUint::from(64u8) << (32 * width - 32)) % n;
-        let state = sigmas.iter().map(|&sigma| {
-            let v = (&d64 * sigma + &eight) % n;
-            [two.clone(), one.clone(), nine.clone(), v]
-        });
-        let bits = scalar.to_u32_digits();
-        let length = bits.len();
-        Ok(Walks {
-            state: kernel.rows(state)?,
-            of_curve: rows(&kernel.engine, sigmas.to_vec(), 1)?,
-            steps: rows(&kernel.engine, bits, length)?,
-            kernel,
-        })
-    }
-
-    /// Begins with points on Edwards curves, of which tables for these digits are made; `None` where there is no kernel for
-    /// that. There is at least one point.
-    pub fn edwards(
+    /// Begins ladders with curves of these parameters. Their steps are the scalar's bits. `None` where there is no kernel for that.
+    pub fn ladders(
         kernel: Kernel,
-        starts: &[Result<Start, BigUint>],
-        window: u32,
-        digits: &[(u32, i32)],
+        sigmas: &[u32],
+        scalar: &BigUint,
     ) -> Result<Option<Self>, Error> {
-        let (n, one) = (&kernel.n, || BigUint::from(1u8));
-        // The registers X, Y, Z, T and 2 d; what is no curve has zeros.
-        let of_start = |start: &Result<Start, BigUint>| match start {
-            Ok(Start { x, y, d, .. }) => {
-                vec![x.clone(), y.clone(), one(), BigUint::ZERO, d * 2u8 % n]
-            }
-            Err(_) => vec![BigUint::ZERO; 5],
-        };
-        let set = starts.par_iter().map(of_start).collect();
-        let machine = Machine::new(&kernel.engine, n, edwards::registers(window), set)?;
-        let Some(mut machine) = machine else {
+        let Kernel { engine, n, .. } = &kernel;
+        // (2 : 1), and (9 : 64 d + 8) for d = sigma / 2^32.
+        let of_scale = (BigUint::from(1u8) << 32u8)
+            .modinv(n)
+            .expect("an odd number");
+        let d64 = of_scale * 64u8 % n;
+        let of_sigma = |&sigma: &u32| (&d64 * sigma + 8u8) % n;
+        let columns = [
+            Column::all(2u8),
+            Column::all(1u8),
+            Column::all(9u8),
+            Column::each(sigmas.par_iter().map(of_sigma).collect()),
+        ];
+        let Some(registers) = Machine::new(engine, n, 4, sigmas.len(), &columns)? else {
             return Ok(None);
         };
-        let mut steps = Vec::new();
-        edwards::table(&mut steps, window);
-        machine.run(&steps, 0, &[])?;
-        let one = kernel.form(one());
-        let neutral = [BigUint::ZERO, one.clone(), one, BigUint::ZERO];
+        let bits = scalar.to_u32_digits();
+        let length = bits.len();
+        Ok(Some(Walks {
+            state: registers.rows(),
+            registers,
+            of_curve: rows(engine, sigmas.to_vec(), 1)?,
+            steps: rows(engine, bits, length)?,
+            kernel,
+        }))
+    }
+
+    /// Begins with points on Edwards curves, of which there are tables for these digits.
+    pub fn edwards(
+        kernel: Kernel,
+        registers: Registers,
+        digits: &[(u32, i32)],
+    ) -> Result<Self, Error> {
+        let Registers::Device(registers) = registers else {
+            unreachable!("registers of devices")
+        };
         let limbs = digits.iter().flat_map(|&(doublings, digit)| {
             let code = match digit {
                 0 => 0,
@@ -225,12 +209,19 @@ impl Walks {
             };
             [doublings, code]
         });
-        Ok(Some(Walks {
-            state: kernel.rows(starts.iter().map(|_| neutral.clone()))?,
-            of_curve: machine.rows(),
+        Ok(Walks {
+            state: registers.columns(&edwards::POINT)?,
+            of_curve: registers.rows(),
+            registers: *registers,
             steps: rows(&kernel.engine, limbs.collect(), 2 * digits.len())?,
             kernel,
-        }))
+        })
+    }
+
+    /// The registers, of which the first four are those of the points as they are now.
+    pub fn into_registers(mut self) -> Registers {
+        self.registers.set_last(self.state);
+        Registers::Device(Box::new(self.registers))
     }
 
     /// Walks a ladder's bits `from - 1` down to `to`, or the digits `from` up to `to - 1`, and waits for it.
@@ -249,24 +240,19 @@ impl Walks {
         Ok(self.kernel.module.wait()?)
     }
 
-    /// The four numbers of every curve, multiplied by one number for all.
+    /// The four numbers of every curve.
     pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
-        let Kernel { n, width, .. } = &self.kernel;
-        let rows = self.state.rows()?;
-        let register = |i: usize| {
-            let rows = rows.par_chunks_exact(4 * width);
-            let of_row = |row: &[Limb]| BigUint::from_slice(&row[i * width..][..*width]) % n;
-            rows.map(of_row).collect()
-        };
-        Ok((0..4).map(register).collect())
+        let mut registers = self.registers.clone();
+        registers.set_last(self.state.clone());
+        (0..4).map(|register| registers.get(register)).collect()
     }
 
     /// Goes on from a state.
     pub fn resume(&mut self, state: &[Vec<BigUint>]) -> Result<(), Error> {
-        let n = &self.kernel.n;
-        let residue = |register: &Vec<BigUint>, i: usize| &register[i] % n;
-        let of_curve = |i| [0, 1, 2, 3].map(|register: usize| residue(&state[register], i));
-        self.state = self.kernel.rows((0..self.state.len()).map(of_curve))?;
+        let columns: Vec<_> = state.iter().cloned().map(Column::each).collect();
+        let Kernel { engine, n, .. } = &self.kernel;
+        let begun = Machine::new(engine, n, 4, self.state.len(), &columns)?;
+        self.state = begun.expect("a kernel, as before").rows();
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use bigint_host::advanced::Step;
 use num_bigint::BigUint;
 
 use crate::operations;
+use crate::suyama::{self, Places};
 
 /// The window `w` on the CPU, whose caches have no room for more than a table of 32 odd multiples.
 pub const ON_CPU: u32 = 7;
@@ -37,22 +38,30 @@ const fn entries(window: u32) -> u16 {
 /// Registers of the point `X, Y, Z, T`.
 pub const POINT: [u16; 4] = [0, 1, 2, 3];
 
-/// The register of `2 d`.
+/// The register of `2 d P`.
 pub const TWICE_D: u16 = 4;
 
 /// The first of eight scratch registers.
-const SCRATCH: u16 = 5;
+pub const SCRATCH: u16 = 5;
 
 /// The table's first register.
 const TABLE: u16 = operations::TABLE as u16;
-const _: () = assert!(TABLE == SCRATCH + 8);
+const _: () = assert!(TABLE == SCRATCH + 8 && suyama::GIVEN <= TABLE);
+// The shortest table has room for what makes curves.
+const _: () = assert!(suyama::SCRATCH <= CACHED * (entries(*ON_DEVICE.start()) + 1));
 
 /// Registers of an entry.
 const CACHED: u16 = operations::CACHED as u16;
 
-/// Registers in all: a table of odd multiples and of twice the point.
+/// `P` and `Q` of `(A + 2) / 4 = P / Q`, and 1: registers behind a table of odd multiples and of twice the point.
+pub const fn kept(window: u32) -> [u16; 3] {
+    let end = TABLE + CACHED * (entries(window) + 1);
+    [end, end + 1, end + 2]
+}
+
+/// Registers in all.
 pub const fn registers(window: u32) -> u16 {
-    TABLE + CACHED * (entries(window) + 1)
+    kept(window)[2] + 1
 }
 
 /// The digits of a scalar from the highest on: the doublings before each, and the digit; after the
@@ -91,11 +100,20 @@ pub fn digits(scalar: &BigUint, window: u32) -> Vec<(u32, i32)> {
     digits
 }
 
-/// Appends the steps that make the table of the point `(X, Y)` with `Z = 1` in the point's
-/// registers, and leave the neutral element's `(0 : 1 : 1)`, `T = 0`, to be set there.
-pub fn table(steps: &mut Vec<Step>, window: u32) {
-    let ([x, y, _, t], entries) = (POINT, entries(window));
-    steps.push(Step::Mul { r: t, a: x, b: y });
+/// The steps that make the table of a curve's point of what [`Multiples::columns`](suyama::Multiples::columns) sets, and the neutral element.
+///
+/// The numbers of an entry are multiplied by `P`, as `d` is `(Q - P) / P`: coordinates of a sum are then multiplied by `P^2`.
+pub fn table(window: u32) -> Vec<Step> {
+    let entries = entries(window);
+    let kept @ [of_p, _, one] = kept(window);
+    let mut made = suyama::steps(&Places {
+        point: POINT,
+        twice: TWICE_D,
+        kept,
+        scratch: TABLE,
+    });
+    let steps = &mut made;
+    let cache = |steps: &mut Vec<Step>, entry| cache(steps, entry, of_p);
     cache(steps, 0);
     double(steps, true);
     cache(steps, entries);
@@ -107,6 +125,19 @@ pub fn table(steps: &mut Vec<Step>, window: u32) {
             add(steps, entries, false, true);
         }
     }
+    let [x, y, z, t] = POINT;
+    steps.extend([
+        Step::Sub {
+            r: x,
+            a: one,
+            b: one,
+        },
+        Step::Mul { r: x, a: x, b: one },
+        Step::Copy { r: y, a: one },
+        Step::Copy { r: z, a: one },
+        Step::Copy { r: t, a: x },
+    ]);
+    made
 }
 
 /// Appends the steps of a digit and of the doublings before it.
@@ -124,28 +155,34 @@ pub fn entry(digit: i32) -> u16 {
     (digit.unsigned_abs() as u16 - 1) / 2
 }
 
-/// `Y - X, Y + X, 2 d T, 2 Z` of the point become an entry.
-fn cache(steps: &mut Vec<Step>, entry: u16) {
+/// `Y - X, Y + X, 2 d T, 2 Z` of the point, times `P`, become an entry.
+fn cache(steps: &mut Vec<Step>, entry: u16, of_p: u16) {
     let [x, y, z, t] = POINT;
     let at = TABLE + CACHED * entry;
+    let [less, more, product, twice] = [at, at + 1, at + 2, at + 3];
     steps.extend([
-        Step::Sub { r: at, a: y, b: x },
-        Step::Add {
-            r: at + 1,
+        Step::Sub {
+            r: less,
             a: y,
             b: x,
         },
-        Step::Mul {
-            r: at + 2,
-            a: t,
-            b: TWICE_D,
+        Step::Add {
+            r: more,
+            a: y,
+            b: x,
         },
         Step::Add {
-            r: at + 3,
+            r: twice,
             a: z,
             b: z,
         },
+        Step::Mul {
+            r: product,
+            a: t,
+            b: TWICE_D,
+        },
     ]);
+    steps.extend([less, more, twice].map(|r| Step::Mul { r, a: r, b: of_p }));
 }
 
 fn double(steps: &mut Vec<Step>, with_t: bool) {

@@ -20,8 +20,7 @@ use crate::Error;
 use crate::machine::Machine;
 use crate::pairing::{Pairing, Plan};
 use crate::points::{
-    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, on_cpu,
-    on_device,
+    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, of_points,
 };
 use crate::registers::Registers;
 
@@ -71,7 +70,8 @@ impl Giants {
     /// Begins on all cores.
     pub fn on_cpu(given: Given<'_>) -> Result<Self, Error> {
         let plan = Plan::new(given.b1, given.b2);
-        Giants::begin(on_cpu(given, Tables::new(&plan).end)?, plan)
+        let work = of_points(None, given, Tables::new(&plan).end)?;
+        Giants::begin(work.expect("cores"), plan)
     }
 
     /// The registers of a chain for [`Giants::after`].
@@ -104,7 +104,7 @@ impl Giants {
     /// at least one point.
     pub fn on_device(engine: &Engine, given: Given<'_>) -> Result<Option<Self>, Error> {
         let plan = Plan::new(given.b1, given.b2);
-        let work = on_device(engine, given, Tables::new(&plan).end)?;
+        let work = of_points(Some(engine), given, Tables::new(&plan).end)?;
         work.map(|work| Giants::begin(work, plan)).transpose()
     }
 
@@ -331,7 +331,9 @@ mod tests {
                 b1: 31,
                 b2: 700,
             };
-            let work = on_cpu(given, Tables::new(&plan).end).unwrap();
+            let work = of_points(None, given, Tables::new(&plan).end)
+                .unwrap()
+                .unwrap();
             let found = hits(Giants::begin(work, plan.clone()).unwrap());
             let babies: Vec<_> = (1..plan.reach).filter(|&j| plan.is_baby(j)).collect();
             let giants = plan.last + 1 - plan.first;
@@ -379,9 +381,10 @@ mod tests {
                 b2: 700,
             };
             let registers = Tables::new(&plan).end;
-            let device = on_device(&engine, given, registers).unwrap().unwrap();
+            let device = of_points(Some(&engine), given, registers).unwrap().unwrap();
             let device = Giants::begin(device, plan.clone()).unwrap();
-            let cpu = Giants::begin(on_cpu(given, registers).unwrap(), plan).unwrap();
+            let cpu =
+                Giants::begin(of_points(None, given, registers).unwrap().unwrap(), plan).unwrap();
             assert_eq!(hits(device), hits(cpu), "{way:?}");
         }
     }

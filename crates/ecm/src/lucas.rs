@@ -25,10 +25,9 @@ use bigint_host::Engine;
 use bigint_host::advanced::{Chain, Step};
 use num_bigint::BigUint;
 
-use crate::machine::Machine;
 use crate::modular::{gcd, inverse, sub};
 use crate::points::{Begun, Given, Group};
-use crate::registers::Registers;
+use crate::registers::{Column, Registers};
 use crate::{Continuation, Error, Stage2, resultant};
 
 /// Which numbers have to be smooth.
@@ -325,15 +324,8 @@ impl LucasStage2 {
         }
         let most = OF_CORE * bigint_cpu::threads() as u64;
         let plan = Plan::new(values.len(), b1, b2, most);
-        let rows: Vec<_> = plan.rows(values, n).collect();
-        let mut chain = Chain::new(&n.to_u32_digits(), plan.registers(), rows.len())?;
-        for register in ACC..GIANTS + 2 {
-            let column = rows
-                .iter()
-                .map(|row| row[usize::from(register)].to_u32_digits());
-            chain.set(register, &column.collect::<Vec<_>>())?;
-        }
-        plan.begin(n, Registers::Cpu(chain))
+        let work = plan.work(None, values, n)?;
+        plan.begin(n, work.expect("cores"))
     }
 
     /// [`LucasStage2::new`] on the engine's devices; `None` where it has none, or no kernel for so long a number:
@@ -371,11 +363,8 @@ impl LucasStage2 {
             return Ok(stage.map(|stage| LucasStage2(Work::Polynomials(stage))));
         }
         let plan = Plan::new(values.len(), b1, b2, ON_DEVICE);
-        let rows = plan.rows(values, n).collect();
-        let machine = Machine::new(engine, n, plan.registers(), rows)?;
-        machine
-            .map(|machine| plan.begin(n, Registers::Device(Box::new(machine))))
-            .transpose()
+        let work = plan.work(Some(engine), values, n)?;
+        work.map(|work| plan.begin(n, work)).transpose()
     }
 
     /// How many giant steps of each row are done, and of how many; of polynomials, how many steps.
@@ -509,8 +498,18 @@ impl Plan {
         }
     }
 
-    fn registers(&self) -> u16 {
-        TABLE + self.babies.count
+    /// The registers of all rows, on the engine's devices or on all cores; `None` where there is no kernel.
+    fn work(
+        &self,
+        engine: Option<&Engine>,
+        values: &[BigUint],
+        n: &BigUint,
+    ) -> Result<Option<Registers>, Error> {
+        let rows: Vec<_> = self.rows(values, n).collect();
+        let column = |i: usize| Column::each(rows.iter().map(|row| row[i].clone()).collect());
+        let columns: Vec<_> = (0..usize::from(GIANTS) + 2).map(column).collect();
+        let registers = TABLE + self.babies.count;
+        Registers::new(engine, n, registers, rows.len(), &columns)
     }
 
     /// The registers from [`ACC`] on that each row begins with.

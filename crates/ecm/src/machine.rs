@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::Error;
 use crate::device::{program, push, rows, rows_layout, scalars, width};
 use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
+use crate::registers::Column;
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
 /// upper bits of a place.
@@ -22,6 +23,7 @@ const FIRST: Limb = 1 << ROW;
 const LAST: Limb = 2 << ROW;
 
 /// Rows of registers modulo one number, or each modulo its own.
+#[derive(Clone)]
 pub struct Machine {
     engine: Engine,
     module: Module,
@@ -46,13 +48,14 @@ impl std::fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// Begins with so many registers for each row, of which the first are set. `None` where the engine has
+    /// Begins with `count` rows of so many registers, of which the first are set. `None` where the engine has
     /// no device, or there is no kernel for so long a modulus.
     pub fn new(
         engine: &Engine,
         n: &BigUint,
         registers: u16,
-        set: Vec<Vec<BigUint>>,
+        count: usize,
+        columns: &[Column<'_>],
     ) -> Result<Option<Self>, Error> {
         let Some(width) = width(n) else {
             return Ok(None);
@@ -60,20 +63,21 @@ impl Machine {
         let Some((module, kernel)) = program(engine, width)? else {
             return Ok(None);
         };
-        let given = set.first().map_or(0, Vec::len);
         let mut homes = vec![None; registers.into()];
-        homes[..given].fill(Some(LAST));
-        let set: Vec<_> = set
-            .par_iter()
-            .map(|row| {
-                let mut limbs = Vec::with_capacity(width * given);
-                for number in row {
-                    push(&mut limbs, &((number << (32 * width)) % n), width);
-                }
-                limbs
-            })
+        homes[..columns.len()].fill(Some(LAST));
+        let forms: Vec<_> = columns
+            .iter()
+            .map(|column| forms(&column.values, n, width))
             .collect();
-        let set = rows(engine, set.concat(), width * given.max(1))?;
+        let mut set = engine.memory(count * width * columns.len())?;
+        let rows_of_set = set.par_chunks_exact_mut(width * columns.len()).enumerate();
+        rows_of_set.for_each(|(row, limbs)| {
+            let parts = limbs.chunks_exact_mut(width).zip(columns).zip(&forms);
+            for ((part, column), forms) in parts {
+                part.copy_from_slice(&forms[width * (column.of_row)(row)..][..width]);
+            }
+        });
+        let set = rows(engine, set, width * columns.len())?;
         Ok(Some(Machine {
             engine: engine.clone(),
             module,
@@ -163,6 +167,17 @@ impl Machine {
     }
 
     fn launch(&self, words: Vec<Limb>, width: usize, layout: Layout) -> Result<Batch, Error> {
+        self.launch_on([&self.first, &self.last], words, width, layout)
+    }
+
+    /// Does the steps of `words` over the rows that are the first and the last one for them.
+    fn launch_on(
+        &self,
+        [first, last]: [&Batch; 2],
+        words: Vec<Limb>,
+        width: usize,
+        layout: Layout,
+    ) -> Result<Batch, Error> {
         let length = words.len();
         let steps = (length / 4) as Limb;
         let scalars = match &self.n {
@@ -170,7 +185,7 @@ impl Machine {
             None => vec![steps],
         };
         let program = rows(&self.engine, words, length)?;
-        let operands = [&self.first, &self.last, &program];
+        let operands = [first, last, &program];
         let module = self.module.clone().with_layout(layout);
         let made = module.launch(&self.kernel, &operands, &[width], &scalars)?;
         Ok(made.into_iter().next().expect("one result"))
@@ -181,17 +196,79 @@ impl Machine {
         self.last.clone()
     }
 
-    /// A register of every row, multiplied by one number for all that has no divisor in common with the
-    /// modulus.
+    /// A register of every row.
     ///
     /// # Panics
     /// If each row has a modulus of its own.
     pub fn get(&self, register: u16) -> Result<Vec<BigUint>, Error> {
-        let n = self.n.as_ref().expect("one modulus for all");
+        let n = self.modulus();
+        let of_form = (BigUint::from(1u8) << (32 * self.width)).modinv(n);
+        let of_form = of_form.expect("an odd modulus");
         let column = self.column(register)?;
         let limbs = column.rows()?;
         let numbers = limbs.par_chunks_exact(self.width);
-        Ok(numbers.map(|row| BigUint::from_slice(row) % n).collect())
+        Ok(numbers
+            .map(|row| BigUint::from_slice(row) * &of_form % n)
+            .collect())
+    }
+
+    /// Inverts a register of every row. Where that cannot be, the row is told with the number that it has.
+    ///
+    /// # Panics
+    /// If each row has a modulus of its own, or nothing has run.
+    pub fn invert(&mut self, register: u16) -> Result<Vec<(usize, BigUint)>, Error> {
+        let (engine, n, width) = (self.engine.clone(), self.modulus(), self.width);
+        let one_for_all = |number: &BigUint| {
+            let mut limbs = Vec::with_capacity(width);
+            push(&mut limbs, number, width);
+            rows(&engine, limbs, width)
+        };
+        let modulus = one_for_all(n)?;
+        // The inverse of x R, times R^3 / R, is R / x.
+        let cube = one_for_all(&((BigUint::from(1u8) << (3 * 32 * width)) % n))?;
+        let (inverses, flags) = engine.masked_inv_mod(&self.column(register)?, &modulus)?;
+        let mut none = Vec::new();
+        if flags.contains(&true) {
+            let numbers = self.get(register)?.into_iter().enumerate();
+            none.extend(
+                numbers
+                    .zip(&flags)
+                    .filter_map(|(row, &is_none)| is_none.then_some(row)),
+            );
+        }
+        self.put(register, &engine.mont_mul(&inverses, &cube, &modulus)?)?;
+        Ok(none)
+    }
+
+    /// Sets a register that the last row has.
+    fn put(&mut self, register: u16, numbers: &Batch) -> Result<(), Error> {
+        assert!(self.is_begun, "a row that a launch has written");
+        let copies = (0..).zip(&self.homes).filter_map(|(other, &home)| {
+            let at = Limb::from(other) * self.width as Limb;
+            match home {
+                _ if other == register => Some([COPY, at, LAST, 0]),
+                Some(LAST) => Some([COPY, at, FIRST | at, 0]),
+                _ => None,
+            }
+        });
+        let words = copies.flatten().collect();
+        let layout = rows_layout(self.width);
+        let operands = [&self.last, numbers];
+        self.last = self.launch_on(operands, words, self.last.width(), layout)?;
+        self.homes[usize::from(register)] = Some(LAST);
+        Ok(())
+    }
+
+    /// Registers from 0 on become those of other rows, in Montgomery's form.
+    pub fn set_last(&mut self, numbers: Batch) {
+        let given = numbers.width() / self.width;
+        self.homes[..given].fill(Some(LAST));
+        self.last = numbers;
+    }
+
+    /// The number for all rows.
+    fn modulus(&self) -> &BigUint {
+        self.n.as_ref().expect("one modulus for all")
     }
 
     /// A register of every row as the devices have it: in Montgomery's form, and not reduced.
@@ -233,6 +310,19 @@ impl Machine {
             is_begun: false,
         }
     }
+}
+
+/// The limbs of numbers in Montgomery's form.
+fn forms(values: &[BigUint], n: &BigUint, width: usize) -> Vec<Limb> {
+    let mut limbs = vec![0; width * values.len()];
+    let places = limbs.par_chunks_exact_mut(width).zip(values);
+    places.for_each(|(place, value)| {
+        let form = (value << (32 * width)) % n;
+        for (limb, digit) in place.iter_mut().zip(form.iter_u32_digits()) {
+            *limb = digit;
+        }
+    });
+    limbs
 }
 
 /// A program on the way.

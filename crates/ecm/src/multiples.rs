@@ -17,8 +17,7 @@ use num_bigint::BigUint;
 use crate::Error;
 use crate::modular::gcd;
 use crate::points::{
-    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, on_cpu,
-    on_device,
+    A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, of_points,
 };
 use crate::registers::Registers;
 use crate::resultant::Plan;
@@ -72,12 +71,8 @@ impl Multiples {
         let group = plan.group;
         let (_, rows) = Multiples::of_giants(plan);
         let registers = STARTS + 4 * rows.max(babies(plan).rows) as u16;
-        let mut trunk = match is_on_device {
-            true => match on_device(engine, given, registers)? {
-                Some(trunk) => trunk,
-                None => return Ok(None),
-            },
-            false => on_cpu(given, registers)?,
+        let Some(mut trunk) = of_points(is_on_device.then_some(engine), given, registers)? else {
+            return Ok(None);
         };
         let mut steps = Vec::new();
         group.double(&mut steps, TWICE, Q);

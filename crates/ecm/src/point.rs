@@ -4,7 +4,6 @@
 use num_bigint::BigUint;
 
 use crate::modular::{inverse, sub};
-use crate::suyama;
 
 /// Where curves come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +62,4 @@ pub struct Point {
     pub curve: Curve,
     /// The point's `x` modulo the number.
     pub x: BigUint,
-}
-
-impl Family {
-    /// The curve of a parameter: what saves name it by.
-    pub(crate) fn curve(self, sigma: u64, n: &BigUint) -> Result<Curve, BigUint> {
-        Ok(match self {
-            Family::Param3 => Curve::Sigma {
-                param: 3,
-                sigma: sigma.into(),
-            },
-            Family::Edwards => {
-                let start = suyama::start(sigma, n)?;
-                Curve::A(sub(&(start.a24 * 4u8 % n), &(BigUint::from(2u8) % n), n))
-            }
-        })
-    }
 }

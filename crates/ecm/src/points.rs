@@ -12,13 +12,12 @@
 use std::ops::Range;
 
 use bigint_host::Engine;
-use bigint_host::advanced::{Chain, Step};
+use bigint_host::advanced::Step;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
-use crate::machine::Machine;
 use crate::modular::inverse;
-use crate::registers::Registers;
+use crate::registers::{Column, Registers};
 use crate::{Curve, Error, Point};
 
 /// What multiples are of.
@@ -58,40 +57,29 @@ pub struct Given<'a> {
     pub b2: u64,
 }
 
-/// Registers of all cores that have the points and their curves, and 1 in [`ACC`].
-pub fn on_cpu(Given { n, begun, .. }: Given<'_>, registers: u16) -> Result<Registers, Error> {
-    let mut chain = Chain::new(&n.to_u32_digits(), registers, begun.len())?;
-    for (i, register) in [A24, Q[0]].into_iter().enumerate() {
-        let column = begun.iter().map(|row| (&row[i] % n).to_u32_digits());
-        chain.set(register, &column.collect::<Vec<_>>())?;
-    }
-    chain.set(Q[1], &[vec![1]])?;
-    chain.set(ACC, &[vec![1]])?;
-    Ok(Registers::Cpu(chain))
-}
-
-/// The same of the engine's devices; `None` where it has none, or no kernel for so long a number.
-pub fn on_device(
-    engine: &Engine,
+/// Registers that have the points and their curves, and 1 in [`ACC`]: on the engine's devices, or on all cores where no engine is given. `None`
+/// where the engine has no device, or no kernel for so long a number.
+pub fn of_points(
+    engine: Option<&Engine>,
     Given { n, begun, .. }: Given<'_>,
     registers: u16,
 ) -> Result<Option<Registers>, Error> {
-    let one = || BigUint::from(1u8);
+    let column = |i: usize| Column::each(begun.par_iter().map(|row| row[i].clone()).collect());
     // The registers ACC, A24 and Q.
-    let of_row = |[a24, x]: &Begun| vec![one(), a24.clone(), x.clone(), one()];
-    let set = begun.par_iter().map(of_row).collect();
-    let machine = Machine::new(engine, n, registers, set)?;
-    Ok(machine.map(|machine| Registers::Device(Box::new(machine))))
+    let columns = [Column::all(1u8), column(0), column(1), Column::all(1u8)];
+    Registers::new(engine, n, registers, begun.len(), &columns)
 }
 
 /// What rows of points begin with. What has no curve has no stage 2: it gets zero.
 pub fn begun(n: &BigUint, points: &[Point]) -> Vec<Begun> {
-    // Nearly all are of one parametrization, whose inverse is the same.
-    let of_scale = inverse(&((BigUint::from(1u8) << 32) % n), n);
+    // Nearly all are of two kinds, whose inverses are the same.
+    let of_power = |bits: u32| inverse(&((BigUint::from(1u8) << bits) % n), n);
+    let (of_scale, quarter) = (of_power(32), of_power(2));
     let each = points.par_iter().map(|point| {
-        let a24 = match (&point.curve, &of_scale) {
-            (Curve::Sigma { param: 3, sigma }, Ok(inverse)) => sigma * inverse % n,
-            (curve, _) => curve.a24(n).unwrap_or_default(),
+        let a24 = match (&point.curve, &of_scale, &quarter) {
+            (Curve::Sigma { param: 3, sigma }, Ok(inverse), _) => sigma * inverse % n,
+            (Curve::A(a), _, Ok(quarter)) => (a + 2u8) * quarter % n,
+            (curve, ..) => curve.a24(n).unwrap_or_default(),
         };
         [a24, point.x.clone()]
     });

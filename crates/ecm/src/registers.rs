@@ -8,6 +8,33 @@ use num_bigint::BigUint;
 use crate::Error;
 use crate::device::rows;
 use crate::machine::Machine;
+use crate::modular::{gcd, inverses};
+
+/// What a register begins with: values, and which of them each row has.
+pub struct Column<'a> {
+    pub values: Vec<BigUint>,
+    pub of_row: Box<dyn Fn(usize) -> usize + Sync + 'a>,
+}
+
+impl<'a> Column<'a> {
+    /// Every row has this value.
+    pub fn all(value: impl Into<BigUint>) -> Self {
+        Column::table(vec![value.into()], |_| 0)
+    }
+
+    /// Each row has its own.
+    pub fn each(values: Vec<BigUint>) -> Self {
+        Column::table(values, |row| row)
+    }
+
+    /// Rows have values of a table.
+    pub fn table(values: Vec<BigUint>, of_row: impl Fn(usize) -> usize + Sync + 'a) -> Self {
+        Column {
+            values,
+            of_row: Box::new(of_row),
+        }
+    }
+}
 
 /// Who computes.
 #[derive(Debug)]
@@ -19,6 +46,35 @@ pub enum Registers {
 }
 
 impl Registers {
+    /// Begins with `count` rows of so many registers modulo an odd number, of which the first are set: on the engine's
+    /// devices, or on all cores where no engine is given. `None` where the engine has no device, or there is no kernel for so long
+    /// a number.
+    pub fn new(
+        engine: Option<&Engine>,
+        n: &BigUint,
+        registers: u16,
+        count: usize,
+        columns: &[Column<'_>],
+    ) -> Result<Option<Self>, Error> {
+        if let Some(engine) = engine {
+            let machine = Machine::new(engine, n, registers, count, columns)?;
+            return Ok(machine.map(|machine| Registers::Device(Box::new(machine))));
+        }
+        let mut chain = Chain::new(&n.to_u32_digits(), registers, count)?;
+        for (register, Column { values, of_row }) in (0..).zip(columns) {
+            let limbs: Vec<_> = values.iter().map(|x| (x % n).to_u32_digits()).collect();
+            match &limbs[..] {
+                [_] => chain.set(register, &limbs)?,
+                _ => {
+                    let of_rows: Vec<_> =
+                        (0..count).map(|row| limbs[of_row(row)].clone()).collect();
+                    chain.set(register, &of_rows)?;
+                }
+            }
+        }
+        Ok(Some(Registers::Cpu(chain)))
+    }
+
     /// Does the steps, then multiplies the register `product` by the difference of each pair of registers. The
     /// register `scratch` may be overwritten.
     pub fn run(
@@ -86,8 +142,33 @@ impl Registers {
         Ok(Registers::Cpu(chain))
     }
 
-    /// A register of every row; on a device it is multiplied by one number for all, which has no divisor in
-    /// common with the modulus.
+    /// Inverts a register of every row modulo `n`, the number of all rows. Where that cannot be, zero is left, and the row is told with
+    /// the divisor that it has in common with `n`.
+    pub fn invert(&mut self, n: &BigUint, register: u16) -> Result<Vec<(usize, BigUint)>, Error> {
+        match self {
+            Registers::Cpu(chain) => {
+                let numbers: Vec<_> = chain.get(register).into_iter().map(BigUint::new).collect();
+                let mut none = Vec::new();
+                let inverses = inverses(&numbers, n).into_iter().enumerate();
+                let limbs = inverses.map(|(row, inverse)| match inverse {
+                    Ok(inverse) => inverse.to_u32_digits(),
+                    Err(divisor) => {
+                        none.push((row, divisor));
+                        Vec::new()
+                    }
+                });
+                let limbs: Vec<_> = limbs.collect();
+                chain.set(register, &limbs)?;
+                Ok(none)
+            }
+            Registers::Device(machine) => {
+                let none = machine.invert(register)?.into_iter();
+                Ok(none.map(|(row, number)| (row, gcd(&number, n))).collect())
+            }
+        }
+    }
+
+    /// A register of every row.
     pub fn get(&self, register: u16) -> Result<Vec<BigUint>, Error> {
         match self {
             Registers::Cpu(chain) => {

@@ -6,9 +6,10 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::device::{Kernel, Walks, room_for_edwards};
-use crate::modular::{gcd, inverses, product, sub};
-use crate::suyama::{Start, starts};
-use crate::{Error, Family, Point, edwards, ladder};
+use crate::modular::gcd;
+use crate::registers::Registers;
+use crate::suyama::Multiples;
+use crate::{Curve, Error, Family, Point, edwards, ladder};
 
 /// Steps that are written down at a time.
 const STEPS: usize = 1 << 14;
@@ -26,7 +27,7 @@ pub enum Outcome {
 #[derive(Debug)]
 enum Work {
     /// All cores.
-    Cpu(Chain),
+    Cpu(Registers),
     /// The engine's devices.
     Device(Box<Walks>),
 }
@@ -39,10 +40,9 @@ pub struct Stage1 {
     first: u64,
     scalar: BigUint,
     work: Work,
-    /// Edwards curves: the digits, and of each curve `(A + 2) / 4`, or the divisor for which there
-    /// is no such curve.
+    /// Edwards curves: the window, and the digits.
+    window: u32,
     digits: Vec<(u32, i32)>,
-    curves: Vec<Result<BigUint, BigUint>>,
     /// Bits, or digits.
     done: usize,
 }
@@ -60,24 +60,17 @@ impl Stage1 {
         count: usize,
         scalar: &BigUint,
     ) -> Result<Self, Error> {
-        let registers = match family {
-            Family::Param3 => ladder::REGISTERS,
-            Family::Edwards => edwards::registers(edwards::ON_CPU),
-        };
-        let mut chain = Chain::new(&n.to_u32_digits(), registers, count)?;
-        let (digits, curves) = match family {
+        let window = edwards::ON_CPU;
+        let (work, digits) = match family {
             Family::Param3 => {
+                let mut chain = Chain::new(&n.to_u32_digits(), ladder::REGISTERS, count)?;
                 let of = |number: u32| (BigUint::from(number) % n).to_u32_digits();
                 begin_ladder(&mut chain, of, &sigmas(first, count))?;
-                Default::default()
+                (Registers::Cpu(chain), Vec::new())
             }
             Family::Edwards => {
-                let starts = starts(first, count, n);
-                begin_edwards(&mut chain, n, &starts)?;
-                (
-                    edwards::digits(scalar, edwards::ON_CPU),
-                    a24_of_each(starts),
-                )
+                let work = edwards_registers(None, n, (first, count), window)?;
+                (work.expect("cores"), edwards::digits(scalar, window))
             }
         };
         Ok(Stage1 {
@@ -85,10 +78,10 @@ impl Stage1 {
             family,
             first,
             scalar: scalar.clone(),
-            work: Work::Cpu(chain),
+            work: Work::Cpu(work),
             done: begun(family),
+            window,
             digits,
-            curves,
         })
     }
 
@@ -109,16 +102,17 @@ impl Stage1 {
         let Some(kernel) = kernel.filter(|_| count > 0) else {
             return Ok(None);
         };
-        let (mut digits, mut curves) = Default::default();
-        let walks = match family {
-            Family::Param3 => Some(Walks::ladders(kernel, &sigmas(first, count), scalar)?),
+        let window = edwards::window_on_device(scalar.bits());
+        let (walks, digits) = match family {
+            Family::Param3 => {
+                let sigmas = sigmas(first, count);
+                (Walks::ladders(kernel, &sigmas, scalar)?, Vec::new())
+            }
             Family::Edwards => {
-                let starts = starts(first, count, n);
-                let window = edwards::window_on_device(scalar.bits());
-                digits = edwards::digits(scalar, window);
-                let walks = Walks::edwards(kernel, &starts, window, &digits)?;
-                curves = a24_of_each(starts);
-                walks
+                let digits = edwards::digits(scalar, window);
+                let table = edwards_registers(Some(engine), n, (first, count), window)?;
+                let walks = table.map(|table| Walks::edwards(kernel, table, &digits));
+                (walks.transpose()?, digits)
             }
         };
         Ok(walks.map(|walks| Stage1 {
@@ -128,8 +122,8 @@ impl Stage1 {
             scalar: scalar.clone(),
             work: Work::Device(Box::new(walks)),
             done: begun(family),
+            window,
             digits,
-            curves,
         }))
     }
 
@@ -174,8 +168,8 @@ impl Stage1 {
     pub fn advance(&mut self, times: usize) -> Result<(), Error> {
         let (from, total) = self.progress();
         let to = total.min(from + times);
-        let chain = match &mut self.work {
-            Work::Cpu(chain) => chain,
+        let work = match &mut self.work {
+            Work::Cpu(work) => work,
             Work::Device(walks) => {
                 match self.family {
                     Family::Param3 => walks.walk(total - from, total - to)?,
@@ -194,11 +188,10 @@ impl Stage1 {
                 Family::Edwards => edwards::digit(&mut steps, self.digits[at]),
             }
             if steps.len() >= STEPS {
-                chain.run(&steps);
-                steps.clear();
+                work.run(std::mem::take(&mut steps), 0, 0, &[])?;
             }
         }
-        chain.run(&steps);
+        work.run(steps, 0, 0, &[])?;
         self.done = to;
         Ok(())
     }
@@ -209,11 +202,11 @@ impl Stage1 {
     /// [`Error::Engine`], of a device.
     pub fn state(&self) -> Result<Vec<Vec<BigUint>>, Error> {
         match &self.work {
-            Work::Cpu(chain) => {
-                let numbers =
-                    |register| chain.get(register).into_iter().map(BigUint::new).collect();
-                Ok(self.registers().map(numbers).into())
-            }
+            Work::Cpu(work) => self
+                .registers()
+                .map(|register| work.get(register))
+                .into_iter()
+                .collect(),
             Work::Device(walks) => walks.state(),
         }
     }
@@ -225,7 +218,10 @@ impl Stage1 {
     pub fn resume(&mut self, done: usize, state: &[Vec<BigUint>]) -> Result<(), Error> {
         let registers = self.registers();
         match &mut self.work {
-            Work::Cpu(chain) => {
+            Work::Cpu(work) => {
+                let Registers::Cpu(chain) = work else {
+                    unreachable!("registers of all cores")
+                };
                 for (register, numbers) in registers.into_iter().zip(state) {
                     let numbers = numbers
                         .iter()
@@ -255,27 +251,134 @@ impl Stage1 {
     /// If something is left to be done.
     pub fn finish(self) -> Result<Vec<Outcome>, Error> {
         assert!(self.is_done());
-        let [x, y, z, _] = self.state()?.try_into().expect("four registers");
-        let (tops, bottoms) = match self.family {
-            Family::Param3 => (x, y),
-            // The Montgomery curve's x is (1 + y) / (1 - y).
-            Family::Edwards => {
-                let pairs = || y.iter().zip(&z);
-                (
-                    pairs().map(|(y, z)| (y + z) % &self.n).collect(),
-                    pairs().map(|(y, z)| sub(z, y, &self.n)).collect(),
-                )
-            }
+        let registers = match self.work {
+            Work::Cpu(work) => work,
+            Work::Device(walks) => walks.into_registers(),
         };
-        Ok(outcomes(
-            &self.n,
-            self.family,
-            self.first,
-            &self.curves,
-            &tops,
-            &bottoms,
-        ))
+        match self.family {
+            Family::Param3 => {
+                let curve = |i: usize| Curve::Sigma {
+                    param: 3,
+                    sigma: (self.first + i as u64).into(),
+                };
+                of_ladder(&self.n, registers, curve)
+            }
+            Family::Edwards => of_edwards(&self.n, registers, edwards::kept(self.window)),
+        }
     }
+}
+
+/// The registers of points on Edwards curves, with their tables; `None` where the engine has no kernel for so long a number.
+fn edwards_registers(
+    engine: Option<&Engine>,
+    n: &BigUint,
+    (first, count): (u64, usize),
+    window: u32,
+) -> Result<Option<Registers>, Error> {
+    let multiples = Multiples::new(first, count.max(1), n);
+    let columns = multiples.columns();
+    let made = Registers::new(engine, n, edwards::registers(window), count, &columns)?;
+    let Some(mut made) = made else {
+        return Ok(None);
+    };
+    made.run(edwards::table(window), 0, 0, &[])?;
+    Ok(Some(made))
+}
+
+/// The points of ladders, `x = q / u`, on these curves.
+pub(crate) fn of_ladder(
+    n: &BigUint,
+    mut registers: Registers,
+    curve: impl Fn(usize) -> Curve + Sync,
+) -> Result<Vec<Outcome>, Error> {
+    let [q, u, inverse, x] = ladder::Q;
+    let both = Step::Mul {
+        r: inverse,
+        a: q,
+        b: u,
+    };
+    registers.run(vec![both, Step::square(x, q)], 0, 0, &[])?;
+    let none = registers.invert(n, inverse)?;
+    let top = Step::Mul {
+        r: x,
+        a: x,
+        b: inverse,
+    };
+    registers.run(vec![top], 0, 0, &[])?;
+    let rows = registers.get(x)?.into_par_iter().enumerate();
+    let points = rows.map(|(i, x)| Point { curve: curve(i), x });
+    outcomes(points, n, none, &registers, u)
+}
+
+/// The points on Edwards curves, as those of Montgomery's: `x = (Z + Y) / (Z - Y)`, and `A = 4 P / Q - 2`.
+///
+/// One inversion has all denominators, and the top of `x`: it is 0 where the point has order 2.
+fn of_edwards(
+    n: &BigUint,
+    mut registers: Registers,
+    [of_p, of_q, one]: [u16; 3],
+) -> Result<Vec<Outcome>, Error> {
+    let [_, y, z, _] = edwards::POINT;
+    let [top, bottom, x, a, inverse] = [0, 1, 2, 3, 4].map(|i| edwards::SCRATCH + i);
+    let mul = |r, a, b| Step::Mul { r, a, b };
+    let steps = [
+        Step::Add { r: top, a: z, b: y },
+        Step::Sub {
+            r: bottom,
+            a: z,
+            b: y,
+        },
+        mul(inverse, top, bottom),
+        mul(inverse, inverse, of_q),
+        mul(x, top, of_q),
+        mul(x, x, top),
+        mul(a, top, bottom),
+        mul(a, a, of_p),
+    ];
+    registers.run(steps.into(), 0, 0, &[])?;
+    let none = registers.invert(n, inverse)?;
+    let double = Step::Add { r: a, a, b: a };
+    let less = Step::Sub { r: a, a, b: one };
+    let steps = [
+        mul(x, x, inverse),
+        mul(a, a, inverse),
+        double,
+        double,
+        mul(a, a, one),
+        less,
+        mul(a, a, one),
+        less,
+    ];
+    registers.run(steps.into(), 0, 0, &[])?;
+    let rows = registers.get(x)?.into_par_iter().zip(registers.get(a)?);
+    let points = rows.map(|(x, a)| Point {
+        curve: Curve::A(a),
+        x,
+    });
+    outcomes(points, n, none, &registers, bottom)
+}
+
+/// The points, and in place of those of some rows divisors: of `x`'s bottom and `n` where there is one, or those that are told.
+fn outcomes(
+    points: impl IndexedParallelIterator<Item = Point>,
+    n: &BigUint,
+    divisors: Vec<(usize, BigUint)>,
+    registers: &Registers,
+    bottom: u16,
+) -> Result<Vec<Outcome>, Error> {
+    let mut outcomes = Vec::new();
+    points.map(Outcome::Point).collect_into_vec(&mut outcomes);
+    if !divisors.is_empty() {
+        let bottoms = registers.get(bottom)?;
+        for (row, divisor) in divisors {
+            let of_bottom = gcd(&bottoms[row], n);
+            outcomes[row] = Outcome::Factor(match of_bottom.bits() {
+                0 | 1 => divisor,
+                _ => of_bottom,
+            });
+        }
+    }
+    Ok(outcomes)
 }
 
 /// So many parameters of 32 bits.
@@ -292,12 +395,6 @@ fn sigmas(first: u64, count: usize) -> Vec<u32> {
 /// What is done before the first step: the ladder's first bit is the point itself.
 fn begun(family: Family) -> usize {
     usize::from(family == Family::Param3)
-}
-
-/// `(A + 2) / 4` of each curve.
-fn a24_of_each(starts: Vec<Result<Start, BigUint>>) -> Vec<Result<BigUint, BigUint>> {
-    let starts = starts.into_iter();
-    starts.map(|start| start.map(|start| start.a24)).collect()
 }
 
 /// Sets the registers of the ladder; `of` makes residues of numbers up to 64.
@@ -323,72 +420,4 @@ pub(crate) fn begin_ladder(
         },
     ]);
     Ok(())
-}
-
-/// Sets the registers of points on Edwards curves, and makes their tables.
-fn begin_edwards(
-    chain: &mut Chain,
-    n: &BigUint,
-    starts: &[Result<Start, BigUint>],
-) -> Result<(), Error> {
-    let column = |of: &dyn Fn(&Start) -> BigUint| -> Vec<_> {
-        let numbers = starts
-            .iter()
-            .map(|start| start.as_ref().map(of).unwrap_or_default());
-        numbers.map(|number| number.to_u32_digits()).collect()
-    };
-    let [x, y, z, t] = edwards::POINT;
-    chain.set(x, &column(&|start| start.x.clone()))?;
-    chain.set(y, &column(&|start| start.y.clone()))?;
-    chain.set(z, &[vec![1]])?;
-    chain.set(edwards::TWICE_D, &column(&|start| &start.d * 2u8 % n))?;
-    let mut steps = Vec::new();
-    edwards::table(&mut steps, edwards::ON_CPU);
-    chain.run(&steps);
-    for (register, number) in [(x, vec![]), (y, vec![1]), (z, vec![1]), (t, vec![])] {
-        chain.set(register, &[number])?;
-    }
-    Ok(())
-}
-
-/// The value `x = top / bottom` of each curve, or the factor that makes the division impossible.
-pub(crate) fn outcomes(
-    n: &BigUint,
-    family: Family,
-    first: u64,
-    edwards: &[Result<BigUint, BigUint>],
-    tops: &[BigUint],
-    bottoms: &[BigUint],
-) -> Vec<Outcome> {
-    let inverses = inverses(bottoms, n);
-    // A point of order 2, where a curve modulo a prime has it, shows in the product of all.
-    let has_none = gcd(&product(tops, n), n).bits() == 1;
-    let rows = tops.par_iter().zip(inverses).enumerate();
-    rows.map(|(i, (top, inverse))| {
-        let curve = match edwards.get(i) {
-            None => family.curve(first + i as u64, n),
-            Some(Ok(a24)) => Ok(crate::Curve::A(sub(
-                &(a24 * 4u8 % n),
-                &(BigUint::from(2u8) % n),
-                n,
-            ))),
-            Some(Err(divisor)) => Err(divisor.clone()),
-        };
-        match (curve, inverse) {
-            (Err(divisor), _) | (_, Err(divisor)) => Outcome::Factor(divisor),
-            (Ok(curve), Ok(inverse)) => {
-                let x = top * inverse % n;
-                let divisor = if has_none {
-                    BigUint::from(1u8)
-                } else {
-                    gcd(&x, n)
-                };
-                match divisor.bits() {
-                    0 | 1 => Outcome::Point(Point { curve, x }),
-                    _ => Outcome::Factor(divisor),
-                }
-            }
-        }
-    })
-    .collect()
 }

@@ -12,9 +12,11 @@ fn modulus(bits: u64) -> BigUint {
     if bits <= n.bits() {
         return ecm::evaluate("2^31-1").unwrap();
     }
-    // The top bits are ones, and so are the lowest.
-    let rest = (BigUint::from(1u8) << (bits - 61)) - 1u8;
-    n * rest
+    // The top bits are ones. Modulo small primes sums may fail on one machine that do not on the other one.
+    let small = 1u32 << 17;
+    let rests = (1u32..).map(|below| (BigUint::from(1u8) << (bits - 61)) - below);
+    let mut rests = rests.filter(|rest| (2..small).all(|p| rest % p != BigUint::ZERO));
+    n * rests.next().expect("one without small primes")
 }
 
 /// A device leaves the points of curves that the CPU leaves, and as many factors as this returns.
@@ -83,10 +85,10 @@ fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
         let found = same_points(&engine, Family::Edwards, &n, (2, 32), scalar);
         assert!((1..=32).contains(&found), "{p}: {found}");
     }
-    // A table of four digits has 33 registers of 16 limbs.
+    // A table of four digits has 36 registers of 16 limbs.
     let room = |n: &BigUint| Stage1::room_on_device(&engine, n, Family::Edwards, &short).unwrap();
     let device = bigint_host::advanced::devices().unwrap().remove(0).unwrap();
-    assert_eq!(room(&modulus(506)), device.memory_bytes / 2 / (33 * 64));
+    assert_eq!(room(&modulus(506)), device.memory_bytes / 2 / (36 * 64));
     assert_eq!(room(&modulus(1019)), usize::MAX);
     // There is no kernel for it, and no curve.
     for (bits, count) in [(1019, 1), (200, 0)] {
