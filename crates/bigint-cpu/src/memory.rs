@@ -99,19 +99,24 @@ fn leave_some<T>(length: usize) -> Result<(), Error> {
     Ok(())
 }
 
+/// For use inside [`or_out_of_memory`]: unwinds in place of an error.
+pub(crate) fn or_unwind<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| resume_unwind(Box::new(error)))
+}
+
 /// [`zeroed`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn scratch<T: Zeroable>(length: usize) -> Vec<T> {
-    zeroed(length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+    or_unwind(zeroed(length))
 }
 
 /// [`with_capacity`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn empty<T>(capacity: usize) -> Vec<T> {
-    with_capacity(capacity).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+    or_unwind(with_capacity(capacity))
 }
 
 /// [`reserve`] for use inside [`or_out_of_memory`]: unwinds in place of an error.
 pub(crate) fn reserve_scratch<T>(vector: &mut Vec<T>, more: usize) {
-    reserve(vector, more).unwrap_or_else(|error| resume_unwind(Box::new(error)));
+    or_unwind(reserve(vector, more));
 }
 
 /// Gives a vector that is reused `length` elements, of any values. For use inside

@@ -6,7 +6,7 @@ use bigint_core::{Algorithm, Limb, Operation};
 
 use super::lanes::{self, Group};
 use super::number::limbs::{pack, trimmed, unpack};
-use super::{Cpu, div_rem, euclid, root};
+use super::{Cpu, decimal, div_rem, euclid, root};
 use crate::memory::{grow, or_out_of_memory, scratch};
 use crate::piece::Piece;
 use crate::share::share;
@@ -51,6 +51,8 @@ fn leaf(operation: Operation) -> Option<Leaf> {
         Operation::Jacobi => (euclid::work, None, euclid::jacobi),
         Operation::Isqrt => (root::work, Some(lanes::isqrt), root::isqrt),
         Operation::Iroot => (root::work, None, root::iroot),
+        Operation::ToDecimal => (decimal::work, None, decimal::to_decimal),
+        Operation::FromDecimal => (decimal::work, None, decimal::from_decimal),
         _ => return None,
     };
     Some(leaf)

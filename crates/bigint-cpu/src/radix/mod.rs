@@ -26,7 +26,7 @@ pub use self::print::word_digits;
 use crate::Error;
 use crate::fast::number::limbs::{add_assign, pack, trim, trimmed};
 use crate::fast::number::reciprocal::product;
-use crate::memory::{or_out_of_memory, reserve_scratch, scratch, zeroed};
+use crate::memory::{or_out_of_memory, or_unwind, reserve_scratch, scratch, zeroed};
 use crate::threads;
 
 /// The decimal digits of a 64-bit word: `10^19 < 2^64`.
@@ -184,10 +184,8 @@ fn parse(digits: &[u8], level: usize, powers: &Powers) -> Vec<u64> {
 
 fn parse_leaf(digits: &[u8]) -> Vec<u64> {
     let mut value = Vec::new();
-    match short::read(digits, &mut value) {
-        Ok(is_good) => debug_assert!(is_good, "digits have been looked at"),
-        Err(error) => std::panic::resume_unwind(Box::new(error)),
-    }
+    let is_good = or_unwind(short::read(digits, &mut value));
+    debug_assert!(is_good, "digits have been looked at");
     trim(value)
 }
 

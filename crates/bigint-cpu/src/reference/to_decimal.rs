@@ -7,7 +7,7 @@ use crate::fast::number::limbs::trimmed;
 use bigint_core::Limb;
 
 /// The base.
-pub(super) const BASE: u64 = 1_000_000_000;
+pub(crate) const BASE: u64 = 1_000_000_000;
 
 /// Divides `a` by the base for each limb of `r`, which is set to the remainder.
 ///

@@ -301,6 +301,7 @@ pub(crate) fn converter(tuning: &Tuning, width: usize, count: usize) -> (Convert
         min_limbs,
         thread_min_width,
         thread_min_count,
+        ..
     } = tuning.decimals;
     let at_least = |limbs, key, limit| Why::AtLeast { limbs, key, limit };
     let of_all = width.saturating_mul(count);
@@ -335,8 +336,8 @@ pub(crate) fn converter(tuning: &Tuning, width: usize, count: usize) -> (Convert
 fn widest_of_thread(tuning: &Tuning, limbs: usize) -> Why {
     Why::AtMost {
         limbs,
-        key: "decimals.min_width",
-        limit: tuning.decimals.min_width,
+        key: "decimals.thread_max_width",
+        limit: tuning.decimals.thread_max_width,
     }
 }
 
@@ -570,12 +571,13 @@ mod tests {
         let converter = |width, count| converter(&tuning, width, count).0;
         assert_eq!(converter(64, 4096), Converter::Threads);
         assert_eq!(converter(4096, 4096), Converter::Products);
-        assert_eq!(converter(4095, usize::MAX), Converter::Threads);
+        assert_eq!(converter(1024, 4096), Converter::Threads);
         assert_eq!(converter(1 << 21, 1), Converter::Products);
         assert_eq!(converter(MAX_WIDTH / 2, 1), Converter::Products);
         for (width, count) in [
             (63, 1 << 30),
             (64, 4095),
+            (1025, 4096),
             (4096, 511),
             (MAX_WIDTH / 2 + 1, 9),
         ] {

@@ -15,6 +15,9 @@ pub struct DecimalsTuning {
     /// The narrowest number that a thread converts.
     #[serde(default = "shipped_thread_min_width")]
     pub thread_min_width: usize,
+    /// The widest number that a thread converts.
+    #[serde(default = "shipped_thread_max_width")]
+    pub thread_max_width: usize,
     /// The least numbers that threads convert, one each.
     #[serde(default = "shipped_thread_min_count")]
     pub thread_min_count: usize,
@@ -23,6 +26,10 @@ pub struct DecimalsTuning {
 // What a user's file does not say, the shipped one does.
 fn shipped_thread_min_width() -> usize {
     Tuning::default().decimals.thread_min_width
+}
+
+fn shipped_thread_max_width() -> usize {
+    Tuning::default().decimals.thread_max_width
 }
 
 fn shipped_thread_min_count() -> usize {
