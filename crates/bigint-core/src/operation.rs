@@ -316,8 +316,8 @@ macro_rules! for_each_operation {
             /// The digits of `a` in base `10^9`, the lowest first: limb `i` is `a / 10^(9 i)` modulo `10^9`, nine decimal
             /// digits.
             ///
-            /// Exact: a fourteenth wider than `a`, and a limb. Cost: `n^2 / 2` divisions of words on a device, less on
-            /// the CPU. `Engine::decimals` has it done for many numbers.
+            /// Exact: a fourteenth wider than `a`, and a limb. Cost: `n^2 / 2` divisions of words. `Engine::decimals`
+            /// has it done for many numbers.
             ToDecimal to_decimal(a) -> (r) {
                 exact: [Billions(0)],
                 flag: None,
@@ -331,8 +331,8 @@ macro_rules! for_each_operation {
             /// The number whose digits in base `10^9` are the limbs of `a`, the lowest first: the sum of `a[i] 10^(9 i)`. A
             /// digit may be any limb.
             ///
-            /// Exact: as wide as `a`. Cost: `n^2 / 2` multiply-adds on a device, less on the CPU.
-            /// `Engine::integers_from_texts` has it done for many numbers.
+            /// Exact: as wide as `a`. Cost: `n^2 / 2` multiply-adds. `Engine::integers_from_texts` has it done for many
+            /// numbers.
             FromDecimal from_decimal(a) -> (r) {
                 exact: [First(0)],
                 flag: None,

@@ -188,36 +188,68 @@ pub struct Places {
 /// The registers that rows begin with.
 pub const GIVEN: u16 = 7;
 
+/// The one of them that has 1.
+const ONE: u16 = 6;
+
 /// Registers that the program may overwrite.
 pub const SCRATCH: u16 = 11;
 
-/// Steps on the way; the register `one` has 1.
-struct Program {
-    steps: Vec<Step>,
-    one: u16,
-}
+/// Steps on the way.
+struct Program(Vec<Step>);
 
 impl Program {
     fn mul(&mut self, r: u16, a: u16, b: u16) {
-        self.steps.push(Step::Mul { r, a, b });
+        self.0.push(Step::Mul { r, a, b });
     }
 
     fn add(&mut self, r: u16, a: u16, b: u16) {
-        self.steps.push(Step::Add { r, a, b });
+        self.0.push(Step::Add { r, a, b });
     }
 
     fn sub(&mut self, r: u16, a: u16, b: u16) {
-        self.steps.push(Step::Sub { r, a, b });
+        self.0.push(Step::Sub { r, a, b });
     }
 
     /// Makes a sum less than two moduli, as products are.
     fn reduce(&mut self, r: u16) {
-        self.mul(r, r, self.one);
+        self.mul(r, r, ONE);
+    }
+
+    /// The sum of both points of a row: `X Y Z` are the last three registers.
+    fn sum(&mut self, scratch: &[u16; SCRATCH as usize]) {
+        let [x, y, z, a, b, c] = [0, 1, 2, 3, 4, 5];
+        let [zz, cc, s1, h, r, hh, hhh, v1, x3, y3, z3] = *scratch;
+        self.mul(zz, z, z);
+        self.mul(cc, c, c);
+        self.mul(x, x, cc);
+        self.mul(cc, cc, c);
+        self.mul(s1, y, cc);
+        self.mul(h, a, zz);
+        self.sub(h, h, x);
+        self.mul(zz, zz, z);
+        self.mul(r, b, zz);
+        self.sub(r, r, s1);
+        self.mul(hh, h, h);
+        self.mul(hhh, hh, h);
+        self.mul(v1, x, hh);
+        self.mul(x3, r, r);
+        self.sub(x3, x3, hhh);
+        for _ in 0..2 {
+            self.reduce(x3);
+            self.sub(x3, x3, v1);
+        }
+        self.reduce(x3);
+        self.sub(v1, v1, x3);
+        self.mul(y3, r, v1);
+        self.mul(s1, s1, hhh);
+        self.sub(y3, y3, s1);
+        self.mul(z3, z, c);
+        self.mul(z3, z3, h);
     }
 
     /// `r = k a`, less than two moduli.
     fn times(&mut self, r: u16, a: u16, k: u32) {
-        self.mul(r, a, self.one);
+        self.mul(r, a, ONE);
         for bit in (0..k.ilog2()).rev() {
             self.add(r, r, r);
             self.reduce(r);
@@ -231,43 +263,11 @@ impl Program {
 
 /// The steps that make curves and points of what [`Multiples::columns`] sets.
 pub fn steps(places: &Places) -> Vec<Step> {
-    let [x, y, z, a, b, c, one] = [0, 1, 2, 3, 4, 5, 6];
     let scratch: [u16; SCRATCH as usize] = std::array::from_fn(|i| places.scratch + i as u16);
-    let [zz, cc, s1, h, r, hh, hhh, v1, x3, y3, z3] = scratch;
-    let mut p = Program {
-        steps: Vec::new(),
-        one,
-    };
-    // The sum of both points: X Y Z.
-    p.mul(zz, z, z);
-    p.mul(cc, c, c);
-    p.mul(x, x, cc);
-    p.mul(cc, cc, c);
-    p.mul(s1, y, cc);
-    p.mul(h, a, zz);
-    p.sub(h, h, x);
-    p.mul(zz, zz, z);
-    p.mul(r, b, zz);
-    p.sub(r, r, s1);
-    p.mul(hh, h, h);
-    p.mul(hhh, hh, h);
-    p.mul(v1, x, hh);
-    p.mul(x3, r, r);
-    p.sub(x3, x3, hhh);
-    for _ in 0..2 {
-        p.reduce(x3);
-        p.sub(x3, x3, v1);
-    }
-    p.reduce(x3);
-    p.sub(v1, v1, x3);
-    p.mul(y3, r, v1);
-    p.mul(s1, s1, hhh);
-    p.sub(y3, y3, s1);
-    p.mul(z3, z, c);
-    p.mul(z3, z3, h);
-    // S and W, and of the first point's registers there is no more need.
-    let [zz, s, w, ss, five, u, v, uuu, ..] = scratch;
-    let (x, y, z) = (x3, y3, z3);
+    let mut p = Program(Vec::new());
+    p.sum(&scratch);
+    // S and W. Of both points' registers there is no more need.
+    let [zz, s, w, ss, five, u, v, uuu, x, y, z] = scratch;
     let [vvv, t, top, bottom] = [0, 1, 2, 3];
     p.mul(t, z, z);
     p.times(top, t, 3);
@@ -299,7 +299,7 @@ pub fn steps(places: &Places) -> Vec<Step> {
     p.mul(of_p, top, t);
     p.mul(t, uuu, v);
     p.times(of_q, t, 16);
-    p.mul(of_one, one, one);
+    p.mul(of_one, ONE, ONE);
     // The point's x is top / bottom, its y (uuu - vvv) / (uuu + vvv).
     p.times(t, v, 72);
     p.mul(top, t, y);
@@ -312,24 +312,20 @@ pub fn steps(places: &Places) -> Vec<Step> {
     let (less, more) = (ss, five);
     p.sub(less, uuu, vvv);
     p.add(more, uuu, vvv);
-    let parts = [top, more, less, bottom];
-    let [top, more, less, bottom] = [0, 1, 2, 3].map(|i| {
-        let kept = [zz, s, w, u][i];
-        p.steps.push(Step::Copy {
-            r: kept,
-            a: parts[i],
-        });
-        kept
-    });
+    // Away from the point's registers.
+    let kept = [zz, s, w, u];
+    let copies = kept.into_iter().zip([top, more, less, bottom]);
+    p.0.extend(copies.map(|(r, a)| Step::Copy { r, a }));
+    let [top, more, less, bottom] = kept;
     let [x, y, z, t] = places.point;
     p.sub(v, of_q, of_p);
     p.add(v, v, v);
-    p.mul(places.twice, v, one);
+    p.mul(places.twice, v, ONE);
     p.mul(x, top, more);
     p.mul(y, less, bottom);
     p.mul(z, bottom, more);
     p.mul(t, top, less);
-    p.steps
+    p.0
 }
 
 #[cfg(test)]
