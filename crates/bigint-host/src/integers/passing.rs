@@ -349,7 +349,7 @@ pub(crate) fn takes(operation: Operation, operands: &[&Integers]) -> bool {
 /// Whether all functions of a formula are computed in passing: products and quotients are where
 /// numbers are [narrow], which the widths of the inputs decide.
 fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
-    use Operation::Shl;
+    use Operation::{Rem, Shl};
     // Of others nobody has to look at the numbers.
     let looks_at_widths = formula.terms.iter().any(|term| match term {
         Term::Apply(Function::Operation(operation), _) => has_narrow_form(*operation),
@@ -368,7 +368,11 @@ fn are_passed(formula: &Formula, inputs: &[Integers]) -> bool {
                         if !is_narrow(operation, &of) {
                             return false;
                         }
-                        operation.exact_width(&of)
+                        match operation {
+                            // `3 % -m` is `3 - m`: rounded down, it may be longer than the dividend.
+                            Rem => of[1],
+                            _ => operation.exact_width(&of),
+                        }
                     }
                     // Nobody knows by how many bits.
                     Function::Operation(Shl) => MAX_WIDTH,
@@ -654,5 +658,29 @@ mod tests {
         };
         assert_eq!([64, 640, 1000].map(is_passed), [Some(()); 3]);
         assert_eq!(is_passed(2048), None);
+    }
+
+    #[test]
+    fn a_remainder_of_a_negative_divisor_is_as_long_as_the_divisor() {
+        let engine = Engine::cpu();
+        let mut terms = Terms::default();
+        let [a, b, c] = [0, 1, 2].map(|input| terms.input(input));
+        let function = Function::Operation;
+        let rest = terms.apply(function(Operation::Rem), &[a, b]);
+        let product = terms.apply(function(Operation::Mul), &[rest, c]);
+        let again = terms.apply(function(Operation::Mul), &[product, a]);
+        let formula = terms.formula(again, &[true; 3]).unwrap();
+        let [x, y, z] = [
+            BigInt::from(3),
+            BigInt::from(-1) << 127,
+            (BigInt::from(1) << 960) - 1,
+        ];
+        let expected = x.mod_floor(&y) * &z * &x;
+        let inputs = [x, y, z].map(|number| Integers::from_bigints(&[number]).unwrap());
+        // The last product has a factor of 34 limbs, for which there is no room.
+        assert!(evaluated(&engine, &formula, &inputs, &mut |_, _, _| ()).is_none());
+        let [x, y, z] = &inputs;
+        let rest = crate::Expression::apply(Operation::Rem, [x.into(), y.into()]);
+        assert_eq!(engine.eval(&(rest * z * x)).unwrap().get(0), Some(expected));
     }
 }
