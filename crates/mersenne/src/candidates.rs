@@ -39,6 +39,8 @@ type Found = Result<Number, BadLine>;
 /// # Errors
 /// What is wrong with the first line.
 pub fn candidates(text: &str) -> Result<Vec<(usize, Found)>, BadLine> {
+    // Some editors begin a file with a mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().zip(1..);
     let (first, _) = lines.next().unwrap_or_default();
     let form = Form::of(first)?;
@@ -112,7 +114,8 @@ impl Form {
     fn number(&self, line: &str) -> Found {
         let values: Vec<&str> = line.split_whitespace().collect();
         if values.len() != self.columns {
-            let what = format!("{} values are wanted", self.columns);
+            let s = if self.columns == 1 { "" } else { "s" };
+            let what = format!("a line has {} value{s}", self.columns);
             return Err(bad(line, values.first().unwrap_or(&line), what));
         }
         let is_number = |value: &&str| value.trim_start_matches(['+', '-']).parse::<u64>().is_ok();
@@ -127,14 +130,14 @@ impl Form {
     }
 }
 
-/// The number of an expression `k*b^n+c`; `k*` may be missing, all or `k*b^n` be in parentheses, and spaces anywhere.
+/// The number of an expression `k*b^n+c`; `k*` may be missing, all, `k*b^n` or a number be in parentheses, and
+/// spaces stand between what is written.
 ///
 /// # Errors
 /// What is wrong with the expression, or with the number: see [`Number::of`].
 pub fn number(expression: &str) -> Result<Number, String> {
     let unknown = || "it is not of the form k*b^n+c".to_owned();
-    let plain = |text: &str| -> String { text.replace(['(', ')', ' '], "") };
-    let text = plain(expression);
+    let text = plain(expression).ok_or_else(unknown)?;
     let (power, c) = match text.rfind(['+', '-']) {
         Some(at) if at > 0 => text.split_at(at),
         _ => return Err(unknown()),
@@ -156,6 +159,40 @@ pub fn number(expression: &str) -> Result<Number, String> {
         true => Err("k is not below 2^n".to_owned()),
         false => Ok(number),
     }
+}
+
+/// An expression without its spaces and parentheses, where it means the same without them.
+fn plain(expression: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut after_space = false;
+    for c in expression.chars() {
+        if c == ' ' {
+            after_space = true;
+            continue;
+        }
+        // `39 1` is two numbers.
+        if after_space && c.is_ascii_digit() && text.ends_with(|last: char| last.is_ascii_digit()) {
+            return None;
+        }
+        after_space = false;
+        text.push(c);
+    }
+    while let Some(close) = text.find(')') {
+        let open = text[..close].rfind('(')?;
+        let (before, inside, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
+        let is_number = inside.parse::<i64>().is_ok();
+        let next = after.trim_start_matches(')');
+        let is_first = before.chars().all(|c| c == '(');
+        let is_term = is_first && (next.is_empty() || next.starts_with(['+', '-']));
+        let touches = |c: char| c.is_ascii_digit() || c == '(';
+        let is_product =
+            before.ends_with(|c: char| c.is_ascii_digit()) || after.starts_with(touches);
+        if is_product || !(is_number || is_term) {
+            return None;
+        }
+        text = format!("{before}{inside}{after}");
+    }
+    (!text.contains('(')).then_some(text)
 }
 
 #[cfg(test)]
@@ -187,7 +224,7 @@ mod tests {
                 "ABC $a*2^$b+$c\n5 9 -1\n5 9 1\n5 9 2\n5 9 -3\n5 9 0\n5 9 2147483648",
                 &["2 5*2^9-1", "3 5*2^9+1", "4:1", "5 5*2^9-3", "6:1", "7:1"],
             ),
-            ("ABC 2^$a-1\n127\n2", &["2 M127", "3:1"]),
+            ("\u{feff}ABC 2^$a-1\n127\n2", &["2 M127", "3:1"]),
             (
                 "ABC 5*2^$a-1 \n x\n3 4\n  18446744073709551616",
                 &["2:2", "3:1", "4:3"],
@@ -204,6 +241,38 @@ mod tests {
             ("9:P:1:5:1\n2 1000\n3 9", &["2 2*5^1000+1", "3:1"]),
         ] {
             assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn parentheses_and_spaces_that_change_a_number_are_refused() {
+        for text in [
+            "3*2^391-1",
+            " 3 * 2^391 - 1",
+            "(3*2^391-1)",
+            "((3*2^391)-1)",
+            "((3*2^391))-1",
+            "(3)*(2)^(391)+(-1)",
+        ] {
+            assert_eq!(
+                number(text).map(|n| n.to_string()),
+                Ok("3*2^391-1".to_owned())
+            );
+        }
+        for text in [
+            "3*2^(391-1)",
+            "(3*2)^391-1",
+            "3*(2^391-1)",
+            "3(2)^391-1",
+            "(3)(2)^391-1",
+            "(3*2^391-1",
+            "3*2^391)-1",
+            ")3*2^391-1(",
+            "3*2^391-(-1)",
+            "3*2^39 1-1",
+            "()3*2^391-1",
+        ] {
+            assert!(number(text).is_err(), "{text}");
         }
     }
 
