@@ -1,4 +1,4 @@
-//! Numbers as people write them: `2^1001-1`, `(10^40+63)/3`, `35!`, `97#`, `0xff`.
+//! Numbers as people write them: `2^1001-1`, `(10^41-1)/9`, `35!`, `97#`, `0xff`.
 //!
 //! Operators are those of GMP-ECM's input: `+ - * / % ^`, `!` and `#` (the product of all primes up to
 //! a number), and parentheses; `/` must leave nothing. A power binds to the right: `2^3^2` is `2^9`.

@@ -91,9 +91,17 @@ pub fn read_line(line: &str) -> Result<(BigUint, u64, Saved), Error> {
             Saved::Point(Point { curve, x })
         }
     };
-    let found = field("CHECKSUM").and_then(|text| text.parse().ok());
-    if found.is_some_and(|found: u32| BigUint::from(found) != checksum(&n, b1, &saved)) {
-        return Err(wrong("its CHECKSUM is another: it is damaged"));
+    match field("CHECKSUM") {
+        Some(found) if found != checksum(&n, b1, &saved).to_string() => {
+            return Err(wrong("its CHECKSUM is another: it is damaged"));
+        }
+        // The last digits of X may be missing.
+        None if !line.trim_end().ends_with(';') => {
+            return Err(wrong(
+                "it has no CHECKSUM and does not end with ';': it was cut off",
+            ));
+        }
+        _ => {}
     }
     Ok((n, b1, saved))
 }
@@ -155,6 +163,15 @@ mod tests {
             ("METHOD=ECM", "METHOD=PM1"),
             ("X=", "U="),
         ] {
+            assert!(read_line(&LINE.replace(from, to)).is_err(), "{to}");
+        }
+        // Without its end a line has an X, but perhaps not all of its digits.
+        let whole = LINE.find(" CHECKSUM").unwrap();
+        assert!(read_line(&LINE[..whole]).is_ok());
+        for cut in [whole - 1, whole - 5] {
+            assert!(read_line(&LINE[..cut]).is_err(), "{}", &LINE[..cut]);
+        }
+        for (from, to) in [("CHECKSUM=2", "CHECKSUM=-2"), ("CHECKSUM=2", "CHECKSUM=")] {
             assert!(read_line(&LINE.replace(from, to)).is_err(), "{to}");
         }
         for (from, to) in [("X=0x2", "X=0x3"), ("B1=1000", "B1=1001"), ("71", "72")] {

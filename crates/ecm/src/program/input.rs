@@ -13,19 +13,18 @@ use crate::{Error, evaluate};
 /// The numbers of an argument: an expression, the lines of a file, or those of standard input. Empty
 /// lines and those from `#` on are no numbers.
 pub fn numbers(argument: &str) -> Result<Vec<BigUint>, Failure> {
-    let (name, text) = match argument {
-        "-" => ("-", io::read_to_string(io::stdin())),
-        path if Path::new(path).is_file() => (path, fs::read_to_string(path)),
-        expression => {
-            return match number(expression) {
-                Ok(n) => Ok(vec![n]),
-                Err((column, what)) => Err(Failure::Usage(format!(
-                    "{expression}: column {column}: {what}; and there is no such file"
-                ))),
-            };
-        }
-    };
-    let text = text.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let name = argument;
+    // A pipe is read as a file is, as `<(command)` makes one.
+    let is_read = fs::metadata(name).is_ok_and(|found| !found.is_dir());
+    if name != "-" && !is_read {
+        return match number(name) {
+            Ok(n) => Ok(vec![n]),
+            Err((column, what)) => Err(Failure::Usage(format!(
+                "{name}: column {column}: {what}; and there is no such file"
+            ))),
+        };
+    }
+    let text = text(Path::new(name))?;
     let mut numbers = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let line = line.trim_end();
@@ -40,6 +39,19 @@ pub fn numbers(argument: &str) -> Result<Vec<BigUint>, Failure> {
         say!("{name}: it has no numbers");
     }
     Ok(numbers)
+}
+
+/// The text of a file, or of standard input (`-`), without the mark with which some editors begin it.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    let text = match path.as_os_str() == "-" {
+        true => io::read_to_string(io::stdin()),
+        false => fs::read_to_string(path),
+    };
+    let mut text = text.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 /// The number of an expression, or where it is wrong and how.

@@ -6,7 +6,7 @@ use bigint_host::Engine;
 use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 
-use super::output::{print, say};
+use super::output::say;
 use super::resume::{tell, tell_rest};
 use super::run::{save, save_file};
 use super::stop::Stop;
@@ -74,40 +74,26 @@ struct Run<'a> {
 impl Run<'_> {
     fn number(&mut self, n: &BigUint) -> Result<(), Failure> {
         let mut parts = Parts::new(&self.engine, n)?;
-        let is_shown = !self.cli.json;
-        if is_shown {
-            tell(self.cli, n, &parts, 0)?;
-        }
+        tell(self.cli, &parts, 0)?;
         for part in parts.composites().to_vec() {
             for divisor in self.divisors(&part)? {
                 let before = parts.primes().len();
                 if divisor == part {
                     say!("all of {part} was found at once: a lower --b1 may take it apart");
                 }
-                if parts.split(&self.engine, &divisor)? && is_shown {
-                    tell(self.cli, n, &parts, before)?;
+                if parts.split(&self.engine, &divisor)? {
+                    tell(self.cli, &parts, before)?;
                 }
             }
         }
-        if is_shown {
-            return tell_rest(self.cli, n, &parts);
-        }
-        let (composites, cofactor) = parts.found_and_left();
-        let factors = parts.primes().iter().chain(&composites);
-        let told = serde_json::json!({
-            "n": n.to_string(),
-            "factors": factors.map(ToString::to_string).collect::<Vec<_>>(),
-            "cofactor": cofactor.as_ref().map(ToString::to_string),
-            "is_factored": cofactor.is_none(),
-            "method": match self.method {
-                Method::PMinus1 => "p-1",
-                Method::PPlus1 => "p+1",
-            },
-            "b1": self.b1,
-            "b2": self.b2,
-            "starts": self.starts,
+        let method = match self.method {
+            Method::PMinus1 => "p-1",
+            Method::PPlus1 => "p+1",
+        };
+        let run = serde_json::json!({
+            "method": method, "b1": self.b1, "b2": self.b2, "starts": self.starts,
         });
-        print(&told.to_string())
+        tell_rest(self.cli, n, &parts, run)
     }
 
     /// The divisors of a part that both stages find.

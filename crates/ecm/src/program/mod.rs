@@ -28,7 +28,7 @@ use stop::Stop;
 #[derive(Debug, Parser)]
 #[command(name = "ecm", version)]
 struct Cli {
-    /// A number or an expression (2^1001-1, (10^40+63)/3, 35!, 97#), a file of them, a line each, or
+    /// A number or an expression (2^1001-1, (10^41-1)/9, 35!, 97#), a file of them, a line each, or
     /// - for standard input
     #[arg(
         value_name = "N",
@@ -61,7 +61,7 @@ struct Cli {
     #[arg(long, value_name = "F")]
     save: Option<PathBuf>,
     /// Stage 2 of the lines of F, which GMP-ECM or --save wrote; - for standard input
-    #[arg(long, value_name = "F", conflicts_with_all = ["n", "curves", "sigma", "save", "param", "checkpoint"])]
+    #[arg(long, value_name = "F", conflicts_with_all = ["n", "curves", "digits", "method", "sigma", "save", "param", "checkpoint"])]
     resume: Option<PathBuf>,
     /// Keep in F how far the run is: the same command goes on from there
     #[arg(long, value_name = "F")]

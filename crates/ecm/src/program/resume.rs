@@ -1,11 +1,10 @@
 //! Stage 2 of save lines.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use num_bigint::BigUint;
 
+use super::input;
 use super::output::{print, say};
 use super::stop::Stop;
 use super::{Cli, Failure};
@@ -63,11 +62,7 @@ impl Group {
 /// Runs stage 2 of every line of a file.
 pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
     let name = path.display();
-    let text = match path.as_os_str() == "-" {
-        true => io::read_to_string(io::stdin()),
-        false => fs::read_to_string(path),
-    };
-    let text = text.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let text = input::text(path)?;
     let most = 16 * bigint_cpu::threads();
     let mut groups: Vec<Group> = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -106,10 +101,10 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             Some((last, parts)) if last == n => parts,
             last => {
                 if let Some((last, parts)) = last {
-                    tell_rest(cli, &last, &parts)?;
+                    tell_rest(cli, &last, &parts, serde_json::Value::Null)?;
                 }
                 let parts = Parts::new(&engine, &n)?;
-                tell(cli, &n, &parts, 0)?;
+                tell(cli, &parts, 0)?;
                 parts
             }
         };
@@ -119,42 +114,58 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             for divisor in divisors {
                 let before = parts.primes().len();
                 if divisor.bits() > 1 && parts.split(&engine, &divisor)? {
-                    tell(cli, &n, &parts, before)?;
+                    tell(cli, &parts, before)?;
                 }
             }
         }
         known = Some((n, parts));
     }
     match known {
-        Some((last, parts)) => tell_rest(cli, &last, &parts),
+        Some((last, parts)) => tell_rest(cli, &last, &parts, serde_json::Value::Null),
         None => Ok(()),
     }
 }
 
-/// Prints the primes from one on.
-pub fn tell(cli: &Cli, n: &BigUint, parts: &Parts, from: usize) -> Result<(), Failure> {
-    let mut primes = parts.primes()[from..].iter();
-    primes.try_for_each(|prime| print_factor(cli, n, prime))
+/// Prints the primes from one on, where they are not told as JSON at the end.
+pub fn tell(cli: &Cli, parts: &Parts, from: usize) -> Result<(), Failure> {
+    let primes = match cli.json {
+        true => &[],
+        false => &parts.primes()[from..],
+    };
+    primes
+        .iter()
+        .try_for_each(|prime| print(&prime.to_string()))
 }
 
-/// Prints the composites that were found, and says what is left of a number.
-pub fn tell_rest(cli: &Cli, n: &BigUint, parts: &Parts) -> Result<(), Failure> {
+/// Prints the composites that were found, and says what is left of a number; or all of it as JSON, with
+/// these fields beside.
+pub fn tell_rest(
+    cli: &Cli,
+    n: &BigUint,
+    parts: &Parts,
+    fields: serde_json::Value,
+) -> Result<(), Failure> {
     let (composites, left) = parts.found_and_left();
+    if cli.json {
+        let factors = parts.primes().iter().chain(&composites);
+        let mut told = serde_json::json!({
+            "n": n.to_string(),
+            "factors": factors.map(ToString::to_string).collect::<Vec<_>>(),
+            "cofactor": left.as_ref().map(ToString::to_string),
+            "is_factored": left.is_none(),
+        });
+        let of_run = fields.as_object().into_iter().flatten();
+        for (name, value) in of_run {
+            told[name] = value.clone();
+        }
+        return print(&told.to_string());
+    }
     composites
         .iter()
-        .try_for_each(|composite| print_factor(cli, n, composite))?;
+        .try_for_each(|composite| print(&composite.to_string()))?;
     if let Some(left) = left {
         let digits = left.to_string().len();
         say!("what is left has {digits} digits and is composite: {left}");
     }
     Ok(())
-}
-
-fn print_factor(cli: &Cli, n: &BigUint, factor: &BigUint) -> Result<(), Failure> {
-    match cli.json {
-        true => print(
-            &serde_json::json!({"n": n.to_string(), "factor": factor.to_string()}).to_string(),
-        ),
-        false => print(&factor.to_string()),
-    }
 }

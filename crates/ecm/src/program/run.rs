@@ -1,8 +1,8 @@
 //! A run: curves on numbers, until they have come apart or the curves are done.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bigint_host::Engine;
@@ -102,13 +102,32 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file of `--save`.
+/// The file of `--save`. A line that a kill has cut short is ended, so that the next one begins a line.
 pub fn save_file(cli: &Cli) -> Result<Option<File>, Failure> {
     let open = |path: &PathBuf| {
         let file = File::options().append(true).create(true).open(path);
-        file.map_err(|error| Failure::Usage(format!("--save {}: {error}", path.display())))
+        file.and_then(|mut file| {
+            if ends_within_a_line(path)? {
+                file.write_all(b"\n")?;
+            }
+            Ok(file)
+        })
+        .map_err(|error| Failure::Usage(format!("--save {}: {error}", path.display())))
     };
     cli.save.as_ref().map(open).transpose()
+}
+
+/// Whether a file's last line has no end; pipes have none to look at.
+fn ends_within_a_line(path: &Path) -> io::Result<bool> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() || about.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Appends lines to the file of `--save`, if there is one, and has the disk keep them.

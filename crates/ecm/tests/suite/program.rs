@@ -62,11 +62,20 @@ fn numbers_come_apart() {
 fn files_and_standard_input_have_a_number_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("numbers");
-    fs::write(&path, "# two\n15\n\n2^11-1\n").unwrap();
+    // As an editor on Windows writes it.
+    fs::write(&path, "\u{feff}# two\r\n15\r\n\r\n2^11-1").unwrap();
     assert_eq!(
         factors(&run(&[path.to_str().unwrap(), "--b1", "100"])),
         [3, 5, 23, 89]
     );
+    // And what is no file but can be read.
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let writer = pipe.clone();
+    let written = std::thread::spawn(move || fs::write(writer, "35\n").unwrap());
+    assert_eq!(factors(&run(&[pipe.to_str().unwrap()])), [5, 7]);
+    written.join().unwrap();
     let mut child = program()
         .args(["-", "--b1", "2e3", "--json"])
         .stdin(Stdio::piped())
@@ -85,6 +94,18 @@ fn files_and_standard_input_have_a_number_a_line() {
         (&told[1]["n"], &told[1]["is_factored"]),
         (&"35".into(), &true.into())
     );
+}
+
+#[test]
+fn what_the_help_has_for_examples_are_numbers() {
+    let help = stdout(&run(&["--help"]));
+    let (_, examples) = help.split_once("an expression (").unwrap();
+    let (examples, _) = examples.split_once("), a file").unwrap();
+    let examples: Vec<_> = examples.split(", ").collect();
+    assert!(examples.len() > 3);
+    for example in examples {
+        assert!(ecm::evaluate(example).is_ok(), "{example}");
+    }
 }
 
 #[test]
@@ -113,6 +134,8 @@ fn bad_input_is_told_with_its_place_and_nothing_else_happens() {
         &["15", "--b1", "1.5"],
         &["15", "--param", "2"],
         &["15", "--resume", "f"],
+        &["--resume", "f", "--digits", "20"],
+        &["--resume", "f", "--method", "p-1"],
         &["15", "--sigma", "1"],
         &["15", "--method", "p-1"],
         &["15", "--method", "p+1", "--b1", "100", "--param", "3"],
@@ -348,6 +371,47 @@ fn composites_that_are_found_together_are_printed_of_each_number() {
     let left: Vec<_> = told.lines().filter(|line| line.contains("left")).collect();
     assert!(
         left.len() == 2 && left[0].contains("36 digits") && left[1].contains("46 digits"),
+        "{told}"
+    );
+    let told = stdout(&run(&["--resume", name, "--b2", "2100", "--json"]));
+    let told: Vec<serde_json::Value> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        told.len(),
+        2,
+        "one for each number, though nothing is found of the second"
+    );
+    assert_eq!(
+        told[0]["factors"],
+        serde_json::json!([(u128::from(p) * u128::from(q)).to_string()])
+    );
+    assert_eq!(told[1]["factors"], serde_json::json!([]));
+    assert_eq!(told[1]["cofactor"], told[1]["n"]);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_ended_and_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("save");
+    let name = path.to_str().unwrap();
+    let stage1 = ["2^101-1", "--b1", "100", "--b2", "0", "--save", name];
+    run(&stage1);
+    let whole = fs::read_to_string(&path).unwrap();
+    let cut = &whole[..whole.find("X=0x").unwrap() + 9];
+    fs::write(&path, cut).unwrap();
+    run(&stage1);
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert_eq!(lines[0], cut);
+    assert!(ecm::read_line(lines[1]).is_ok(), "{text}");
+    let output = run(&["--resume", name]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("save:1:1:") && told.contains("cut off"),
         "{told}"
     );
 }
