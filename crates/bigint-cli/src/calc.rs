@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
@@ -164,6 +164,9 @@ fn parse_binding(text: &OsStr) -> Result<Binding, String> {
     let (name, source) = split_once(text).ok_or("expected NAME=SOURCE")?;
     if !expression::is_name(&name) {
         return Err(not_a_name(&name));
+    }
+    if source.is_empty() {
+        return Err(format!("{name}= names no source"));
     }
     Ok(Binding { name, source })
 }
@@ -329,7 +332,7 @@ impl Arguments {
         for (index, column) in self.columns.iter().enumerate() {
             let is_it = |other: &NamedExpression| other.name == column.name;
             if self.columns[..index].iter().any(is_it) {
-                let what = format!("--column: {:?} is there twice", column.name);
+                let what = format!("two columns have the name {:?}", column.name);
                 return Err(Failure::Usage(what));
             }
         }
@@ -338,6 +341,14 @@ impl Arguments {
         match (template, self.columns.len()) {
             (_, 0) | (None, 1) => Ok(vec![self.output.clone()]),
             (Some(template), _) => {
+                // A name of a file's column may lead anywhere.
+                let leads_on = |column: &&NamedExpression| column.name.contains(is_separator);
+                if let Some(column) = self.columns.iter().find(leads_on) {
+                    return Err(Failure::Usage(format!(
+                        "the name of the column {:?} cannot be a part of a file's name",
+                        column.name
+                    )));
+                }
                 let columns = self.columns.iter();
                 let path = |column: &NamedExpression| template.replace(NAME, &column.name);
                 Ok(columns.map(|column| Some(path(column).into())).collect())

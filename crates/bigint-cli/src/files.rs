@@ -20,6 +20,7 @@ use crate::on_error::OnError;
 use crate::output::{self, Output};
 use crate::rows::{Reader, Rows, Table, TableReader, next_rows};
 use crate::source::Input;
+use crate::standard;
 use crate::text_table::{TextTable, Wanted};
 
 /// How many bytes of text are read ahead of a file.
@@ -49,7 +50,7 @@ pub struct Convert {
 /// Show the first rows of a file
 #[derive(Debug, clap::Args)]
 pub struct Head {
-    /// The file, with :COLUMN where it is one column alone
+    /// The file, with :COLUMN where it is one column alone, or - for standard input
     file: OsString,
     /// How many rows
     #[arg(short = 'n', long, default_value_t = 10)]
@@ -60,7 +61,7 @@ pub struct Head {
 /// numbers are
 #[derive(Debug, clap::Args)]
 pub struct Stats {
-    /// The file, with :COLUMN where it is one column alone
+    /// The file, with :COLUMN where it is one column alone, or - for standard input
     file: OsString,
 }
 
@@ -149,7 +150,10 @@ pub fn open(
 }
 
 fn opened(path: &Path) -> std::io::Result<(File, u64, bool)> {
-    let file = File::open(path)?;
+    let file = match path.as_os_str() == "-" {
+        true => standard::input()?,
+        false => File::open(path)?,
+    };
     let metadata = file.metadata()?;
     Ok((file, metadata.len(), metadata.is_file()))
 }

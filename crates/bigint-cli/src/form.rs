@@ -119,10 +119,13 @@ pub fn column(path: &str, names: &[String], wanted: Option<&str>) -> Result<usiz
         number.checked_sub(1).filter(|index| *index < names.len())
     };
     by_name.or_else(by_number).ok_or_else(|| {
-        let names = names.join(", ");
-        Failure::Usage(format!(
-            "{path}: there is no column {wanted:?}, but {names}"
-        ))
+        Failure::Usage(match names {
+            [] => format!("{path}: there is no column {wanted:?}, as there is none"),
+            _ => {
+                let names = names.join(", ");
+                format!("{path}: there is no column {wanted:?}, but {names}")
+            }
+        })
     })
 }
 

@@ -19,9 +19,8 @@ pub fn memory(text: &str) -> Result<usize, String> {
         .and_then(|number: usize| number.checked_mul(1 << shift));
     match bytes {
         Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),
-        _ => Err(format!(
-            "expected at least {LEAST_MEMORY} bytes, and fewer than there can be"
-        )),
+        Some(_) => Err(format!("expected at least {LEAST_MEMORY} bytes")),
+        None => Err("expected fewer bytes than 2^64".to_owned()),
     }
 }
 

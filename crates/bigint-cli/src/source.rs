@@ -205,20 +205,28 @@ fn decoded(mut raw: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Sen
     let mut first = Vec::new();
     let begins = |first: &[u8]| {
         let may_follow = |mark: &&[u8]| first.len() < mark.len() && mark.starts_with(first);
-        [GZIP, ZSTD, XZ, BZIP2, BYTE_ORDER_MARK]
-            .iter()
-            .any(may_follow)
+        [GZIP, ZSTD, XZ, BZIP2].iter().any(may_follow)
     };
     while begins(&first) && raw.by_ref().take(1).read_to_end(&mut first)? > 0 {}
     let is = |mark| first == mark;
     let whole = |first: Vec<u8>, raw| Cursor::new(first).chain(raw);
-    Ok(match () {
+    without_mark(match () {
         () if is(GZIP) => Box::new(MultiGzDecoder::new(whole(first, raw))),
         () if is(ZSTD) => Box::new(Zstd::new(whole(first, raw))),
         () if is(XZ) => Box::new(XzReader::new(whole(first, raw), true)),
         () if is(BZIP2) => Box::new(MultiBzDecoder::new(whole(first, raw))),
-        () if is(BYTE_ORDER_MARK) => Box::new(raw),
         () => Box::new(whole(first, raw)),
+    })
+}
+
+/// A text behind the mark with which some editors begin it.
+fn without_mark(mut text: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut first = Vec::new();
+    let begins = |first: &[u8]| first.len() < 3 && BYTE_ORDER_MARK.starts_with(first);
+    while begins(&first) && text.by_ref().take(1).read_to_end(&mut first)? > 0 {}
+    Ok(match first == BYTE_ORDER_MARK {
+        true => text,
+        false => Box::new(Cursor::new(first).chain(text)),
     })
 }
 
@@ -327,6 +335,11 @@ mod tests {
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x33, 0x34, 0xe2, 0x32, 0x36,
         0xe1, 0x02, 0x00, 0x09, 0x3f, 0x6a, 0xb7, 0x06, 0x00, 0x00, 0x00,
     ];
+    /// The same behind a byte order mark.
+    const MARKED: &[u8] = &[
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x7b, 0xbf, 0x7b, 0xbf, 0xa1,
+        0x11, 0x97, 0xb1, 0x09, 0x17, 0x00, 0x86, 0x31, 0x8f, 0x58, 0x09, 0x00, 0x00, 0x00,
+    ];
     const ZSTANDARD: &[u8] = &[
         0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x31, 0x00, 0x00, 0x31, 0x32, 0x0a, 0x33, 0x34, 0x0a,
         0xd6, 0xd3, 0x11, 0x59,
@@ -354,6 +367,7 @@ mod tests {
             assert_eq!(text(b""), "");
             assert_eq!(text(b"12\n34\n"), "12\n34\n");
             assert_eq!(text(b"\xef\xbb\xbf12\n34\n"), "12\n34\n");
+            assert_eq!(text(MARKED), "12\n34\n");
             assert_eq!(text(b"("), "(");
             assert_eq!(text(GZIPPED), "12\n34\n");
             assert_eq!(text(&[GZIPPED, GZIPPED].concat()), "12\n34\n".repeat(2));

@@ -1,7 +1,7 @@
 //! Files with columns: CSV, JSON lines, NumPy's arrays, and text that is packed; as sources, as
 //! results, copied and looked at.
 
-use crate::common::Workplace;
+use crate::common::{Workplace, ended};
 
 const TABLE: &str = "id,price,\"the \"\"other\"\"\"\r\n1,0x10,-5\r\n2,,7\r\n3, 340282366920938463463374607431768211456 ,\"-1_000\"\r\n";
 
@@ -103,11 +103,17 @@ fn a_cell_that_is_no_number_is_told_where_it_stands_or_left_out() {
         "{}",
         ended.stderr
     );
+    place.file("empty.csv", "");
     for (source, told) in [
         ("n=t.csv", "t.csv: say which column: t.csv:NAME, of name, n"),
         ("n=t.csv:m", "t.csv: there is no column \"m\", but name, n"),
         ("n=none.csv:m", "none.csv:1:1: cannot open"),
         ("n=t.parquet:n", "t.parquet:1:1: cannot open"),
+        (
+            "n=empty.csv:n",
+            "there is no column \"n\", as there is none",
+        ),
+        ("n=", "n= names no source"),
     ] {
         let ended = place.run(&["calc", "n", "--let", source]);
         assert_eq!(ended.code, 2, "{source}");
@@ -265,6 +271,30 @@ fn files_are_copied_from_form_to_form_and_looked_at() {
         stats.contains("  least     -1000 (10 bits)\n  greatest  7 (3 bits)\n"),
         "{stats}"
     );
+    let script = "printf '1\n22\n' | \"$bigint\" head - && printf 7 | \"$bigint\" stats -";
+    let looked = ended(place.script(script).output().unwrap()).stdout;
+    assert!(
+        looked.starts_with("number\n1\n22\nnumber\n  rows      1\n"),
+        "{looked}"
+    );
+}
+
+#[test]
+fn names_of_columns_do_not_lead_out_of_the_folder() {
+    let place = Workplace::new();
+    place.file("evil.csv", "a,x/../../outside,b\n1,2,3\n");
+    std::fs::create_dir_all(place.path().join("in/x")).unwrap();
+    let before = place.files();
+    let ended = place.run(&["convert", "evil.csv", "in/{name}.txt"]);
+    assert_eq!((ended.code, &*ended.stdout), (2, ""));
+    let told = "the name of the column \"x/../../outside\" cannot be a part of a file's name";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    assert_eq!(place.files(), before);
+    place.file("twice.csv", "a,a\n1,2\n");
+    let ended = place.run(&["convert", "twice.csv", "out.csv"]);
+    assert_eq!(ended.code, 2);
+    let told = "two columns have the name \"a\"";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
 }
 
 #[test]
