@@ -5,7 +5,7 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-use crate::common::{Ended, Workplace};
+use crate::common::{Ended, Workplace, ended};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -190,6 +190,60 @@ fn keys_are_read_in_every_form() {
         assert_eq!(key["kind"], "shared");
         assert!(strings(&key["factors"]).contains(&prime.to_string()));
     }
+}
+
+#[test]
+fn keys_are_read_whatever_stands_around_them() {
+    let place = Workplace::new();
+    let keys = example("tests/cli/keys");
+    let pem = std::fs::read_to_string(keys.join("keys.pem")).unwrap();
+    let lines: Vec<_> = pem.lines().collect();
+    let certificate = lines[..13].join("\n");
+    // As `openssl x509 -text` and bundles of certificates have it.
+    place.file(
+        "text.pem",
+        format!("Certificate:\n  00:c2:5f\n====\n{certificate}\n12x\n"),
+    );
+    // Of a device whose clock stood before 1970.
+    let mut old = std::fs::read(keys.join("certificate.der")).unwrap();
+    let date = old.windows(4).position(|at| at == b"\x17\x0d26").unwrap();
+    old[date + 2] = b'5';
+    place.file("old.der", old);
+    place.file("request.txt", lines[15..23].join("\n"));
+    let ssh = lines
+        .iter()
+        .find(|line| line.starts_with("ssh-rsa "))
+        .unwrap();
+    place.file(
+        "authorized",
+        format!("command=\"echo ssh-rsa AAAA\" {ssh}\n"),
+    );
+    let script = "base64 -d request.txt > request.der && \"$bigint\" batch-gcd text.pem old.der \
+                  request.der authorized --json";
+    let ended = ended(place.script(script).output().unwrap());
+    let found: Vec<_> = report(&ended).into_keys().collect();
+    let expected = [
+        ("authorized", 1),
+        ("old.der", 1),
+        ("request.der", 1),
+        ("text.pem", 4),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(file, line)| (file.to_owned(), line)),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("passed over"), "{}", ended.stderr);
+    // Without a block words are no words around one.
+    place.file("words.txt", "15\nhello\n21\n12x\n");
+    let ended = place.run(&["batch-gcd", "words.txt"]);
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended.stderr.contains("words.txt:2:1: 'h' is not"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Keys of files: integers on lines, RSA keys in PEM, DER or SSH's form.
 //!
 //! Text is read line by line, and what stands on a line says what it is: `-----BEGIN` begins a block of
-//! PEM, a word `ssh-` a key of SSH, and anything else is an integer. A file that begins as DER does is
-//! one key.
+//! PEM, a word `ssh-` a key of SSH, and anything else is an integer, or, in a file with blocks of PEM, words
+//! about them. A file that begins as DER does is one key.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 use base64ct::{Base64, Encoding};
 use bigint_host::{Error, Integers, Limb};
 use pkcs1::RsaPublicKey;
-use x509_cert::der::{Decode, oid::ObjectIdentifier};
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::{self, Decode, Reader, SliceReader, Tag, Tagged, oid::ObjectIdentifier};
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 
 use crate::failure::{Failure, SourcePlace};
@@ -221,6 +222,7 @@ impl Keys {
             false => Input::pipe(file, Arc::default(), AHEAD),
         };
         let index = self.file(&name);
+        let mut words = Words::default();
         let mut lines = Lines::default();
         let mut buffer = Vec::new();
         loop {
@@ -250,25 +252,32 @@ impl Keys {
                     return Err(Failure::Input(place(lines.line + 1, 1), long));
                 }
             }
-            self.take_items(index, std::mem::take(&mut lines.items), &place)?;
+            let items = std::mem::take(&mut lines.items);
+            self.take_items(index, items, &mut words, &place)?;
             if is_end {
                 break;
             }
         }
         lines.end();
-        self.take_items(index, lines.items, &place)
+        self.take_items(index, lines.items, &mut words, &place)?;
+        match words.first {
+            Some(first) if !words.has_block => Err(first),
+            _ => Ok(()),
+        }
     }
 
     fn take_items(
         &mut self,
         file: usize,
         items: Vec<(u64, Item)>,
+        words: &mut Words,
         place: &dyn Fn(u64, u64) -> SourcePlace,
     ) -> Result<(), Failure> {
         let parts: Vec<&[(u64, Item)]> = items.chunks(SHARED).collect();
         let read = |part: &[(u64, Item)]| part.iter().map(|(_, item)| item.read()).collect();
         let read: Vec<Vec<Read>> = bigint_cpu::map(parts, usize::MAX, read);
-        for ((line, _), read) in items.iter().zip(read.into_iter().flatten()) {
+        for ((line, item), read) in items.iter().zip(read.into_iter().flatten()) {
+            words.has_block |= matches!(item, Item::Pem { .. });
             match read {
                 Read::Modulus(modulus) => self.add(file, *line, &modulus, false)?,
                 Read::Other(why) => {
@@ -278,12 +287,36 @@ impl Keys {
                         .get_or_insert_with(|| format!("{at}: {why}"));
                 }
                 Read::Bad(offset, why) => {
-                    return Err(Failure::Input(place(*line, offset as u64 + 1), why));
+                    let bad = Failure::Input(place(*line, offset as u64 + 1), why);
+                    if !words.may_have(item) {
+                        return Err(bad);
+                    }
+                    words.first.get_or_insert(bad);
                 }
                 Read::Memory(error) => return Err(error.into()),
             }
         }
         Ok(())
+    }
+}
+
+/// Lines of words, as stand around blocks of PEM. Whether a file has blocks is known at its end.
+#[derive(Default)]
+struct Words {
+    has_block: bool,
+    /// The error that the first of them is where there is no block.
+    first: Option<Failure>,
+}
+
+impl Words {
+    /// Whether a line that is no integer may be of words: what begins with a digit is only after others.
+    fn may_have(&self, item: &Item) -> bool {
+        let Item::Integer(line) = item else {
+            return false;
+        };
+        let begins = |byte: &u8| byte.is_ascii_digit() || b"+-".contains(byte);
+        let is_number = line.trim_ascii_start().first().is_some_and(begins);
+        self.has_block || self.first.is_some() || !is_number
     }
 }
 
@@ -387,46 +420,66 @@ fn integer(line: &[u8]) -> Read {
 
 fn ssh(line: &[u8]) -> Read {
     let text = String::from_utf8_lossy(line);
+    let mut why = "a key of SSH of another kind than RSA".to_owned();
     // Options may stand before it in a file of authorised keys, a host's name in one of known hosts.
-    let Some(at) = text.find("ssh-rsa ") else {
-        return Read::Other("a key of SSH of another kind than RSA".to_owned());
-    };
-    match ssh_key::PublicKey::from_openssh(&text[at..]) {
-        Ok(key) => match key.key_data().rsa() {
-            Some(rsa) => modulus(rsa.n.as_positive_bytes().unwrap_or(&[])),
-            None => Read::Other("a key of SSH of another kind than RSA".to_owned()),
-        },
-        Err(error) => Read::Other(format!("a key of SSH: {error}")),
+    for (at, _) in text.match_indices("ssh-rsa ") {
+        match ssh_key::PublicKey::from_openssh(&text[at..]) {
+            Ok(key) => {
+                if let Some(rsa) = key.key_data().rsa() {
+                    return modulus(rsa.n.as_positive_bytes().unwrap_or(&[]));
+                }
+            }
+            Err(error) => why = format!("a key of SSH: {error}"),
+        }
     }
+    Read::Other(why)
 }
 
 /// The key of a certificate, a request for one or a public key; the label says which, or is empty.
 fn of_der(bytes: &[u8], label: &str) -> Read {
-    use x509_cert::Certificate;
-    use x509_cert::der::Encode;
-    use x509_cert::request::CertReq;
-    let info = |info: Result<Vec<u8>, x509_cert::der::Error>| match info {
-        Ok(bytes) => of_info(&bytes),
-        Err(error) => Read::Other(format!("{label}: {error}")),
-    };
-    let certificate = || {
-        let certificate = Certificate::from_der(bytes)?;
-        certificate.tbs_certificate.subject_public_key_info.to_der()
-    };
     match label {
-        "CERTIFICATE" | "X509 CERTIFICATE" => info(certificate()),
-        "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => {
-            info(CertReq::from_der(bytes).and_then(|request| request.info.public_key.to_der()))
+        "CERTIFICATE" | "X509 CERTIFICATE" | "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => {
+            match signed_info(bytes) {
+                Ok(info) => of_info(info),
+                Err(error) => Read::Other(format!("{label}: {error}")),
+            }
         }
         "PUBLIC KEY" => of_info(bytes),
         "RSA PUBLIC KEY" => of_pkcs1(bytes),
-        "" => match (certificate(), RsaPublicKey::from_der(bytes)) {
-            (Ok(bytes), _) => of_info(&bytes),
+        "" => match (signed_info(bytes), RsaPublicKey::from_der(bytes)) {
+            (Ok(info), _) => of_info(info),
             (Err(_), Ok(key)) => modulus(key.modulus.as_bytes()),
             (Err(_), Err(_)) => of_info(bytes),
         },
         other => Read::Other(format!("{other} is no public key of RSA")),
     }
+}
+
+/// The public key in a certificate, whose signed part is `([0] version) serial algorithm issuer validity
+/// subject KEY ...`, or in a request for one, `version subject KEY attributes`. Names, dates and extensions
+/// are whatever they are.
+fn signed_info(bytes: &[u8]) -> Result<&[u8], der::Error> {
+    const VERSION: u8 = 0xa0;
+    let missing = || Tag::Sequence.value_error();
+    let signed = *elements(bytes)?.first().ok_or_else(missing)?;
+    let mut fields = elements(signed)?;
+    if fields.first().is_some_and(|field| field[0] == VERSION) {
+        fields.remove(0);
+    }
+    let key = if fields.len() < 6 { 2 } else { 5 };
+    fields.get(key).copied().ok_or_else(missing)
+}
+
+/// The elements of a sequence, each with its tag.
+fn elements(bytes: &[u8]) -> Result<Vec<&[u8]>, der::Error> {
+    let sequence = AnyRef::from_der(bytes)?;
+    sequence.tag().assert_eq(Tag::Sequence)?;
+    let mut reader = SliceReader::new(sequence.value())?;
+    let mut elements = Vec::new();
+    while !reader.is_finished() {
+        elements.push(reader.tlv_bytes()?);
+    }
+    Ok(elements)
 }
 
 fn of_info(bytes: &[u8]) -> Read {
