@@ -33,9 +33,19 @@
 //! The sum of its coefficients may need more; that is a carry, which is written at the place of the next chunk in a
 //! number of its own. One more launch, of the kernel of sums, adds both numbers, which gives the product.
 //!
+//! # Products that wrap
+//!
+//! With `b` bits to a digit and `n = 2 L b / 32`, a transform of `L` points also gives products of operands of up to `2 L`
+//! digits modulo `2^(32 n) + 1`, which is half as long as that of a whole product: `x^L` is `i`, so that digit `k + L`
+//! is the imaginary part of point `k`, and `x^2L` is -1. Limbs and carries are as above, but for what is carried above limb `n`:
+//! it is subtracted from what stands in the carries' lowest place, where [`BACK`] leaves room for it. Sums and carries
+//! together are congruent to the product; they are below `2^(32 n + 1)`. For 23 times 67 to the base 10, with
+//! `L` = 1: `(3 + 2 i)(7 + 6 i)` is `9 + 32 i`, and `9 + 320` is 1541 modulo 101.
+//!
 //! # Exactness
 //!
-//! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows.
+//! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows, or
+//! [`GridPlan::wrapped_error_bound`].
 
 use super::bound::{U, both, forward, forward_by, norms, odd_transform, power, products, stored};
 use super::root_of;
@@ -133,6 +143,9 @@ pub struct GridArguments {
     pub count: u32,
     /// The number of operands: 2, or 1 if a number is multiplied by itself.
     pub operands: u32,
+    /// 1 where products are wanted modulo `2^(32 n) + 1`, `n` the limbs of sums, of a plan that
+    /// [`wraps`](GridPlan::wraps); else 0.
+    pub wraps: u32,
 }
 
 impl GridArguments {
@@ -156,6 +169,7 @@ impl GridArguments {
             pair(radix, log_part),
             pair(log_row, digit_bits),
             pair(self.count, self.operands),
+            pair(self.wraps, 0),
         ];
         matrices.into_iter().flat_map(matrix).chain(rest)
     }
@@ -175,9 +189,30 @@ impl GridArguments {
 }
 
 impl GridPlan {
-    /// Every plan, shortest first.
+    /// Every plan of products, shortest first.
     pub fn all() -> impl Iterator<Item = GridPlan> {
-        (10..=17).flat_map(|log| [8, 10, 12].map(|radix| GridPlan::new(radix, log)))
+        GridPlan::every(GridPlan::error_bound)
+    }
+
+    /// Every plan of products [modulo](self#products-that-wrap) `2^(32 n) + 1`, shortest first.
+    pub fn all_that_wrap() -> impl Iterator<Item = GridPlan> {
+        GridPlan::every(GridPlan::wrapped_error_bound)
+    }
+
+    fn every(bound: impl Fn(&GridPlan) -> f64 + Copy) -> impl Iterator<Item = GridPlan> {
+        (10..=17).flat_map(move |log| [8, 10, 12].map(|radix| GridPlan::new(radix, log, bound)))
+    }
+
+    /// The shortest plan for products modulo `2^(32 n) + 1`, where `n`, its [`product_limbs`](Self::product_limbs), is
+    /// `limbs` or more. Operands have up to `n` limbs.
+    ///
+    /// ```
+    /// use bigint_core::transform::grid::GridPlan;
+    /// let plan = GridPlan::wraps(1 << 15).unwrap();
+    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 13, 14));
+    /// ```
+    pub fn wraps(limbs: usize) -> Option<GridPlan> {
+        GridPlan::all_that_wrap().find(|plan| limbs <= plan.product_limbs())
     }
 
     /// The shortest plan for operands of up to `limbs` limbs. It is `None` above
@@ -197,9 +232,9 @@ impl GridPlan {
         GridPlan::all().map(|plan| plan.limbs()).max().unwrap_or(0)
     }
 
-    /// Makes the plan of `radix 2^log` digits, which are as wide as [`error_bound`](Self::error_bound)
+    /// Makes the plan of `radix 2^log` digits, which are as wide as the bound of errors
     /// proves exact, as far as chunks are a whole number of half limbs.
-    fn new(radix: u32, log: u32) -> GridPlan {
+    fn new(radix: u32, log: u32, bound: impl Fn(&GridPlan) -> f64) -> GridPlan {
         let log_row = (log - 3).clamp(8, 11);
         let mut plan = GridPlan {
             radix,
@@ -207,9 +242,7 @@ impl GridPlan {
             log_row,
             digit_bits: 16,
         };
-        while plan.error_bound() >= 0.5
-            || !(plan.digit_bits << plan.log_columns()).is_multiple_of(16)
-        {
+        while bound(&plan) >= 0.5 || !(plan.digit_bits << plan.log_columns()).is_multiple_of(16) {
             plan.digit_bits -= 1;
         }
         plan
@@ -300,6 +333,17 @@ impl GridPlan {
     /// * The last pass back, by what that of a block is. If `L` is no power of two, the factor of the last scaling is
     ///   rounded, which adds `u`.
     pub fn error_bound(&self) -> f64 {
+        self.bound(1)
+    }
+
+    /// The same for [products that wrap](self#products-that-wrap): operands have twice as many digits, and the first level of
+    /// a column is off by `f` where it has complex values.
+    pub fn wrapped_error_bound(&self) -> f64 {
+        self.bound(2)
+    }
+
+    /// The bound for points that are made of so many digits.
+    fn bound(&self, digits: u32) -> f64 {
         let product = 2.0 * stored() + 2.0 * U;
         let odd = self.radix >> self.radix.trailing_zeros();
         let [odd_forth, odd_back] = odd_transform(odd);
@@ -307,6 +351,7 @@ impl GridPlan {
         let (of_first, of_columns) = (self.radix.trailing_zeros(), self.log_part + FIRST_LEVELS);
         let of_rows = self.log_row - 2 - FIRST_LEVELS;
         let first = match odd {
+            1 if digits == 2 => forward(of_first),
             1 => both(multiplication, forward(of_first - 1)),
             _ => both(both(multiplication, power(U, of_first)), odd_forth),
         };
@@ -325,7 +370,7 @@ impl GridPlan {
         let all = both(both(power(forth, 2), products), back);
         // The slack covers terms of second order, and the roundings of this function.
         const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 30) as f64;
-        all * norms(u64::from(self.length()), self.digit_bits, true) * SLACK
+        all * norms(u64::from(digits * self.length()), self.digit_bits, true) * SLACK
     }
 
     /// The `s` of child `k` of the first pass.
@@ -422,6 +467,18 @@ mod tests {
             assert!(plan.log_row - 2 - FIRST_LEVELS + FURTHER <= ROW_ROOTS);
             assert!(plan.column_bytes() <= 110 << 10 && GridPlan::row_bytes() <= 80 << 10);
             before = plan.length();
+        }
+    }
+
+    #[test]
+    fn every_plan_that_wraps_is_exact_by_proof() {
+        for (plan, whole) in GridPlan::all_that_wrap().zip(GridPlan::all()) {
+            assert!(plan.wrapped_error_bound() < 0.5, "{plan:?}");
+            assert!(whole.digit_bits - plan.digit_bits <= 1);
+            let norms = norms(2 * u64::from(plan.length()), plan.digit_bits, true);
+            // What `BACK` subtracts from the lowest coefficient so that it may add what wraps.
+            let room = (1_u64 << (49 - plan.digit_bits)) as f64;
+            assert!(norms + room < (1_u64 << 48) as f64, "{plan:?}");
         }
     }
 

@@ -5,13 +5,37 @@ use crate::common::device::{Buffer, Device, Roots};
 use crate::device::part::Part;
 use crate::device::sums;
 use crate::device::transform::{grid_point_bytes, in_rounds};
+use crate::values::made::Made;
+use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE};
 use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Computes limbs of products of numbers `numbers`, from a limb on, for a plan that wraps
+/// ([`middle`](crate::device::middle)).
+pub(crate) fn middle(
+    device: &Arc<dyn Device>,
+    shape: Shape,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    plan: GridPlan,
+    from: usize,
+) -> Result<Made, Error> {
+    let given = operands.iter();
+    let given = given.map(|node| node.resident(device, numbers.clone()));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    let part = |index: usize| Part::of_operand(&operands[index], &given[index], shape.count);
+    let factors = [part(0), part(operands.len() - 1)];
+    let made = device.allocate(shape.limbs())?;
+    let r = Part::of_shape(&made, shape);
+    run(device, plan, shape.count, (r, from, 1), factors)?;
+    Ok(Made::of(shape, made))
+}
 
 /// Multiplies `count` numbers by others, or squares them where both are the same, by a plan that holds them.
 /// Results are no wider than products.
@@ -20,6 +44,17 @@ pub(crate) fn multiply(
     plan: GridPlan,
     count: usize,
     r: Part<'_>,
+    factors: [Part<'_>; 2],
+) -> Result<(), Error> {
+    run(device, plan, count, (r, 0, 0), factors)
+}
+
+/// Multiplies `count` numbers, round by round; the results are what the transform makes from limb `from` on.
+fn run(
+    device: &Arc<dyn Device>,
+    plan: GridPlan,
+    count: usize,
+    (r, from, wraps): (Part<'_>, usize, u32),
     [a, b]: [Part<'_>; 2],
 ) -> Result<(), Error> {
     let started = Instant::now();
@@ -58,6 +93,7 @@ pub(crate) fn multiply(
             plan,
             count: here as u32,
             operands,
+            wraps,
         };
         let many = here as u32;
         let columns = plan.column_blocks() * many;
@@ -80,7 +116,8 @@ pub(crate) fn multiply(
             device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
         }
         let result = r.numbers_from(first).limbs;
-        let arguments = Arguments::of(&[result], &[sums_argument, carries_argument]);
+        let given = [sums_argument, carries_argument].map(|matrix| above(matrix, from));
+        let arguments = Arguments::of(&[result], &given);
         add(device, Operation::Add, here, arguments, &buffers)?;
         first += here;
     }
@@ -95,6 +132,15 @@ pub(crate) fn multiply(
         "launched"
     );
     Ok(())
+}
+
+/// The limbs of numbers from limb `from` on.
+pub(crate) fn above(matrix: MatrixArgument, from: usize) -> MatrixArgument {
+    MatrixArgument {
+        limbs: matrix.limbs + (size_of::<Limb>() * from) as u64,
+        width: matrix.width - from as u64,
+        ..matrix
+    }
 }
 
 /// Launches sums or differences of `count` numbers each, cut to the results' width; `arguments` say

@@ -1,32 +1,39 @@
 //! Middle products: limbs of products of which neither what is below nor what is above is wanted.
 //!
-//! A transform of `n` limbs makes a product modulo `B^n - 1`, for `B` = 2^32: what is above limb `n`
+//! A transform of `n` limbs makes a product modulo `B^n - 1` where it is modulo primes, and modulo `B^n + 1` where it is over
+//! the complex numbers, for `B` = 2^32: what is above limb `n`
 //! comes back at the bottom. Where that is limbs that nobody wants, it does no harm but a carry, and
 //! the transform is half as long as that of the product, or less. 23 times 67 modulo `10^3 - 1` is
 //! 542, for 1541, and its middle digits are 54.
 //!
-//! **The error.** With `a b = h B^n + l`, `h < B^from`, the limbs are those of `(l + h - j) / B^from`,
-//! `j` small, less what two numbers' limbs below `from` would carry: above `l / B^from` by less
-//! than 1, or below it by less than 3, modulo `B^width`.
+//! **The error.** With `a b = h B^n + l`, `h < B^from`, the limbs are those of `(l + h - j) / B^from`, or of
+//! `(l - h + j) / B^from`, `j` at most 2, less what two numbers' limbs below `from` would carry: above `l / B^from` by less
+//! than 1, or below it by less than 3, modulo `B^width`. From limb 0 on, which is for `B^n + 1`, they are the product modulo that,
+//! or `B^n + 1` more, or as much less.
 
 use crate::Error;
-use crate::common::job::Job;
+use crate::common::device::Device;
+use crate::common::job::{Job, Wanted};
 use crate::device::gather::{Gather, Order, Run, Window};
+use crate::device::ntt::Limbs;
+use crate::device::transform::Transform;
+use crate::device::{grid, ntt};
 use crate::engine::inner::Inner;
 use crate::host;
+use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
-use bigint_core::transform::ntt::NttPlan;
-use bigint_core::{Limb, Shape};
+use bigint_core::{Limb, Operation, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Limbs `from ..` of the products of two operands, up to limb `n` of the plan; the first operand
-/// has as many. What products have above limb `n` is below `B^from`.
+/// Limbs `from ..` of the products of two operands. What products have above limb `n` of the plan is below `B^from`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Middle {
-    /// The product's, up to limb `n`.
+    /// The product's, up to the last limb that is wanted.
     pub job: Job,
     pub from: usize,
-    pub plan: NttPlan,
+    /// One that wraps.
+    pub plan: Transform,
 }
 
 impl Middle {
@@ -39,27 +46,75 @@ impl Middle {
         }
     }
 
-    /// The limbs of so many numbers, exactly, by the CPU.
+    /// The limbs of numbers `numbers` on a device.
+    pub fn on_device(
+        self,
+        device: &Arc<dyn Device>,
+        shape: Shape,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Made, Error> {
+        let from = self.from;
+        match self.plan {
+            Transform::Fft(plan) => grid::middle(device, shape, operands, numbers, plan, from),
+            Transform::Ntt(plan) => {
+                let limbs = Limbs::Middle { from };
+                ntt::compute(device, shape, operands, numbers, plan, limbs)
+            }
+            Transform::Pieces(_) => unreachable!("products in pieces do not wrap"),
+        }
+    }
+
+    /// The limbs of so many numbers by the CPU, exactly but for what [wraps](self) from limb 0 on.
     pub fn limbs(
         self,
         engine: &Arc<Inner>,
         operands: Operands<'_>,
         count: usize,
     ) -> Result<Vec<Limb>, Error> {
-        let Middle { job, from, .. } = self;
-        let job = job.with_count(count);
+        let job = self.job.with_count(count);
         let shape = Middle { job, ..self }.shape();
-        let mut computed = host::job::compute(engine, job, operands)?;
-        let product: Arc<Node> = Arc::new(computed.results.swap_remove(0));
-        let numbers = 0..count;
-        let gather = Gather {
-            shape,
-            order: Order::Runs(vec![Run {
-                operand: 0,
-                numbers: numbers.clone(),
-            }]),
-            window: Window { from, to: 0 },
+        let compute = |operation, width, operands: &[Arc<Node>]| {
+            let shapes: Vec<Shape> = operands.iter().map(|node| node.shape).collect();
+            let job = Job::new(operation, &shapes, &[width], job.options, Wanted::Nothing)?;
+            let mut computed = host::job::compute(engine, job, operands)?;
+            Ok::<_, Error>(Arc::new(computed.results.swap_remove(0)))
         };
-        gather.limbs(engine, &[product], numbers)
+        let limbs_from = |node: &Arc<Node>, from, shape| {
+            let numbers = 0..count;
+            let gather = Gather {
+                shape,
+                order: Order::Runs(vec![Run {
+                    operand: 0,
+                    numbers: numbers.clone(),
+                }]),
+                window: Window { from, to: 0 },
+            };
+            gather.limbs(engine, &[Arc::clone(node)], numbers)
+        };
+        let whole = operands.iter().map(|node| node.shape.width).sum();
+        let (from, length) = (self.from, self.length());
+        if from > 0 || whole <= length {
+            let product = compute(job.operation, job.shapes()[0].width, operands)?;
+            return limbs_from(&product, from, shape);
+        }
+        let product = compute(job.operation, whole, operands)?;
+        let of_above = Shape {
+            width: whole - length,
+            ..shape
+        };
+        let above = limbs_from(&product, length, of_above)?;
+        let above = Arc::new(Node::on_host(engine, of_above, above));
+        let rest = compute(Operation::Sub, shape.width, &[product, above])?;
+        limbs_from(&rest, 0, shape)
+    }
+
+    /// `n`.
+    pub fn length(self) -> usize {
+        match self.plan {
+            Transform::Fft(plan) => plan.product_limbs(),
+            Transform::Ntt(plan) => plan.length() as usize,
+            Transform::Pieces(_) => unreachable!("products in pieces do not wrap"),
+        }
     }
 }

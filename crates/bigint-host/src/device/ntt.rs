@@ -3,7 +3,7 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::error::DeviceError;
-use crate::device::grid::add;
+use crate::device::grid::{above, add};
 use crate::device::part::Part;
 use crate::device::transform::{in_rounds, ntt_point_bytes};
 use crate::values::made::Made;
@@ -14,7 +14,7 @@ use bigint_core::specialization::Specialization;
 use bigint_core::transform::ntt::{
     BACK, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second, THREADS,
 };
-use bigint_core::{Arguments, Launch, Layout, Limb, Operation, Shape};
+use bigint_core::{Arguments, Launch, Layout, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -227,12 +227,8 @@ impl Space {
         ] {
             launch(device, entry, blocks * count, arguments, buffers)?;
         }
-        let above = |matrix: MatrixArgument| MatrixArgument {
-            limbs: matrix.limbs + (size_of::<Limb>() * from) as u64,
-            width: matrix.width - from as u64,
-            ..matrix
-        };
-        let arguments = Arguments::of(&[result], &[above(sums), above(carries)]);
+        let given = [sums, carries].map(|matrix| above(matrix, from));
+        let arguments = Arguments::of(&[result], &given);
         add(device, Operation::Add, count as usize, arguments, buffers)
     }
 }

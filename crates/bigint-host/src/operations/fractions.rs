@@ -75,7 +75,7 @@ impl Engine {
     /// The highest limbs of the fraction of `f p`.
     fn part(&self, f: &Batch, p: &Batch, limbs: usize) -> Result<Batch, Error> {
         let width = f.width();
-        if let Some(part) = self.middle(f, p, width - limbs, f)? {
+        if let Some(part) = self.middle([f, p], width - limbs..width, width, f)? {
             return Ok(part);
         }
         let product = self.mul_in(width, f, p)?;

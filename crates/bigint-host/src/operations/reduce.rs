@@ -15,7 +15,7 @@ use crate::values::batch::Batch;
 use crate::values::node::{Node, Recipe};
 use crate::{Engine, Error, Options};
 use bigint_core::transform::Plan;
-use bigint_core::{Layout, Level, Limb, Operation, Shape};
+use bigint_core::{Algorithm, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -306,29 +306,60 @@ impl Engine {
         self.gathered(shape, Order::Runs(runs.collect()), Window::default(), &[a])
     }
 
-    /// The limbs from limb `from` on that products have up to limb `n`, for `a` of `n` limbs, where a
-    /// [middle product](crate::device::middle) on a device has them soonest, with its error; else none. What
-    /// products have above limb `n` is below `B^from`. The transform of `kept`, which is one of both, is kept with it.
+    /// Limbs `limbs` of products, where a [middle product](crate::device::middle) on a device has them soonest, with its
+    /// error; else none. What products have above limb `least` is below `B^from`, `from` the first of the limbs. The transform
+    /// of `kept`, which is one of both, is kept with it where it is modulo primes.
     pub(crate) fn middle(
         &self,
-        a: &Batch,
-        b: &Batch,
-        from: usize,
+        [a, b]: [&Batch; 2],
+        limbs: Range<usize>,
+        least: usize,
         kept: &Batch,
     ) -> Result<Option<Batch>, Error> {
-        let shapes = [a, b].map(Batch::shape);
+        if limbs.start == 0 {
+            return Ok(None);
+        }
+        let Some(middle) = self.wrapping([a, b], limbs, least)? else {
+            return Ok(None);
+        };
+        if middle.plan.algorithm() == Algorithm::Ntt {
+            self.keep_transform(kept);
+        }
+        self.middle_of(middle, [a, b]).map(Some)
+    }
+
+    /// The lowest `width` limbs of what products are modulo `B^n + 1`, give or take the modulus, by a transform on a device where
+    /// that has them soonest, and `n`, which is `width` or more; else none.
+    pub(crate) fn product_that_wraps(
+        &self,
+        factors: [&Batch; 2],
+        width: usize,
+    ) -> Result<Option<(Batch, usize)>, Error> {
+        match self.wrapping(factors, 0..width, width)? {
+            Some(middle) => Ok(Some((self.middle_of(middle, factors)?, middle.length()))),
+            None => Ok(None),
+        }
+    }
+
+    fn wrapping(
+        &self,
+        factors: [&Batch; 2],
+        limbs: Range<usize>,
+        least: usize,
+    ) -> Result<Option<Middle>, Error> {
         let devices = self.inner.devices();
         let shared_bytes = devices.map(|device| device.shared_bytes()).min();
         let fits = |middle: &Middle| shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes));
-        let middle = self.tuning().middle(shapes, self.options, from)?;
-        let Some(middle) = middle.filter(fits) else {
-            return Ok(None);
-        };
-        self.keep_transform(kept);
+        let shapes = factors.map(Batch::shape);
+        let middle = self.tuning().middle(shapes, self.options, limbs, least)?;
+        Ok(middle.filter(fits))
+    }
+
+    fn middle_of(&self, middle: Middle, factors: [&Batch; 2]) -> Result<Batch, Error> {
         let task = Task::Middle(middle);
-        let operands = [a, b].map(|batch| Arc::clone(batch.node()));
+        let operands = factors.map(|batch| Arc::clone(batch.node()));
         let mut computed = self.inner.compute(&task, &operands)?;
-        Ok(Some(Batch::new(computed.results.swap_remove(0))))
+        Ok(Batch::new(computed.results.swap_remove(0)))
     }
 
     fn moved_limbs(&self, a: &Batch, window: Window, width: usize) -> Result<Batch, Error> {

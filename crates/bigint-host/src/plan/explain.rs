@@ -171,7 +171,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Job(job) => job.options.algorithm_for(job.operation),
         Task::Program(program, _) => program.algorithm,
         Task::Gather(_) => Algorithm::Auto,
-        Task::Middle(_) => Algorithm::Ntt,
+        Task::Middle(middle) => middle.plan.algorithm(),
     };
     Part {
         back_end: BackEnd::Cpu,

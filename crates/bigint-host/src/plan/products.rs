@@ -14,6 +14,7 @@ use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Level, Operation, Shape};
+use std::ops::Range;
 
 /// Warps of rows that fill a device: fewer take as long as so many.
 const WARPS: usize = 2048;
@@ -158,23 +159,39 @@ impl Tuning {
         (plan.length() as usize) < self.mul.ntt.shortest && GridPlan::of(n).is_some()
     }
 
-    /// The [middle products](crate::device::middle) from limb `from` on of numbers of these shapes, where a
-    /// transform for them takes less time than products; that of the first operand is kept.
+    /// The [middle products](crate::device::middle) of numbers of these shapes, limbs `limbs`, where a transform of
+    /// `least` limbs or more takes less time than products. Those modulo primes, which do not serve from limb 0 on, keep that
+    /// of an operand.
     pub(crate) fn middle(
         &self,
         shapes: [Shape; 2],
         options: Options,
-        from: usize,
+        limbs: Range<usize>,
+        least: usize,
     ) -> Result<Option<Middle>, Error> {
         let [n, m] = shapes.map(|shape| shape.width);
-        let job = Job::new(Operation::Mul, &shapes, &[n], options, Wanted::Nothing)?;
-        let plan = NttPlan::wraps(n).filter(|plan| m <= n && !self.is_short(*plan, n));
-        let (Some(plan), Some((whole, _))) = (plan, self.transform(job, n, m, false)) else {
+        let (from, to) = (limbs.start, limbs.end);
+        let job = Job::new(Operation::Mul, &shapes, &[to], options, Wanted::Nothing)?;
+        let least = least.max(n).max(m).max(to);
+        let ntt = NttPlan::wraps(least.next_power_of_two());
+        let ntt = ntt.filter(|plan| !self.is_short(*plan, n.max(m)));
+        let fft = GridPlan::wraps(least).map(Transform::Fft);
+        let plans = [fft, ntt.filter(|_| from > 0).map(Transform::Ntt)];
+        let time = |transform, is_kept| self.on_the_whole_device(job, transform, is_kept);
+        let times = plans.into_iter().flatten();
+        let times = times.map(|plan| (time(plan, matches!(plan, Transform::Ntt(_))), plan));
+        let Some((wrapped, plan)) = times.min_by(|(x, _), (y, _)| x.total_cmp(y)) else {
             return Ok(None);
         };
-        let time = |transform, is_kept| self.on_the_whole_device(job, transform, is_kept);
-        let is_faster = time(Transform::Ntt(plan), true) < time(whole, false);
-        Ok(is_faster.then_some(Middle { job, from, plan }))
+        let whole = match self.transform(job, n, m, false) {
+            Some((whole, _)) => time(whole, false),
+            None if self.blocks_or_rows(Operation::Mul, n, m).holds() => {
+                let blocks = self.blocks(Operation::Mul, n, m);
+                blocks.alone.max(blocks.one * job.count() as f64)
+            }
+            None => return Ok(None),
+        };
+        Ok((wrapped < whole).then_some(Middle { job, from, plan }))
     }
 
     /// The time of a job's products by the whole device, in nanoseconds.

@@ -8,7 +8,6 @@ use crate::common::program::Program;
 use crate::device;
 use crate::device::gather::Gather;
 use crate::device::middle::Middle;
-use crate::device::ntt::Limbs;
 use crate::engine::inner::Inner;
 use crate::host;
 use crate::plan::choose::{self, Chosen, Inputs};
@@ -143,8 +142,7 @@ impl Task {
                     count: numbers.len(),
                     ..middle.shape()
                 };
-                let limbs = Limbs::Middle { from: middle.from };
-                device::ntt::compute(device, shape, operands, numbers, middle.plan, limbs).map(Some)
+                middle.on_device(device, shape, operands, numbers).map(Some)
             }
         }
     }

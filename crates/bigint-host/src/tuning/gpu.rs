@@ -192,6 +192,9 @@ pub struct DivTuning {
     /// roots, by steps of Newton's.
     #[serde(default = "newton_min_limbs")]
     pub newton_min_limbs: usize,
+    /// Limbs of a batch up to which the host finds the reciprocals and inverse roots that Newton's steps begin with.
+    #[serde(default)]
+    pub newton_host_limbs: usize,
     /// The lanes for each number by the width of the divisor, narrowest first; 1 for a thread,
     /// which also takes interleaved numbers whose divisor its registers hold, and any divisor that
     /// no lanes hold. Where the registers of so many lanes do not hold it, the next number of lanes

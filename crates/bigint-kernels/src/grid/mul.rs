@@ -17,15 +17,19 @@
 //! about `10 log2 L` operations in FP64 for each point of a product; seven times 16 bytes for each to and
 //! from device memory. **Scratch**: the points.
 
+mod limbs;
+
+use self::limbs::{Digits, Halves};
 use super::Columns;
 use super::weighted::long::sixteen;
 use crate::gpu::block::Team;
-use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest, signed};
+use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest};
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::butterflies::{
-    down, down_from_the_root, down_to_fours, merge_up, multiply_and_up, up_to_the_root,
+    down, down_from_the_root, down_to_fours, merge_up, multiply_and_up, pairs_down_from_the_root,
+    up_to_the_root,
 };
 use crate::transform::complex::{Complex, complex};
 use bigint_core::transform::grid::{
@@ -77,7 +81,10 @@ impl<'a> Block<'a> {
         let plan = self.arguments.plan;
         let columns = self.columns(self.arguments.operands);
         let a = self.operand(columns);
-        with_radix!(plan.radix, self.first_forth(a, columns));
+        match self.wraps() {
+            false => with_radix!(plan.radix, self.first_forth(a, columns)),
+            true => with_radix!(plan.radix, self.first_forth_of_pairs(a, columns)),
+        }
         self.team.sync();
         let points = Ends::Device(columns, self.points(columns.number, columns.operand));
         let shared = Ends::Shared;
@@ -105,33 +112,34 @@ impl<'a> Block<'a> {
     /// The first pass of columns, of radix `R`: a thread has the digits of one column that are `2^q` rows apart.
     #[inline(always)]
     fn first_forth<const R: usize>(self, a: Number<Any>, columns: Columns) {
-        let plan = self.arguments.plan;
-        let bits = plan.digit_bits;
-        let apart = plan.log_part + plan.log_row;
-        // From one digit to the next there are whole limbs.
-        let step = (1 << (apart - LIMB_BITS.trailing_zeros())) * bits;
         let mut point = self.team.thread();
-        while point >> plan.log_points_of_part() == 0 {
-            let first = columns.place(point);
-            // The bit below the digit, which says what the digit below has left, is read with it. Below the lowest digit is
-            // limb -1, which reads as zero.
-            let from = (first * bits).wrapping_sub(1);
-            let (limb, shift) = ((from as i32 >> 5) as u32, from % LIMB_BITS as u32);
-            let is_top = first == (1 << apart) - 1;
+        while point >> self.arguments.plan.log_points_of_part() == 0 {
+            let digits = Digits::from(self.arguments.plan, columns.place(point));
             let mut x = [0.0; R];
             sixteen!(k => {
                 if k < R {
-                    let [low, high] = a.two(limb.wrapping_add(k as u32 * step));
-                    let both = ((u64::from(high) << LIMB_BITS | u64::from(low)) >> shift) as u32;
-                    // A digit whose top bit is set counts `2^bits` less, and the digit above it 1 more.
-                    let mut digit = (both << (31 - bits)) as i32 >> (32 - bits);
-                    if k == R - 1 && is_top && digit < 0 {
-                        digit += 1 << bits;
-                    }
-                    x[k] = signed(digit + (both & 1) as i32);
+                    x[k] = digits.at(a, k as u32, k == R - 1);
                 }
             });
             self.of_parts(point).set(&down_from_the_root(x));
+            point += THREADS;
+        }
+    }
+
+    /// The same, with the upper half of the digits in the imaginary parts.
+    #[inline(always)]
+    fn first_forth_of_pairs<const R: usize>(self, a: Number<Any>, columns: Columns) {
+        let mut point = self.team.thread();
+        while point >> self.arguments.plan.log_points_of_part() == 0 {
+            let digits = Digits::from(self.arguments.plan, columns.place(point));
+            let mut z = [Complex::ZERO; R];
+            sixteen!(k => {
+                if k < R {
+                    let upper = digits.at(a, (R + k) as u32, k == R - 1);
+                    z[k] = Complex::new(digits.at(a, k as u32, false), upper);
+                }
+            });
+            self.of_parts(point).set(&pairs_down_from_the_root(z));
             point += THREADS;
         }
     }
@@ -339,14 +347,18 @@ impl<'a> Block<'a> {
         // `2^48 - 2^(48 - bits)` is added to every coefficient, so that none is negative. These
         // sums telescope: together they add `2^48` above the last coefficient, and subtract
         // `2^(48 - bits)` from the first one.
-        let telescoped = 1 << (48 - bits);
+        let telescoped = self.telescoped();
         let more = ((1_u64 << 48) - telescoped).wrapping_sub(NEAREST_OFFSET);
         let mut row = self.team.thread();
         while row < self.arguments.plan.rows() {
             let first = row << columns.log;
             let mut left = [0_u64; 2];
             if row == 0 && columns.first == 0 {
-                left[0] = telescoped;
+                left[0] = match self.wraps() {
+                    false => telescoped,
+                    // What is above, modulo `2^(32 n) + 1`, and room for `wrapped_carry`.
+                    true => telescoped.wrapping_neg(),
+                };
             }
             // A chunk that begins in the middle of a limb leaves the limb's lower half to the chunk before.
             let is_odd = self.half_limbs((row << columns.log_row) + columns.first) & 1;
@@ -432,9 +444,35 @@ impl<'a> Block<'a> {
             }
             row += THREADS >> log_limbs;
         }
-        if begin == 0 && thread >> log_limbs == 0 {
-            own.set(carries, 0, 0);
+        let (is_first, is_last) = (begin == 0, columns.first + digits == 1 << columns.log_row);
+        let is_lowest = if self.wraps() { is_last } else { is_first };
+        if is_lowest && thread >> log_limbs == 0 {
+            let carry = match (self.wraps(), k) {
+                (true, 0) => self.wrapped_carry(columns),
+                (true, 1) => self.wrapped_carry(columns) >> LIMB_BITS,
+                _ => 0,
+            };
+            Halves::of(k, 0, of_chunk).set(carries, 0, carry as Limb);
         }
+    }
+
+    /// What the lowest place of the carries has where products wrap: `2^(48 - bits)` for each of what was added to coefficients
+    /// above and below and what was left for this, less what is carried above the number, which is less than two of them.
+    #[inline(always)]
+    fn wrapped_carry(self, columns: Columns) -> u64 {
+        let carried = self.words((self.arguments.plan.rows() << columns.log) - 1);
+        3 * self.telescoped() - carried[1]
+    }
+
+    /// What the numbers that are added to coefficients come to above the last one, and are too little by in the first.
+    #[inline(always)]
+    fn telescoped(self) -> u64 {
+        1 << (48 - self.arguments.plan.digit_bits)
+    }
+
+    #[inline(always)]
+    fn wraps(self) -> bool {
+        self.arguments.wraps > 0
     }
 
     /// The columns of the block, in a launch with columns of `operands` operands.
@@ -557,40 +595,6 @@ impl<'a> Block<'a> {
     fn table(self, address: u64) -> Roots {
         // SAFETY: `new`'s caller vouches for the tables.
         unsafe { Roots::new(address) }
-    }
-}
-
-/// A limb, of which a chunk has one half or both.
-#[derive(Clone, Copy)]
-struct Halves {
-    at: u32,
-    has_low: bool,
-    has_high: bool,
-}
-
-impl Halves {
-    /// Limb `k` of those that have half limbs from `begin` to `end`.
-    #[inline(always)]
-    fn of(k: u32, begin: u32, end: u32) -> Self {
-        let at = begin / 2 + k;
-        Halves {
-            at,
-            has_low: 2 * at >= begin && 2 * at < end,
-            has_high: 2 * at + 1 < end,
-        }
-    }
-
-    /// Sets these halves of the limb that is so many limbs further on in a number.
-    #[inline(always)]
-    fn set(self, number: Number<Unit>, before: u32, limb: Limb) {
-        let at = self.at + before;
-        if self.has_low && self.has_high {
-            number.set(at, limb);
-        } else if self.has_low {
-            number.set_half(2 * at, limb as u16);
-        } else if self.has_high {
-            number.set_half(2 * at + 1, (limb >> 16) as u16);
-        }
     }
 }
 

@@ -126,10 +126,30 @@ pub fn down_from_the_root<const R: usize>(x: [f64; R]) -> [Complex; R] {
         v[k + R / 2] = Complex::new(x[k] - b, -b);
         k += 1;
     }
-    const P: [Complex; 16] = quarter();
-    let roots = [P[8], P[4], P[2], P[10], P[1], P[9], P[5], P[13]];
-    down_further(&mut v, &roots);
+    down_further(&mut v, &FIRST_ROOTS);
     v
+}
+
+/// The roots of the first levels where there are 8 or 16 values.
+const FIRST_ROOTS: [Complex; 8] = {
+    const P: [Complex; 16] = quarter();
+    [P[8], P[4], P[2], P[10], P[1], P[9], P[5], P[13]]
+};
+
+/// [`down_from_the_root`] with complex values.
+#[inline(always)]
+pub fn pairs_down_from_the_root<const R: usize>(mut v: [Complex; R]) -> [Complex; R] {
+    if R.is_power_of_two() {
+        down(&mut v, &FIRST_ROOTS);
+        return v;
+    }
+    let points = const { quarter::<R>() };
+    let mut k = 1;
+    while k < R {
+        v[k] = v[k].times(points[k]);
+        k += 1;
+    }
+    odd::transform(v, false)
 }
 
 /// Goes `log2 R` levels up, by sums with constant roots. The results are `R` times too great, and

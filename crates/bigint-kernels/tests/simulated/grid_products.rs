@@ -32,6 +32,18 @@ impl Products {
     /// Compares the products of these pairs, whose numbers have `n` and `m` limbs, by a plan;
     /// without second numbers their squares.
     fn check(&self, plan: GridPlan, a: &Operand, b: Option<&Operand>, layout: Layout) {
+        self.check_modulo(plan, a, b, layout, false);
+    }
+
+    /// The same modulo `2^(32 n) + 1`, `n` the limbs of the plan's products, where it `wraps`.
+    fn check_modulo(
+        &self,
+        plan: GridPlan,
+        a: &Operand,
+        b: Option<&Operand>,
+        layout: Layout,
+        wraps: bool,
+    ) {
         let (count, width) = (a.1.len(), plan.product_limbs());
         let operands = 1 + u32::from(b.is_some());
         let shape = Shape::new(count, width, Layout::Contiguous);
@@ -49,6 +61,7 @@ impl Products {
             plan,
             count: count as u32,
             operands,
+            wraps: wraps.into(),
         };
         let numbers = count as u32;
         let columns = plan.column_blocks() * numbers;
@@ -64,8 +77,17 @@ impl Products {
             [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
         for (i, x) in a.1.iter().enumerate() {
             let y = b.map_or(x, |(_, b)| &b[i]);
-            let found = cut(&sums[i] + &carries[i], width);
-            assert!(found == x * y, "{plan:?} {operands} {layout:?}: number {i}");
+            let (found, expected) = match wraps {
+                false => (cut(&sums[i] + &carries[i], width), x * y),
+                true => {
+                    let modulus = (BigUint::from(1u8) << (32 * width)) + 1u8;
+                    ((&sums[i] + &carries[i]) % &modulus, x * y % &modulus)
+                }
+            };
+            assert!(
+                found == expected,
+                "{plan:?} {operands} {layout:?}: number {i}"
+            );
         }
         let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
         let tables = arguments.stretches().map(|(address, _)| address);
@@ -144,6 +166,38 @@ fn products_of_the_worst_digits_are_right_at_every_length() {
         }
         products.check(plan, &worst, Some(&turned(&worst)), Layout::Contiguous);
         products.check(plan, &worst, None, Layout::Contiguous);
+    }
+}
+
+/// Every radix, columns of every number of levels and rows of every length, of operands as long as the modulus and shorter.
+#[test]
+fn products_that_wrap_are_right_at_every_length() {
+    let mut products = Products::new();
+    let lengths = [(2, 8), (3, 8), (4, 8), (5, 8), (6, 8), (2, 10), (2, 11)];
+    let plans = GridPlan::all_that_wrap().filter(|plan| {
+        let is_short = plan.length() < 1 << 14;
+        is_short || lengths.contains(&(plan.log_part, plan.log_row)) && plan.radix == 10
+    });
+    for plan in plans {
+        assert!(plan.wrapped_error_bound() < 0.5);
+        let n = plan.product_limbs();
+        let mut worst = products.worst(n, plan.digit_bits);
+        worst.1.push(BigUint::ZERO);
+        if plan.length() > 1 << 14 {
+            worst.1 = [0, 4].map(|i| worst.1[i].clone()).into();
+        }
+        let wraps = true;
+        products.check_modulo(
+            plan,
+            &worst,
+            Some(&turned(&worst)),
+            Layout::Contiguous,
+            wraps,
+        );
+        products.check_modulo(plan, &worst, None, Layout::Contiguous, wraps);
+        let mut short = products.worst(n / 2 + 7, plan.digit_bits);
+        short.1.resize(worst.1.len(), BigUint::from(1u8));
+        products.check_modulo(plan, &worst, Some(&short), Layout::Interleaved, wraps);
     }
 }
 

@@ -366,7 +366,7 @@ impl Engine {
     /// the halves.
     fn halved(&self, f: &Batch, half: &Power) -> Result<Batch, Error> {
         let w = f.width() / 2;
-        let low = match self.middle(f, &half.value, w, &half.value)? {
+        let low = match self.middle([f, &half.value], w..2 * w, 2 * w, &half.value)? {
             Some(low) => low,
             None => self.limbs_from(&self.wrapping_mul(f, &half.value)?, w, w)?,
         };

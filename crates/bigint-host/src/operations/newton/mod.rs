@@ -16,20 +16,26 @@
 //! `X` is always too great. So `e` is never negative; and `x t` begins with a one and zeros, not with ones, through
 //! which carries would run.
 //!
-//! **Quotient**, `g` limbs at a time, by a reciprocal of `h > g` limbs and `x = X - 16 <= B^h / D`. Of
-//! `r < 2 d B^g`
+//! **Quotient**, whole or in two halves of at most `g = h - 1` limbs, by a reciprocal of `h` limbs and `x = X - 16 <= B^h / D`.
+//! Of `0 <= r < 2 d B^g`
 //!
 //! ```text
-//! q = floor(floor(r / B^(m-1)) x / B^(h+1)),    r - q d  is in  [0, d + 32 d / B)
+//! q = floor(t x / B^(h+1)),    r / B^(m-1) - 2 < t <= r / B^(m-1) + 4,    r - q d  is in  (-8 d / B, d + 40 d / B)
 //! ```
 //!
-//! as `q` is never too great, what is cut off `r` is worth `2 / B` here, and the error of `x` less than `30 / B`. The next
-//! `g` limbs of `a` stand below what is left, and at the end `d` is taken off once more where that can be. Two
-//! halves of a quotient need a reciprocal of half its length.
+//! as 1 of `t` is worth at most `2 / B` here, and the error of `x` less than `34 / B`. For the upper half `t` is cut off the
+//! dividend, so that `q` is never too great; `r` of the lower half is what that leaves, with the next `g` limbs. Of its
+//! `t` all that is above is known to vanish, so that a [middle](crate::device::middle) product `q d` tells it, by less than 3 too great or
+//! less than 2 too small; with 1 more it is not negative.
+//!
+//! **What is left** of both halves together, `a - q d`, is less than `2 d` in size. So a product modulo `B^n + 1` tells it, `n > m`:
+//! with `a = a1 B^n + a0` it is `a0 - a1 - q d`, and some times the modulus, from -1 to 3. How often the lowest limb tells, `B^n`
+//! being 0 there. The host looks at it and at the top limbs of what is left, which tell, but for one number in `2^31`, that `d`
+//! need be neither added nor taken off.
 //!
 //! By hand, with `B` = 10, `d` = 7, `a` = 85: `h` = 2, `g` = 1, `x` = 142, `q` = floor(85 142 / 1000) = 12, and 1 is left.
 //!
-//! **Cost**, in products of `m` limbs, where transforms wrap: a reciprocal of `m/2` limbs 0.8, a quotient of `m` limbs 3; and
+//! **Cost**, in products of `m` limbs, where transforms wrap: a reciprocal of `m/2` limbs 1, a quotient of `m` limbs 3; and
 //! passes over memory.
 
 mod iroot;
@@ -38,10 +44,12 @@ mod root;
 use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
+use crate::host;
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::{Batch, Engine, Outcome};
 use bigint_core::operation::Cost;
+use bigint_core::transform::grid::GridPlan;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 
 /// The widest reciprocals that kernels divide for, in limbs, and those that no step makes.
@@ -50,9 +58,8 @@ const BASE: std::ops::RangeInclusive<usize> = 4..=64;
 /// By how much reciprocals are too great at most, in units of their last place.
 const EXCESS: u64 = 16;
 
-/// How many limbs a reciprocal stays below a power of two, where it would be longer by little: as many as it takes
-/// for the last three steps, each of half the length of the next, to have transforms of a power of two.
-const BELOW: usize = 30;
+/// What a quotient leaves, and small numbers that are still to be added to it.
+type Rest = (Batch, Option<Batch>);
 
 /// Limbs that are looked at first for the length of one number.
 const PEEKED: usize = 1 << 10;
@@ -164,71 +171,137 @@ impl Engine {
     /// Quotients of `n - m + 1` limbs and remainders of `m`, for divisors of `m` limbs whose top bits are set
     /// and dividends of `n`, not fewer.
     fn divided(&self, a: &Batch, d: &Batch) -> Result<[Batch; 2], Error> {
-        let (n, m) = (a.width(), d.width());
-        let (q, rest) = match n - m {
-            0 => (self.of_limbs(&[0])?, self.limbs_from(a, 0, m + 1)?),
-            _ => self.digits(a, d)?,
+        let m = d.width();
+        let (q, (rest, more)) = match a.width() - m {
+            0 => (self.of_limbs(&[0])?, (self.limbs_from(a, 0, m + 1)?, None)),
+            digits => self.digits(a, d, digits)?,
         };
-        let (rest, more) = self.less_once(rest, d)?;
-        let q = self.add_in(n - m + 1, &q, &more)?;
+        // Nearly always the rest is less than the divisor by its top limbs, whatever `more` carries to them.
+        let top = self.limbs_from(&rest, m - 1, 2)?;
+        let of_d = self.limbs_from(d, m - 1, 1)?;
+        let (top, of_d) = (top.rows()?, of_d.rows()?);
+        let mut tops = top.chunks(2).enumerate();
+        let is_less =
+            a.width() > m && tops.all(|(i, top)| top[1] == 0 && top[0] < limb(&of_d, i) - 1);
+        let rest = match more {
+            Some(more) if is_less => self.add_in(m, &rest, &more)?,
+            Some(more) => self.add_in(m + 1, &rest, &more)?,
+            None => rest,
+        };
+        if is_less {
+            return Ok([q, self.limbs_from(&rest, 0, m)?]);
+        }
+        let width = q.width();
+        let less = self.is_negative(&rest)?;
+        let q = self.sub_in(width, &q, &less)?;
+        let more = self.add_in(m + 1, &rest, d)?;
+        let rest = self.cut(Operation::Select, m + 1, &[&more, &rest, &less])?;
+        let less = self.sub_in(m + 1, &rest, d)?;
+        let (rest, more) = self.unless_negative(less, rest)?;
+        let q = self.add_in(width, &q, &more)?;
         Ok([q, self.limbs_from(&rest, 0, m)?])
     }
 
-    /// `q` and `a - q d` of `m + 1` limbs, from which `d` can be taken off once more at most.
-    fn digits(&self, a: &Batch, d: &Batch) -> Result<(Batch, Batch), Error> {
+    /// `q` of as many limbs as there are digits and one more, and `a - q d` as [`Engine::rest_and_more`] has it.
+    fn digits(&self, a: &Batch, d: &Batch, digits: usize) -> Result<(Batch, Rest), Error> {
         let m = d.width();
-        let digits = a.width() - m;
         let h = reciprocal_limbs(digits);
         let excess = self.of_limbs(&[EXCESS])?;
         let x = self.sub_in(h + 1, &self.reciprocal(d, h)?, &excess)?;
-        // A batch of its own, with which a transform may be kept.
-        let d = self.limbs_from(d, 0, m + 1)?;
-        if digits >= h {
-            self.keep_transform(&x);
+        if digits < h {
+            let top = self.limbs_from(a, m - 1, digits + 2)?;
+            let q = self.quotient_by(&x, &top, digits)?;
+            let rest = self.rest_and_more(a, &q, d, m + 1)?;
+            return Ok((q, rest));
+        }
+        self.keep_transform(&x);
+        let g = h - 1;
+        let upper = digits - g;
+        let top = self.limbs_from(a, g + m - 1, upper + 2)?;
+        let high = self.quotient_by(&x, &top, upper)?;
+        let lifted = |high: &Batch, low: &Batch| {
+            let high = self.lifted(high, g, digits + 1)?;
+            self.add_in(digits + 1, &high, low)
+        };
+        // The limbs of the product from here on are those of what is divided, but for few.
+        let from = m.saturating_sub(g + 1);
+        if from > 0
+            && let Some(product) = self.middle([d, &high], from..m + 1, digits + 3, &high)?
+        {
+            let top = self.limbs_from(a, m - 1, g + 2)?;
+            let top = self.sub_in(g + 2, &top, &product)?;
+            let top = self.add_in(g + 2, &top, &self.of_limbs(&[1])?)?;
+            let low = self.quotient_by(&x, &top, g)?;
+            let q = lifted(&high, &low)?;
+            let rest = self.rest_and_more(a, &q, d, m + 1)?;
+            return Ok((q, rest));
+        }
+        let mut d = d.clone();
+        if GridPlan::wraps(m + 1).is_none() {
+            // A batch of its own, with which a transform is kept.
+            d = self.limbs_from(&d, 0, m + 1)?;
             self.keep_transform(&d);
         }
-        let mut g = digits.min(h - 1);
-        let mut below = digits - g;
-        let (mut q, mut rest) =
-            self.digits_at_once(&self.limbs_from(a, below, m + g)?, &x, &d, g)?;
-        while below > 0 {
-            g = below.min(h - 1);
-            below -= g;
-            let r = self.lifted(&rest, g, m + g + 1)?;
-            let next = self.limbs_from(a, below, g)?;
-            let r = self.or_in(m + g + 1, &r, &next)?;
-            let digit;
-            (digit, rest) = self.digits_at_once(&r, &x, &d, g)?;
-            let width = q.width() + g;
-            q = self.add_in(width, &self.lifted(&q, g, width)?, &digit)?;
-        }
-        Ok((q, rest))
+        let rest = self.limbs_from(a, g, m + upper)?;
+        let rest = self.rest(&rest, &high, &d, m + 1)?;
+        let rest = self.lifted(&rest, g, m + g + 1)?;
+        let rest = self.or_in(m + g + 1, &rest, &self.limbs_from(a, 0, g)?)?;
+        let top = self.limbs_from(&rest, m - 1, g + 2)?;
+        let low = self.quotient_by(&x, &top, g)?;
+        let rest = self.rest_and_more(&rest, &low, &d, m + 1)?;
+        Ok((lifted(&high, &low)?, rest))
     }
 
-    /// `q` of `g + 1` limbs and `r - q d` of as many as `d` has here, which is one more than `m`.
-    fn digits_at_once(
-        &self,
-        r: &Batch,
-        x: &Batch,
-        d: &Batch,
-        g: usize,
-    ) -> Result<(Batch, Batch), Error> {
-        let width = d.width();
+    /// `floor(top x / B^(h+1))` of `g + 1` limbs, for `top` of `g + 2`.
+    fn quotient_by(&self, x: &Batch, top: &Batch, g: usize) -> Result<Batch, Error> {
         // So few limbs need no more of the reciprocal; of what is below it is too small by less than 1.
         let x = self.limbs_from(x, x.width() - g - 2, g + 2)?;
-        let top = self.limbs_from(r, width - 2, g + 2)?;
-        let product = self.mul_in(g + 1 + x.width(), &top, &x)?;
-        drop(top);
-        let q = self.limbs_from(&product, x.width(), g + 1)?;
-        let product = self.mul_in(width, &q, d)?;
-        let rest = self.sub_in(width, &self.limbs_from(r, 0, width)?, &product)?;
-        Ok((q, rest))
+        let product = self.mul_in(g + 1 + x.width(), top, &x)?;
+        self.limbs_from(&product, x.width(), g + 1)
     }
 
-    /// `rest - d` and 1, or the rest where that is less than `d`, and 0.
-    fn less_once(&self, rest: Batch, d: &Batch) -> Result<(Batch, Batch), Error> {
-        let less = self.sub_in(rest.width(), &rest, d)?;
-        self.unless_negative(less, rest)
+    /// `a - q d` modulo `B^width`, for what is less than `B^width / 16` in size.
+    fn rest(&self, a: &Batch, q: &Batch, d: &Batch, width: usize) -> Result<Batch, Error> {
+        match self.rest_and_more(a, q, d, width)? {
+            (rest, Some(more)) => self.add_in(width, &rest, &more),
+            (rest, None) => Ok(rest),
+        }
+    }
+
+    /// The same, but for small numbers, which are still to be added to it.
+    fn rest_and_more(&self, a: &Batch, q: &Batch, d: &Batch, width: usize) -> Result<Rest, Error> {
+        let Some((product, length)) = self.product_that_wraps([d, q], width)? else {
+            let product = self.mul_in(width, q, d)?;
+            return Ok((self.sub_in(width, a, &product)?, None));
+        };
+        let above = a.width().saturating_sub(length).min(width);
+        let rest = match above {
+            0 => self.sub_in(width, a, &product)?,
+            _ => {
+                let above = self.limbs_from(a, length, above)?;
+                let rest = self.sub_in(width, a, &above)?;
+                self.sub_in(width, &rest, &product)?
+            }
+        };
+        // The lowest limbs tell how often the modulus is missing.
+        let [a, q, d, low] = [a, q, d, &rest].map(|batch| self.limbs_from(batch, 0, 1));
+        let (a, q, d, low) = (a?, q?, d?, low?);
+        let (a, q, d, low) = (a.rows()?, q.rows()?, d.rows()?, low.rows()?);
+        let missing = |i: usize| {
+            let product = limb(&q, i).wrapping_mul(limb(&d, i));
+            let rest = limb(&a, i).wrapping_sub(product);
+            rest.wrapping_sub(limb(&low, i)) as i32
+        };
+        let missing: Vec<i32> = (0..rest.len()).map(missing).collect();
+        let of = |sign: i32| {
+            let numbers = missing.iter().map(|&times| (sign * times).max(0) as u64);
+            self.of_limbs(&numbers.collect::<Vec<_>>())
+        };
+        let rest = match missing.iter().any(|&times| times < 0) {
+            true => self.sub_in(width, &rest, &of(-1)?)?,
+            false => rest,
+        };
+        Ok((rest, Some(of(1)?)))
     }
 
     /// 1 where numbers in two's complement are negative, else 0.
@@ -249,7 +322,7 @@ impl Engine {
     /// `X` of `k + 1` limbs, `1 <= X - B^k / D <= 16`.
     pub(crate) fn reciprocal(&self, d: &Batch, k: usize) -> Result<Batch, Error> {
         let m = d.width();
-        let (lengths, k) = steps(k, self.tuning().div.device_max_width);
+        let (lengths, k) = self.steps(k, d.len(), self.tuning().div.device_max_width);
         let take = m.min(k + 1);
         let top = self.limbs_from(d, m - take, take)?;
         let first = self.power_by(k + take, &top, k + 1)?;
@@ -266,11 +339,40 @@ impl Engine {
         let mut power = vec![0; n + 1];
         power[n] = 1;
         let power = self.batch_from_limbs(power, Shape::new(1, n + 1, Layout::Contiguous))?;
-        let quotient = self
-            .by_kernels(Operation::Div, &[&power, d])?
-            .swap_remove(0);
+        let quotient = self.begun(Operation::Div, &[&power, d], width)?;
         let quotient = self.limbs_from(&quotient, 0, width)?;
         self.add_in(width, &quotient, &self.of_limbs(&[2])?)
+    }
+
+    /// The first result of what steps begin with, for so many limbs: by kernels, or by the host where these are more than kernels
+    /// begin with.
+    fn begun(
+        &self,
+        operation: Operation,
+        operands: &[&Batch],
+        limbs: usize,
+    ) -> Result<Batch, Error> {
+        if limbs <= *BASE.end() + 2 || self.inner.device().is_none() {
+            return Ok(self.by_kernels(operation, operands)?.swap_remove(0));
+        }
+        let job = self.job(operation, Form::Exact, operands)?;
+        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
+        let mut computed = host::job::compute(&self.inner, job, &nodes)?;
+        Ok(Batch::new(computed.results.swap_remove(0)))
+    }
+
+    /// The lengths of Newton's steps up to `k` limbs of so many numbers, and the length that they begin with: what
+    /// kernels, whose operands may have `widest` limbs, or the host are quick at.
+    fn steps(&self, mut k: usize, count: usize, widest: usize) -> (Vec<usize>, usize) {
+        let of_kernels = widest.clamp(*BASE.start(), *BASE.end());
+        let of_host = self.tuning().div.newton_host_limbs / count.max(1);
+        let mut lengths = Vec::new();
+        while k > of_kernels.max(of_host) {
+            lengths.push(k);
+            k = k / 2 + 1;
+        }
+        lengths.reverse();
+        (lengths, k)
     }
 
     /// Newton's steps from one length to the next; `less` tells what an approximation of the length before has too
@@ -283,10 +385,11 @@ impl Engine {
     ) -> Result<Batch, Error> {
         let four = self.of_limbs(&[4])?;
         lengths.iter().try_fold(first, |x, &k| {
+            // It is more than four, as `e` is at least `B^(k-h) / 4`.
             let less = less(&x, k)?;
+            let less = self.sub_in(less.width(), &less, &four)?;
             let x = self.lifted(&x, k + 1 - x.width(), k + 1)?;
-            let x = self.sub_in(k + 1, &x, &less)?;
-            self.add_in(k + 1, &x, &four)
+            self.sub_in(k + 1, &x, &less)
         })
     }
 
@@ -298,15 +401,13 @@ impl Engine {
         // e is shorter than that, and its limbs from here on are wanted.
         let end = x.width() - h + take;
         let from = end.checked_sub(keep);
-        // Above it there is nothing but a one k limbs above limb `from`, which comes back below that.
-        let wrapped = end.max(k + 1).next_power_of_two();
-        if let Some(from) = from.filter(|_| wrapped < x.width() + take) {
-            let t = self.limbs_from(d, below, wrapped)?;
-            if let Some(e) = self.middle(&t, x, from, x)? {
-                return self.limbs_from(&e, 0, keep);
+        let t = self.limbs_from(d, below, take)?;
+        if let Some(from) = from {
+            // Above it there is nothing but a one k limbs above limb `from`, which comes back below that.
+            if let Some(e) = self.middle([&t, x], from..end, k + 1, x)? {
+                return Ok(e);
             }
         }
-        let t = self.limbs_from(d, below, take)?;
         let e = self.mul_in(end, x, &t)?;
         match from {
             Some(from) => self.limbs_from(&e, from, keep),
@@ -402,30 +503,17 @@ impl Engine {
     }
 }
 
-/// The limbs of the reciprocal that quotients of so many limbs are computed with, of one limb fewer at a time.
+/// The limbs of the reciprocal that quotients of so many limbs are computed with, whole or in two halves.
 fn reciprocal_limbs(digits: usize) -> usize {
-    let limbs = match digits <= *BASE.end() {
+    match digits <= *BASE.end() {
         true => digits + 1,
         false => digits.div_ceil(2) + 1,
-    };
-    // Two halves of a quotient and a few limbs take less than two halves by longer transforms.
-    let power = 1 << limbs.ilog2();
-    match limbs - power <= power / 16 && power > 16 * BELOW {
-        true => power - BELOW,
-        false => limbs,
     }
 }
 
-/// The lengths of Newton's steps up to `k` limbs, and the length that kernels begin with, whose operands may have
-/// `widest` limbs.
-fn steps(mut k: usize, widest: usize) -> (Vec<usize>, usize) {
-    let mut lengths = Vec::new();
-    while k > widest.clamp(*BASE.start(), *BASE.end()) {
-        lengths.push(k);
-        k = k / 2 + 1;
-    }
-    lengths.reverse();
-    (lengths, k)
+/// The limb of number `i`, or of the one that stands for all.
+fn limb(limbs: &[Limb], i: usize) -> Limb {
+    limbs[if limbs.len() == 1 { 0 } else { i }]
 }
 
 #[cfg(test)]
@@ -438,6 +526,7 @@ pub(super) mod tests {
         let mut tuning = Tuning::default();
         tuning.div.device_max_width = 4;
         tuning.div.root_device_max_width = 4;
+        tuning.div.newton_host_limbs = 0;
         Engine::cpu().with_tuning(tuning)
     }
 

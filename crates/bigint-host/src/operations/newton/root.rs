@@ -25,10 +25,13 @@
 //! By hand, with `B` = 10, `k` = 4, `a` = 12345678: `l` = 1, `g` = 3, `h` = 4, `y` = 28460. `s` = floor(1234 28460 / 10^5) = 351,
 //! `a - s^2 B^2` = 25578, `q` = floor(25 28460 / 2 10^5) = 3, and the root is 3513.
 //!
-//! **Cost**, in products of `k` limbs: 4, and passes over memory.
+//! What `s` and the root leave is less than `4 B^(k-l)` and `4 B^k`, and is told by squares modulo `B^n + 1`, as what
+//! [quotients](super) leave is.
+//!
+//! **Cost**, in products of `k` limbs, where transforms wrap: 3, and passes over memory.
 
-use super::{EXCESS, steps};
-use crate::{Batch, Engine, Error};
+use super::EXCESS;
+use crate::{Batch, Engine, Error, Operation};
 use bigint_core::{LIMB_BITS, WIDEST_COUNTED};
 
 impl Engine {
@@ -56,8 +59,7 @@ impl Engine {
         let halves: Vec<u64> = shifts.iter().map(|bits| bits / 2).collect();
         let k = width / 2;
         let root = self.shr_in(k, &root, &self.of_limbs(&halves)?)?;
-        let square = self.mul_in(k + 1, &root, &root)?;
-        let rest = self.sub_in(k + 1, &self.limbs_from(a, 0, k + 1)?, &square)?;
+        let rest = self.rest(a, &root, &root, k + 1)?;
         Ok(Some([root, rest]))
     }
 
@@ -79,19 +81,15 @@ impl Engine {
         let t = self.limbs_from(x, 2 * k - h, h)?;
         let product = self.mul_in(2 * h + 1, &t, &y)?;
         let s = self.limbs_from(&product, h + 1, g)?;
-        let square = self.mul_in(g + 1, &s, &s)?;
-        let rest = self.limbs_from(x, 2 * l, g + 1)?;
-        let rest = self.sub_in(g + 1, &rest, &square)?;
+        let rest = self.rest(&self.limbs_from(x, 2 * l, 2 * g)?, &s, &s, g + 1)?;
         let top = self.limbs_from(&rest, k - 1 - 2 * l, l + 2)?;
         let product = self.mul_in(l + h + 3, &top, &y)?;
-        drop((t, y, square, top));
+        drop((t, y, top));
         let one = self.of_limbs(&[1])?;
         let twice = self.limbs_from(&product, h + 1, l + 2)?;
         let q = self.shr_in(l + 1, &twice, &one)?;
         let root = self.add_in(k, &self.lifted(&s, l, k)?, &q)?;
-        let square = self.mul_in(k + 1, &root, &root)?;
-        let rest = self.limbs_from(x, 0, k + 1)?;
-        let rest = self.sub_in(k + 1, &rest, &square)?;
+        let rest = self.rest(x, &root, &root, k + 1)?;
         // Of the root that is one more.
         let less = self.sub_in(k + 1, &rest, &root)?;
         let less = self.sub_in(k + 1, &less, &root)?;
@@ -102,14 +100,14 @@ impl Engine {
 
     /// `Y` of `k + 1` limbs, `1 <= Y - B^k / sqrt(A) <= 16`, for `a` of `2 n` limbs.
     fn inverse_root(&self, a: &Batch, k: usize) -> Result<Batch, Error> {
-        let (lengths, k) = steps(k, self.tuning().div.root_device_max_width / 2);
+        let (lengths, k) = self.steps(k, a.len(), self.tuning().div.root_device_max_width / 2);
         // Two limbs more than the reciprocal has.
         let width = 2 * (k + 2);
         let top = match a.width().checked_sub(width) {
             Some(below) => self.limbs_from(a, below, width)?,
             None => self.lifted(a, width - a.width(), width)?,
         };
-        let root = self.kernel_root(&top)?.swap_remove(0);
+        let root = self.begun(Operation::Isqrt, &[&top], k + 1)?;
         let root = self.limbs_from(&root, 0, k + 2)?;
         let first = self.power_by(2 * k + 2, &root, k + 1)?;
         let one = self.of_limbs(&[1])?;

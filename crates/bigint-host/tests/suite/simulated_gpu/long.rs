@@ -11,6 +11,7 @@ fn engine() -> Engine {
     let mut tuning = Tuning::default();
     tuning.div.device_max_width = 4;
     tuning.div.root_device_max_width = 4;
+    tuning.div.newton_host_limbs = 0;
     Engine::cuda(0).expect("a device").with_tuning(tuning)
 }
 
@@ -226,11 +227,18 @@ fn a_root_wider_than_kernels_is_composed_of_products() {
     assert!(root(40).is_err());
 }
 
-/// The device, with transforms modulo primes for all that is wide.
-fn engine_of_transforms() -> Engine {
+/// The device, with kernels that divide by numbers of 64 limbs at most.
+fn tuning_of_steps() -> Tuning {
     let mut tuning = Tuning::default();
     tuning.div.device_max_width = 64;
     tuning.div.root_device_max_width = 64;
+    tuning.div.newton_host_limbs = 0;
+    tuning
+}
+
+/// The device, with transforms modulo primes for all that is wide.
+fn engine_of_transforms() -> Engine {
+    let mut tuning = tuning_of_steps();
     tuning.mul.ntt.shortest = 0;
     tuning.mul.ntt.launch_nanoseconds = 0.0;
     tuning.mul.ntt.limb_nanoseconds = 1e-3;
@@ -238,22 +246,104 @@ fn engine_of_transforms() -> Engine {
     Engine::cuda(0).expect("a device").with_tuning(tuning)
 }
 
-/// Quotients in two halves, and in two and a few limbs, by reciprocals whose transforms wrap.
+/// The device, with transforms over the complex numbers for all that is wide.
+fn engine_of_complex_transforms() -> Engine {
+    let mut tuning = tuning_of_steps();
+    tuning.mul.grid.launch_nanoseconds = 0.0;
+    tuning.mul.grid.digit_nanoseconds = 1e-6;
+    tuning.mul.grid.far_digit_nanoseconds = 1e-6;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
+/// Quotients in two halves by reciprocals whose transforms wrap.
 #[test]
 fn quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint() {
     let name =
         "simulated_gpu::long::quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint";
+    if on_simulator(name, &[]) {
+        check_quotients_and_roots(engine_of_transforms());
+    }
+}
+
+#[test]
+fn quotients_and_roots_by_complex_transforms_that_wrap_are_those_of_num_bigint() {
+    let name = "simulated_gpu::long::quotients_and_roots_by_complex_transforms_that_wrap_are_those_of_num_bigint";
+    if on_simulator(name, &[]) {
+        check_quotients_and_roots(engine_of_complex_transforms());
+    }
+}
+
+/// Numbers so long that the shortest complex transform wraps in every product of the last step.
+#[test]
+fn quotients_and_roots_of_more_limbs_than_wrap_are_those_of_num_bigint() {
+    let name =
+        "simulated_gpu::long::quotients_and_roots_of_more_limbs_than_wrap_are_those_of_num_bigint";
     if !on_simulator(name, &[]) {
         return;
     }
-    let engine = engine_of_transforms();
+    let mut tuning = Tuning::default();
+    tuning.mul.grid.launch_nanoseconds = 0.0;
+    let engine = Engine::cuda(0).expect("a device").with_tuning(tuning);
+    engine.note_choices();
+    let (n, m) = (17_300, 8_300);
+    let (b, quotient) = (mixed(m), power(32 * (n - m)) - 1u8);
+    let a = [
+        mixed(n),
+        &quotient * &b + &b - 1u8,
+        &quotient * &b,
+        power(16 * (n - m)) * &b - 1u8,
+        &b - 1u8,
+    ];
+    let (x, y) = (batch(&engine, &a, n), batch(&engine, &[b.clone()], m));
+    let (q, r) = engine.div_rem(&x, &y).expect("no divisor is zero");
+    let [q, r] = [q, r].map(|batch| batch.to_biguints().expect("comes back"));
+    for (i, a) in a.iter().enumerate() {
+        assert_eq!((&q[i], &r[i]), (&(a / &b), &(a % &b)), "number {i}");
+    }
+    let a = [mixed(n), power(32 * n) - 1u8, &b * &b - 1u8];
+    let (root, rest) = engine.isqrt(&batch(&engine, &a, n)).expect("a device");
+    let [root, rest] = [root, rest].map(|batch| batch.to_biguints().expect("comes back"));
+    for (i, a) in a.iter().enumerate() {
+        let expected = a.sqrt();
+        assert_eq!(
+            (&root[i], &rest[i]),
+            (&expected, &(a - &expected * &expected))
+        );
+    }
+}
+
+/// A quotient of a number of 2^18 bits by one of half as many: so many launches succeed, and all after them fail.
+const LAUNCHES: [(&str, &str); 1] = [("CUDA_SIM_FAULT", "cuLaunchKernel:60+=999")];
+
+#[test]
+fn one_long_quotient_takes_few_launches() {
+    let name = "simulated_gpu::long::one_long_quotient_takes_few_launches";
+    if !on_simulator(name, &LAUNCHES) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let (a, b) = (mixed(8192), mixed(4096));
+    let (x, y) = (
+        batch(&engine, &[a.clone()], 8192),
+        batch(&engine, &[b.clone()], 4096),
+    );
+    let (q, r) = engine.div_rem(&x, &y).expect("few launches");
+    let [q, r] = [q, r].map(|batch| batch.to_biguints().expect("comes back"));
+    assert_eq!((&q[0], &r[0]), (&(&a / &b), &(&a % &b)));
+}
+
+fn check_quotients_and_roots(engine: Engine) {
     for (n, m) in [(1900, 1000), (2048, 1024), (1700, 600)] {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for divisor in [power(32 * m) - 1u8, power(32 * m - 1), mixed(m)] {
             let quotient = power(32 * (n - m)) - 1u8;
             a.extend([&quotient * &divisor + &divisor - 1u8, &quotient * &divisor]);
             a.extend([power(32 * n) - 1u8, mixed(n)]);
-            b.extend(vec![divisor; 4]);
+            // A quotient whose upper half is 0, or is followed by a remainder of 0.
+            let half = power(16 * (n - m));
+            a.extend([&divisor - 1u8, divisor.clone(), &half * &divisor]);
+            a.extend([&half * &divisor - 1u8, BigUint::ZERO]);
+            b.extend(vec![divisor; 9]);
         }
         let (x, y) = (batch(&engine, &a, n), batch(&engine, &b, m));
         let results = engine.div_rem(&x, &y).expect("no divisor is zero");
