@@ -492,6 +492,11 @@ impl Engine {
         self.cut(Operation::Shr, width, &[a, bits])
     }
 
+    /// The roots that steps begin with, for so many limbs.
+    fn begun_root(&self, a: &Batch, limbs: usize) -> Result<Batch, Error> {
+        self.begun(Operation::Isqrt, &[a], limbs)
+    }
+
     /// Roots by kernels, and what they leave.
     fn kernel_root(&self, a: &Batch) -> Result<Vec<Batch>, Error> {
         self.by_kernels(Operation::Isqrt, &[a])

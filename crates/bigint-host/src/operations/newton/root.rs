@@ -107,7 +107,7 @@ impl Engine {
             Some(below) => self.limbs_from(a, below, width)?,
             None => self.lifted(a, width - a.width(), width)?,
         };
-        let root = self.begun(Operation::Isqrt, &[&top], k + 1)?;
+        let root = self.begun_root(&top, k + 1)?;
         let root = self.limbs_from(&root, 0, k + 2)?;
         let first = self.power_by(2 * k + 2, &root, k + 1)?;
         let one = self.of_limbs(&[1])?;
