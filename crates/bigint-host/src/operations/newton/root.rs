@@ -31,7 +31,7 @@
 //! **Cost**, in products of `k` limbs, where transforms wrap: 3, and passes over memory.
 
 use super::EXCESS;
-use crate::{Batch, Engine, Error, Operation};
+use crate::{Batch, Engine, Error};
 use bigint_core::{LIMB_BITS, WIDEST_COUNTED};
 
 impl Engine {
