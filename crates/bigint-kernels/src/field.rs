@@ -7,6 +7,7 @@
 //! | [`Field::new`] | odd, each thread's own | below it |
 //! | [`Field::by_lanes`] | odd, shared by 2 to 32 lanes of a warp: up to 1024 limbs | below it |
 //! | [`lazy::Field`] | odd, with six bits to spare: any of the three | below twice the modulus |
+//! | [`lazy::ByLanes`] | the same of a launch, shared by lanes | below twice the modulus |
 //! | [`special::Field`] | `2^k - c` with a small `c`, known to the compiler | any number of so many limbs |
 //!
 //! An element of the first four is a number in Montgomery's form: `x R mod m` stands for `x`, where `R` = `B^LIMBS`

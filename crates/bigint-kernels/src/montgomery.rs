@@ -77,20 +77,29 @@ impl<const LANES: u32, const X: usize> Modulus<LANES, X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
+    /// The odd modulus of which the calling lane has these limbs.
+    #[inline(always)]
+    pub fn of_lane(group: Group<LANES>, limbs: [Limb; X]) -> Self {
+        let lowest = group.shuffle(limbs[0], 0);
+        Modulus {
+            group,
+            limbs,
+            inverse: inverse(lowest).wrapping_neg(),
+            digits: group.lanes(),
+        }
+    }
+
     /// The modulus `m`, of at most `X LANES` limbs.
     #[inline(always)]
     pub fn new(group: Group<LANES>, m: Number<impl Stride>) -> Self {
         let limbs = load(m, X as u32 * group.lane());
-        let lowest = group.shuffle(limbs[0], 0);
         let digits = match LANES {
             1 => 1,
             _ => m.width().div_ceil(X as u32),
         };
         Modulus {
-            group,
-            limbs,
-            inverse: inverse(lowest).wrapping_neg(),
             digits,
+            ..Self::of_lane(group, limbs)
         }
     }
 
@@ -139,6 +148,12 @@ where
     /// `a b / R mod m`, for `a b < R m`.
     #[inline(always)]
     pub fn product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
+        self.reduced(self.multiplied(a, b))
+    }
+
+    /// The lanes' windows of `a b / R`, not reduced.
+    #[inline(always)]
+    fn multiplied(self, a: [Limb; X], b: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new([0; X]);
         let mut lane = 0;
         loop {
@@ -148,7 +163,7 @@ where
                 break;
             }
         }
-        self.reduced(window)
+        window
     }
 
     /// `a^2 / R mod m`, for `a < m`.
@@ -163,18 +178,19 @@ where
         self.subtracted(limbs, over + carry)
     }
 
-    /// `a b / R` modulo `m`, not reduced but below `m + a b / R`, for `a b < (R - m) R`. A thread
-    /// computes it by itself.
+    /// `a b / R` modulo `m`, not reduced but below `m + a b / R`, for `a b < (R - m) R`.
     #[inline(always)]
     pub fn lazy_product(self, a: [Limb; X], b: [Limb; X]) -> [Limb; X] {
-        let mut window = Window::<X>::new([0; X]);
-        self.steps(&mut window, a, b, 0);
-        window.sum().0
+        let (limbs, over) = self.multiplied(a, b).sum();
+        carried(self.group, limbs, over).0
     }
 
     /// `a^2 / R` modulo `m`, not reduced, as [`lazy_product`](Self::lazy_product).
     #[inline(always)]
     pub fn lazy_square(self, a: [Limb; X]) -> [Limb; X] {
+        if LANES != 1 {
+            return self.squared(a).0;
+        }
         let [lower, upper] = triangle::square(a);
         let limbs = self.lazily_reduced(lower).sum().0;
         Window::<X>::add_digits(limbs, upper).0
@@ -186,7 +202,8 @@ where
     pub fn scaled(self, a: [Limb; X], s: Limb) -> [Limb; X] {
         let mut window = Window::<X>::new([0; X]);
         self.step(&mut window, s, a);
-        window.sum().0
+        let (limbs, over) = window.sum();
+        carried(self.group, limbs, over).0
     }
 
     /// The window of a thread that held the limbs `lower`, after multiples of `m` have made all of
@@ -220,6 +237,13 @@ where
     /// `a^2 / R mod m`, for `a < m`, if [lanes square](Self::lanes_square).
     #[inline(always)]
     pub fn square_by_lanes(self, a: [Limb; X]) -> [Limb; X] {
+        let (limbs, above) = self.squared(a);
+        self.subtracted(limbs, above)
+    }
+
+    /// `a^2 / R` by lanes, not reduced: the lane's limbs, and the limb above all lanes.
+    #[inline(always)]
+    fn squared(self, a: [Limb; X]) -> ([Limb; X], Limb) {
         let (lower, upper, over) = squares::square(self.group, a);
         let mut window = Window::<X>::new(lower);
         let mut lane = 0;
@@ -246,8 +270,7 @@ where
         }
         let (limbs, above) = window.sum();
         let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
-        let (limbs, above) = carried(self.group, limbs, above + carry + over);
-        self.subtracted(limbs, above)
+        carried(self.group, limbs, above + carry + over)
     }
 
     /// Makes the lowest limb of the number in all lanes' windows zero by adding a multiple of `m`,
@@ -350,6 +373,12 @@ where
             return (limbs, borrow);
         }
         let group = self.group;
+        if LANES == 2 {
+            // The first lane is asked for nothing, so that borrows end here.
+            let asked = group.rotate_up(borrow, 1) & mask(group.lane() == 1);
+            let (limbs, again) = Window::<X>::subtract(limbs, [0; X], asked);
+            return (limbs, group.shuffle(borrow + again, 1));
+        }
         let generate = group.ballot(borrow != 0);
         let propagate = group.ballot(Window::<X>::are_zero(limbs));
         let borrows = lookahead::carries(generate, propagate, 0);

@@ -113,6 +113,10 @@ where
     let below = group.rotate_up(over, 1);
     let below = if group.lane() == 0 { 0 } else { below };
     let (limbs, carry) = Window::<X>::add(limbs, below);
+    if LANES == 2 {
+        // The first lane was given nothing, so that carries end here.
+        return (limbs, group.shuffle(over + carry, 1));
+    }
     let generate = group.ballot(carry != 0);
     let propagate = group.ballot(Window::<X>::are_all_ones(limbs));
     let carries = lookahead::carries(generate, propagate, 0);

@@ -3,7 +3,7 @@
 //! it is an Edwards curve, with its table on the device.
 //!
 //! ```text
-//! cargo run --release -p ecm --example stage1_rate [BLOCKS OF A WAVE, 132 by default]
+//! cargo run --release -p ecm --example stage1_rate [MULTIPROCESSORS, 132 by default]
 //! ```
 
 use std::time::Instant;
@@ -32,22 +32,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("device: {devices:?}");
     let scalar = scalar(B1);
     println!("family bits curves each-launch ns-a-curve-and-bit least greatest begin-us-a-curve");
-    // Blocks of a multiprocessor, by registers and shared memory.
-    for (bits, blocks) in [
-        (122, 8),
-        (250, 4),
-        (378, 3),
-        (506, 2),
-        (634, 3),
-        (762, 3),
-        (1018, 2),
-        (1530, 1),
-        (2042, 1),
-        (2298, 1),
+    // Curves of a multiprocessor, by registers and shared memory.
+    for (bits, curves) in [
+        (122, 1024),
+        (250, 512),
+        (378, 384),
+        (506, 256),
+        (634, 384),
+        (762, 384),
+        (1018, 256),
+        (1530, 192),
+        (2042, 128),
+        (2298, 128),
     ] {
         for family in [Family::Param3, Family::Edwards] {
             let n = modulus(bits);
-            let count = 2 * processors * blocks * 128;
+            let count = 2 * processors * curves;
             if Stage1::room_on_device(&engine, &n, family, &scalar)? < count {
                 println!("{family:?} {bits}: {count} curves take too much memory");
                 continue;

@@ -1,4 +1,4 @@
-//! Stage 1 on the engine's devices: the kernels of `kernels/`, a thread for each curve.
+//! Stage 1 on the engine's devices: the kernels of `kernels/`, a thread or some lanes for each curve.
 
 use bigint_host::advanced::{BackEnd, Module, devices, kernel_alone};
 use bigint_host::{Batch, Engine, Layout, Limb, Shape};
@@ -18,11 +18,8 @@ const WIDTHS: [usize; 10] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 72];
 /// From so many limbs on stage 1 has a thread's numbers in shared memory: six of them.
 const IN_SHARED: usize = 20;
 
-/// The limbs of the longest numbers that there is a kernel for Edwards curves for.
-const LONGEST_OF_EDWARDS: usize = 32;
-
-/// From so many limbs on numbers are computed with by digits, in shared memory: a program has four of them.
-const IN_DIGITS: usize = 48;
+/// From so many limbs on lanes of a warp share a number.
+const BY_LANES: usize = 48;
 
 /// Threads of a block.
 const BLOCK: usize = 128;
@@ -36,68 +33,77 @@ pub fn width(n: &BigUint) -> Option<usize> {
     WIDTHS.into_iter().find(fits)
 }
 
-/// The same of the kernels for Edwards curves.
-fn width_of_edwards(n: &BigUint) -> Option<usize> {
-    width(n).filter(|&width| width <= LONGEST_OF_EDWARDS)
-}
-
 /// How many points on Edwards curves, with tables of so wide a window, half of the devices' memory has room for; any number
 /// where there is no kernel for them.
 pub fn room_for_edwards(engine: &Engine, n: &BigUint, window: u32) -> Result<usize, Error> {
-    match width_of_edwards(n) {
+    match width(n) {
         Some(width) => room(engine, 4 * width * usize::from(edwards::registers(window))),
         None => Ok(usize::MAX),
     }
 }
 
-/// The digits that a number of so many limbs has.
-fn digits(width: usize) -> usize {
+/// The lanes that share a number of so many limbs.
+fn lanes(width: usize) -> usize {
     match width {
-        ..48 => 1,
-        48..=64 => 2,
-        _ => 3,
+        ..BY_LANES => 1,
+        BY_LANES..=64 => 2,
+        _ => 4,
     }
 }
 
-/// What a kernel is told of the modulus, where it is one for all, and `words`; kernels by digits are told how many
-/// digits there are beside.
+/// The blocks of a multiprocessor for which lanes leave room, in registers as in shared memory.
+fn blocks(width: usize) -> usize {
+    match width {
+        ..=48 => 3,
+        49..=64 => 2,
+        _ => 4,
+    }
+}
+
+/// What a kernel is told of the modulus, where it is one for all, and `words`.
 pub fn scalars(n: &BigUint, width: usize, words: &[Limb]) -> Vec<Limb> {
     let mut scalars: Vec<Limb> = Vec::new();
     push(&mut scalars, n, width);
     push(&mut scalars, &(n << 1u8), width);
     scalars.extend(words);
-    if width >= IN_DIGITS {
-        scalars.push(digits(width) as Limb);
-    }
     scalars
 }
 
-/// The layout of registers of so many limbs: kernels by digits fetch a digit of a thread at a time, others a limb
-/// of each thread of a warp.
+/// The layout of registers of so many limbs: of lanes each fetches its limbs of a number, of threads all of a
+/// warp fetch a limb at a time.
 pub fn rows_layout(width: usize) -> Layout {
     match width {
-        ..IN_DIGITS => Layout::Interleaved,
+        ..BY_LANES => Layout::Interleaved,
         _ => Layout::Contiguous,
     }
 }
 
 /// The kernel of programs over registers, of numbers of so many limbs modulo one number, and its name; `None` where
-/// the engine has no device, or one whose blocks have too little shared memory.
+/// the engine has no device.
 pub fn program(engine: &Engine, width: usize) -> Result<Option<(Module, String)>, Error> {
-    let numbers = if width >= IN_DIGITS { 4 } else { 0 };
-    with_numbers(engine, format!("registers_{width}"), numbers * width)
+    of_width(engine, format!("registers_{width}"), width, 0)
 }
 
-/// One of the kernels, each of whose threads has so many limbs in shared memory.
-fn with_numbers(
+/// One of the kernels for numbers of so many limbs, which has some of them in shared memory; `None` where the engine has
+/// no device, or one whose blocks have too little of that.
+fn of_width(
     engine: &Engine,
     kernel: String,
-    limbs: usize,
+    width: usize,
+    in_shared: usize,
 ) -> Result<Option<(Module, String)>, Error> {
-    let bytes = (4 * limbs * BLOCK) as u32;
-    let module = module(engine, &kernel)?;
+    let lanes = lanes(width);
+    let bytes = (4 * in_shared * width / lanes * BLOCK) as u32;
+    let mut ptx = alone(&kernel);
+    if lanes > 1 {
+        let blocks = blocks(width);
+        let bounds = format!(")\n.maxntid {BLOCK}, 1, 1\n.minnctapersm {blocks}\n{{");
+        ptx = ptx.replacen(")\n{", &bounds, 1);
+    }
+    let module = engine.module(&ptx)?;
     let module = module.filter(|module| bytes <= module.most_shared_bytes());
-    Ok(module.map(|module| (module.with_shared_bytes(bytes), kernel)))
+    let module = module.map(|module| module.with_shared_bytes(bytes).with_lanes(lanes as u32));
+    Ok(module.map(|module| (module, kernel)))
 }
 
 /// A kernel of stage 1 modulo a number.
@@ -113,16 +119,16 @@ impl Kernel {
     /// The kernel of a family; `None` where the engine has no device, or none that there is a kernel for so long a
     /// modulus for.
     pub fn new(engine: &Engine, n: &BigUint, family: Family) -> Result<Option<Self>, Error> {
-        let (width, name) = match family {
-            Family::Param3 => (width(n), "ladder"),
-            Family::Edwards => (width_of_edwards(n), "edwards"),
-        };
-        let Some(width) = width else {
+        let Some(width) = width(n) else {
             return Ok(None);
+        };
+        let name = match family {
+            Family::Param3 => "ladder",
+            Family::Edwards => "edwards",
         };
         let name = format!("{name}_{width}");
         let numbers = if width >= IN_SHARED { 6 } else { 0 };
-        let made = with_numbers(engine, name, numbers * width)?;
+        let made = of_width(engine, name, width, numbers)?;
         Ok(made.map(|(module, name)| Kernel {
             engine: engine.clone(),
             module,
@@ -274,8 +280,12 @@ pub fn room(engine: &Engine, bytes: usize) -> Result<usize, Error> {
 /// One of the kernels on every device of an engine; `None` where it has none. The driver is given
 /// that kernel alone, as it would compile them all.
 pub fn module(engine: &Engine, kernel: &str) -> Result<Option<Module>, Error> {
-    let alone = kernel_alone(PTX, kernel).expect("there is a kernel for each width");
-    Ok(engine.module(&alone)?)
+    Ok(engine.module(&alone(kernel))?)
+}
+
+/// The PTX of one of the kernels.
+fn alone(kernel: &str) -> String {
+    kernel_alone(PTX, kernel).expect("there is a kernel for each width")
 }
 
 /// A batch of numbers of one width.

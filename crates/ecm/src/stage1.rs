@@ -86,7 +86,7 @@ impl Stage1 {
     }
 
     /// [`Stage1::new`] on the engine's devices; `None` where it has none, there are no curves, or there is no
-    /// kernel for so long a number: there is one up to 2298 bits, of [`Family::Edwards`] up to 1018.
+    /// kernel for so long a number: there is one up to 2298 bits.
     ///
     /// # Errors
     /// [`Error::Engine`].

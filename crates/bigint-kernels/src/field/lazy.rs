@@ -15,6 +15,9 @@
 //! By hand, with `R` = 1000 and `m` = 7: 4, which is below 7, times 27, which is below 28, is 108. As
 //! 108 + 556 * 7 = 4000, the product is 4, and indeed 4 times 1000 is 108 modulo 7.
 //!
+//! [`ByLanes`] computes by the same words where lanes of a warp share a number: each has a part of every number, and of the
+//! modulus, in registers.
+//!
 //! A bound that is exceeded is a compile-time error. `LIMBS` is even, from 2 to 32. A modulus may also be known to the
 //! compiler, or each thread's own.
 //!
@@ -24,9 +27,10 @@
 use super::powers;
 use crate::gpu::block::Team;
 use crate::gpu::shared::OfThreads;
+use crate::gpu::warp::Group;
 use crate::gpu::window::{Slide, Window};
 use crate::montgomery::Modulus;
-use crate::squares::mask;
+use crate::squares::{carried, each, mask};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -278,6 +282,102 @@ where
         const { assert!(A <= 4, "the bound of a number that is reduced") }
         let below_twice = if A > 2 { less(a.0, self.twice) } else { a.0 };
         Element(less(below_twice, self.modulus))
+    }
+}
+
+impl<const ALL: usize> Field<ALL> {
+    /// The field for lanes that share numbers, each with `LIMBS` of `ALL` limbs.
+    #[inline(always)]
+    pub fn by_lanes<const LIMBS: usize, const LANES: u32>(
+        &self,
+        group: Group<LANES>,
+    ) -> ByLanes<LIMBS, LANES>
+    where
+        Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+    {
+        const { assert!(LIMBS * LANES as usize == ALL, "lanes have all limbs") }
+        // Chosen and not indexed: parameters that differ between lanes would be read one by one.
+        let own = each(|i| {
+            let of_lanes = self.modulus.iter().skip(i).step_by(LIMBS).zip(0..);
+            of_lanes.fold(0, |own, (&limb, lane)| {
+                own | limb & mask(group.lane() == lane)
+            })
+        });
+        ByLanes(Modulus::of_lane(group, own))
+    }
+}
+
+/// The field of a launch's modulus for lanes that share numbers: an element is the calling lane's `LIMBS` limbs of one.
+///
+/// Lanes come to every operation together. Cost in each lane: `2 LANES n^2` multiply-adds for a product of `n = LIMBS` limbs,
+/// for a square `1.5 LANES n^2` where two or four lanes share it.
+#[derive(Clone, Copy)]
+pub struct ByLanes<const LIMBS: usize, const LANES: u32>(Modulus<LANES, LIMBS>);
+
+impl<const LIMBS: usize, const LANES: u32> ByLanes<LIMBS, LANES>
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    /// The index of the calling lane's first limb.
+    #[inline(always)]
+    pub fn own(&self) -> u32 {
+        self.0.own()
+    }
+
+    /// `a b`.
+    #[inline(always)]
+    pub fn mul<const A: u32, const B: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, 2> {
+        const { assert!(A * B <= SPARE, "the bounds of a product") }
+        Element(self.0.lazy_product(a.0, b.0))
+    }
+
+    /// `a a`.
+    #[inline(always)]
+    pub fn square<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 2> {
+        const { assert!(A * A <= SPARE, "the bounds of a square") }
+        Element(self.0.lazy_square(a.0))
+    }
+
+    /// `a s / 2^32`.
+    #[inline(always)]
+    pub fn scale<const A: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        s: Limb,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A < R && R <= SPARE, "the bound of a number that is scaled") }
+        Element(self.0.scaled(a.0, s))
+    }
+
+    /// `a + b`.
+    #[inline(always)]
+    pub fn add<const A: u32, const B: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A + B <= R && R <= SPARE, "the bound of a sum") }
+        let (limbs, carry) = Window::<LIMBS>::add_digits(a.0, b.0);
+        Element(carried(self.0.group(), limbs, carry).0)
+    }
+
+    /// `a - b`, computed as `a - b + 2 m`.
+    #[inline(always)]
+    pub fn sub<const A: u32, const R: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, 2>,
+    ) -> Element<LIMBS, R> {
+        const { assert!(A + 2 <= R && R <= SPARE, "the bound of a difference") }
+        // The modulus twice: its double would take registers.
+        let (once, first) = Window::<LIMBS>::add_digits(a.0, self.0.limbs());
+        let (twice, second) = Window::<LIMBS>::add_digits(once, self.0.limbs());
+        let (above, _) = carried(self.0.group(), twice, first + second);
+        Element(self.0.difference(above, b.0).0)
     }
 }
 

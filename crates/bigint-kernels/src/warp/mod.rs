@@ -53,6 +53,7 @@ pub mod xor;
 use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{CarryOut, Number, Stride, Unit};
+use crate::gpu::shared;
 use crate::gpu::warp::Group;
 use crate::squares::digits::Tiles;
 use bigint_core::Arguments;
@@ -130,6 +131,14 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
     pub fn team(self) -> Team<BLOCK> {
         // SAFETY: by the contract of `new`.
         unsafe { Team::new() }
+    }
+
+    /// The lane's own column of `pairs` pairs in shared memory, for a launch that has it.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn column(self, pairs: u32) -> shared::Column {
+        // SAFETY: by the contract of `new`.
+        unsafe { shared::Column::new(pairs) }
     }
 
     /// The numbers that fall to the calling lane's warp. Each lane of a group has one digit of

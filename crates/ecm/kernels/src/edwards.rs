@@ -1,8 +1,8 @@
-//! Stage 1 on twisted Edwards curves with `a = -1`, a thread for each curve.
+//! Stage 1 on twisted Edwards curves with `a = -1`, a thread or some lanes for each curve.
 //!
 //! The steps are those of `edwards.rs` of the crate `ecm`, which has the maths, and the digits are the same for all curves:
 //! so all threads double and add together. Up to 16 limbs a thread has its point in registers, above in six
-//! numbers of shared memory. What is added comes from the thread's own table, which a program over
+//! numbers of shared memory; above 32 limbs two or four lanes share a curve. What is added comes from the curve's own table, which a program over
 //! registers has made ([`crate::registers`]): a thread fetches four numbers once for each digit.
 //!
 //! `a` has a curve's point, `X Y Z T` of `LIMBS` limbs each, and `r` gets the new one; `b` is the row of registers
@@ -14,14 +14,18 @@
 //!
 //! Cost: three products and four squares a doubling, one product more before an addition, seven an addition.
 
+use crate::arithmetic::Arithmetic;
 use crate::operations::{CACHED, TABLE};
-use crate::{Slots, place};
+use crate::slots::{Slots, place};
+use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
+use bigint_kernels::gpu::block::Team;
 use bigint_kernels::gpu::memory::{Any, Number, Unit};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
-use bigint_kernels::thread::{Batches, Work};
+use bigint_kernels::thread::Batches;
+use bigint_kernels::warp;
 
 /// What a launch tells beside its batches.
 #[repr(C)]
@@ -174,7 +178,9 @@ pub unsafe fn edwards<const LIMBS: usize>(arguments: &Arguments, scalars: &Scala
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let Scalars { field, from, to, .. } = scalars;
+    let Scalars {
+        field, from, to, ..
+    } = scalars;
     // SAFETY: by this function's own contract.
     let (batches, digits) = unsafe { batches(arguments) };
     for work in batches.numbers_in_step() {
@@ -209,7 +215,9 @@ pub unsafe fn edwards_in_one_loop<const LIMBS: usize>(
 ) where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let Scalars { field, from, to, .. } = scalars;
+    let Scalars {
+        field, from, to, ..
+    } = scalars;
     // SAFETY: by this function's own contract.
     let (batches, digits) = unsafe { batches(arguments) };
     for work in batches.numbers_in_step() {
@@ -264,95 +272,123 @@ pub unsafe fn edwards_in_slots<const LIMBS: usize>(arguments: &Arguments, scalar
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let Scalars { field, from, to, two } = scalars;
     // SAFETY: by this function's own contract.
     let (batches, digits) = unsafe { batches(arguments) };
-    let slots = Slots::<LIMBS>::new(batches);
-    let team = batches.team();
+    let slots = Slots::<LIMBS>::new(batches.column(Slots::<LIMBS>::PAIRS));
     for work in batches.numbers_in_step() {
-        let mut i = 0;
-        while i < 2 * *two {
-            let limbs = load(work.a, i * LIMBS as u32);
-            slots.set(place(POINT, i), Element::<LIMBS, 2>::of_limbs(limbs));
-            i += 1;
-        }
-        let mut next = *from;
-        while next < *to {
-            let digit = Digit::new::<LIMBS>(digits, next);
-            next += 1;
-            let mut left = digit.doublings + u32::from(digit.is_added);
-            while left > 0 {
-                left -= 1;
-                let is_addition = left == 0 && digit.is_added;
-                let [x, y] = [0, 1].map(|i| slots.get::<2>(place(POINT, i)));
-                let sum: Element<LIMBS, 4> = field.add(y, x);
-                if is_addition {
-                    let difference: Element<LIMBS, 4> = field.sub(y, x);
-                    slots.set(place(WITH_ENTRY, 0), difference);
-                    slots.set(place(WITH_ENTRY, 1), sum);
-                } else {
-                    slots.set(place(SQUARED, 3), sum);
-                    let mut i = 0;
-                    while i < 2 * *two {
-                        team.sync();
-                        let square = field.square(slots.get::<4>(place(SQUARED, i)));
-                        slots.set(place(SQUARED, i), square);
-                        i += 1;
-                    }
-                    halves_of_double(field, slots);
-                }
-                // Products with an entry's numbers, which a doubling has not, and those of the halves.
-                let mut round = u32::from(!is_addition);
-                while round < *two {
-                    let mut i = 0;
-                    while i < 2 * *two {
-                        let is_skipped = round == 1 && i == OF_T && !(left == 1 && digit.is_added);
-                        if !is_skipped {
-                            team.sync();
-                            let (r, x, y) = factors(&work, slots, digit, (round, i));
-                            slots.set(r, field.mul(x, y));
-                        }
-                        i += 1;
-                    }
-                    if round == 0 {
-                        halves_of_sum(field, slots, digit);
-                    }
-                    round += 1;
-                }
-            }
-        }
-        let mut i = 0;
-        while i < 2 * *two {
-            let number = slots.get::<2>(place(POINT, i));
-            store(work.r, i * LIMBS as u32, number.limbs());
-            i += 1;
-        }
+        let numbers = [work.r, work.a, work.b];
+        walk_in_slots(
+            &scalars.field,
+            slots,
+            batches.team(),
+            (numbers, digits),
+            scalars,
+        );
     }
 }
 
-/// The slot of product `i` of a round, and its factors.
+/// [`edwards_in_slots`], some lanes for each curve.
+///
+/// # Safety
+/// As for [`warp::Batches::new`], with shared memory for six times a lane's limbs of each lane.
 #[inline(always)]
-fn factors<const LIMBS: usize>(
-    work: &Work<Any>,
-    slots: Slots<LIMBS>,
-    digit: Digit,
-    (round, i): (u32, u32),
-) -> (u32, Element<LIMBS, 8>, Element<LIMBS, 8>) {
-    if round == 0 {
-        let slot = place(WITH_ENTRY, i);
-        let entry = Element::of_limbs(load(work.b, digit.number::<LIMBS>(i)));
-        return (slot, slots.get(slot), entry);
+pub unsafe fn edwards_by_lanes<const ALL: usize, const LANES: u32, const LIMBS: usize>(
+    arguments: &Arguments,
+    scalars: &Scalars<ALL>,
+) where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    // SAFETY: by this function's own contract; the digits are one number, which is contiguous.
+    let (batches, digits) = unsafe {
+        let batches = warp::Batches::<LANES, Any>::new(arguments);
+        (batches, Number::new(&arguments.c, 0))
+    };
+    let slots = Slots::<LIMBS>::new(batches.column(Slots::<LIMBS>::PAIRS));
+    for work in batches.numbers() {
+        let field = scalars.field.by_lanes::<LIMBS, LANES>(work.group);
+        let numbers = [work.r, work.a, work.b];
+        walk_in_slots(&field, slots, batches.team(), (numbers, digits), scalars);
     }
-    let [left, right] = [LEFT, RIGHT].map(|slot| slots.get(place(slot, i)));
-    (place(RESULT, i), left, right)
+}
+
+/// Walks the digits, from the second of the numbers to the first, with the table in the third.
+#[inline(always)]
+fn walk_in_slots<F: Arithmetic<LIMBS>, const LIMBS: usize, const ALL: usize>(
+    field: &F,
+    slots: Slots<LIMBS>,
+    team: Team<BLOCK>,
+    ([new, state, table], digits): ([Number<Any>; 3], Number<Unit>),
+    Scalars { from, to, two, .. }: &Scalars<ALL>,
+) {
+    let mut i = 0;
+    while i < 2 * *two {
+        let limbs = load(state, i * ALL as u32 + field.own());
+        slots.set(place(POINT, i), Element::<LIMBS, 2>::of_limbs(limbs));
+        i += 1;
+    }
+    let mut next = *from;
+    while next < *to {
+        let digit = Digit::new::<ALL>(digits, next);
+        next += 1;
+        let mut left = digit.doublings + u32::from(digit.is_added);
+        while left > 0 {
+            left -= 1;
+            let is_addition = left == 0 && digit.is_added;
+            let [x, y] = [0, 1].map(|i| slots.get::<2>(place(POINT, i)));
+            let sum: Element<LIMBS, 4> = field.add(y, x);
+            if is_addition {
+                let difference: Element<LIMBS, 4> = field.sub(y, x);
+                slots.set(place(WITH_ENTRY, 0), difference);
+                slots.set(place(WITH_ENTRY, 1), sum);
+            } else {
+                slots.set(place(SQUARED, 3), sum);
+                let mut i = 0;
+                while i < 2 * *two {
+                    team.sync();
+                    let square = field.square(slots.get::<4>(place(SQUARED, i)));
+                    slots.set(place(SQUARED, i), square);
+                    i += 1;
+                }
+                halves_of_double(field, slots);
+            }
+            // Products with an entry's numbers, which a doubling has not, and those of the halves.
+            let mut round = u32::from(!is_addition);
+            while round < *two {
+                let mut i = 0;
+                while i < 2 * *two {
+                    let is_skipped = round == 1 && i == OF_T && !(left == 1 && digit.is_added);
+                    if !is_skipped {
+                        team.sync();
+                        let (r, x, y): (_, Element<LIMBS, 8>, Element<LIMBS, 8>) = if round == 0 {
+                            let slot = place(WITH_ENTRY, i);
+                            let at = digit.number::<ALL>(i) + field.own();
+                            (slot, slots.get(slot), Element::of_limbs(load(table, at)))
+                        } else {
+                            let [left, right] = [LEFT, RIGHT].map(|of| slots.get(place(of, i)));
+                            (place(RESULT, i), left, right)
+                        };
+                        slots.set(r, field.mul(x, y));
+                    }
+                    i += 1;
+                }
+                if round == 0 {
+                    halves_of_sum(field, slots, digit);
+                }
+                round += 1;
+            }
+        }
+    }
+    let mut i = 0;
+    while i < 2 * *two {
+        let number = slots.get::<2>(place(POINT, i));
+        store(new, i * ALL as u32 + field.own(), number.limbs());
+        i += 1;
+    }
 }
 
 /// `E F G H` of a doubling from its squares.
 #[inline(always)]
-fn halves_of_double<const LIMBS: usize>(field: &Field<LIMBS>, slots: Slots<LIMBS>)
-where
-    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
-{
+fn halves_of_double<F: Arithmetic<LIMBS>, const LIMBS: usize>(field: &F, slots: Slots<LIMBS>) {
     let square = |i| slots.get::<2>(place(SQUARED, i));
     let (a, b) = (square(0), square(1));
     let h: Element<LIMBS, 4> = field.add(a, b);
@@ -369,10 +405,11 @@ where
 
 /// `E F G H` of an addition from the products with an entry's numbers.
 #[inline(always)]
-fn halves_of_sum<const LIMBS: usize>(field: &Field<LIMBS>, slots: Slots<LIMBS>, digit: Digit)
-where
-    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
-{
+fn halves_of_sum<F: Arithmetic<LIMBS>, const LIMBS: usize>(
+    field: &F,
+    slots: Slots<LIMBS>,
+    digit: Digit,
+) {
     let product = |i| slots.get::<2>(place(WITH_ENTRY, i));
     let (a, b) = (product(0), product(1));
     let e: Element<LIMBS, 4> = field.sub(b, a);

@@ -1,10 +1,9 @@
-//! Stage 1 of GMP-ECM's parametrization 3 by Montgomery's ladder, a thread for each curve; [`edwards`] has that of Edwards curves.
+//! Stage 1 of GMP-ECM's parametrization 3 by Montgomery's ladder, a thread or some lanes for each curve; [`edwards`] has that of Edwards curves.
 //!
 //! The steps are those of `ladder.rs` of the crate `ecm`, which has the maths. All threads walk them
 //! together: the scalar's bits are the same for all curves, and so is the modulus, a parameter
 //! ([`bigint_kernels::field::lazy`]). Up to 16 limbs a thread has both points in registers. Above, they are
-//! in shared memory, six numbers for each thread, and all products go through one body of code, as do all
-//! squares: eight bodies would not fit the memory of instructions.
+//! in shared memory ([`slots`]); above 32 limbs two or four lanes share a curve.
 //!
 //! `a` has a curve's state, `q u w v` of `LIMBS` limbs each, and `r` gets the new one; `b` is `sigma`, one
 //! limb; `c` is the scalar, one number for all. The bits `from - 1`, `from - 2`, ... `to` are walked.
@@ -15,20 +14,21 @@
 #![no_std]
 #![feature(abi_ptx)]
 
+mod arithmetic;
 mod edwards;
 #[path = "../../src/operations.rs"]
 mod operations;
 mod registers;
-mod wide;
+mod slots;
 
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::field::lazy::{Element, Field};
-use bigint_kernels::field::slots;
-use bigint_kernels::gpu::memory::{Number, Stride, Unit};
+use bigint_kernels::gpu::memory::{Number, Unit};
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::montgomery::{load, store};
 use bigint_kernels::thread::Batches;
+use slots::ladder_in_slots;
 
 /// What a launch tells beside its batches.
 #[repr(C)]
@@ -112,7 +112,9 @@ unsafe fn ladder<const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<LI
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let Scalars { field, from, to, .. } = scalars;
+    let Scalars {
+        field, from, to, ..
+    } = scalars;
     // SAFETY: by this function's own contract.
     let batches = unsafe { Batches::<Unit>::new(arguments) };
     for work in batches.numbers_in_step() {
@@ -170,135 +172,6 @@ where
     }
 }
 
-/// A thread's numbers in shared memory.
-#[derive(Clone, Copy)]
-struct Slots<const LIMBS: usize>(slots::Slots<LIMBS>);
-
-impl<const LIMBS: usize> Slots<LIMBS> {
-    /// Six numbers of each thread, in a launch with shared memory for them.
-    #[inline(always)]
-    fn new(batches: Batches<'_, impl Stride>) -> Self {
-        Slots(slots::Slots::new(batches.column(slots::Slots::<LIMBS>::pairs(6))))
-    }
-
-    #[inline(always)]
-    fn get<const BOUND: u32>(self, slot: u32) -> Element<LIMBS, BOUND> {
-        Element::of_limbs(self.0.get(slot))
-    }
-
-    #[inline(always)]
-    fn set<const BOUND: u32>(self, slot: u32, x: Element<LIMBS, BOUND>) {
-        self.0.set(slot, x.limbs());
-    }
-}
-
-/// [`ladder`] with the numbers in shared memory: `q u w v` are in slots 0, 2, 4 and 5, and the steps of a
-/// bit are two rounds of two products and two squares each.
-///
-/// # Safety
-/// As for [`Batches::new`], with shared memory for six numbers of each thread.
-#[inline(always)]
-unsafe fn ladder_in_slots<const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<LIMBS>)
-where
-    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
-{
-    let Scalars { field, from, to, two } = scalars;
-    // SAFETY: by this function's own contract.
-    let batches = unsafe { Batches::<Unit>::new(arguments) };
-    let slots = Slots::<LIMBS>::new(batches);
-    let team = batches.team();
-    for work in batches.numbers_in_step() {
-        let n = LIMBS as u32;
-        let mut i = 0;
-        while i < 2 * *two {
-            let limbs = load(work.a, i * n);
-            slots.set(place(PLACES, i), Element::<LIMBS, 4>::of_limbs(limbs));
-            i += 1;
-        }
-        let sigma = work.b.limb(0);
-        let (mut at, mut is_swapped, mut bits) = (*from, 0, work.c.limb(from / 32));
-        while at > *to {
-            at -= 1;
-            if at % 32 == 31 {
-                bits = work.c.limb(at / 32);
-            }
-            let bit = bits >> (at % 32) & 1;
-            // The points change places by the slots' names.
-            let places = if bit == is_swapped { PLACES } else { SWAPPED };
-            is_swapped = bit;
-            let [q, u, w, v] = [0, 1, 2, 3].map(|i| place(places, i));
-            let (x, z) = (slots.get::<2>(q), slots.get::<4>(u));
-            let a: Element<LIMBS, 6> = field.add(z, x);
-            let e: Element<LIMBS, 6> = field.sub(z, x);
-            let (x, z) = (slots.get::<2>(w), slots.get::<4>(v));
-            let s: Element<LIMBS, 6> = field.add(z, x);
-            let f: Element<LIMBS, 6> = field.sub(z, x);
-            slots.set(0, s);
-            slots.set(1, e);
-            slots.set(2, f);
-            slots.set(3, a);
-            let mut round = 0;
-            while round < *two {
-                let mut m = 0;
-                while m < *two {
-                    team.sync();
-                    // s e and f a, then a^2 e^2 and K (e^2 + d K).
-                    let (x, y) = (slots.get::<8>(2 * m), slots.get::<8>(2 * m + 1));
-                    slots.set(2 * m, field.mul(x, y));
-                    m += 1;
-                }
-                let mut m = 0;
-                while m < *two {
-                    team.sync();
-                    // a and e, then the sum and the difference.
-                    let place = if round == 0 { 3 - 2 * m } else { 4 + m };
-                    slots.set(place, field.square(slots.get::<8>(place)));
-                    m += 1;
-                }
-                if round == 0 {
-                    let (cb, da) = (slots.get::<2>(0), slots.get::<2>(2));
-                    let sum: Element<LIMBS, 4> = field.add(da, cb);
-                    let difference: Element<LIMBS, 4> = field.sub(da, cb);
-                    slots.set(4, sum);
-                    slots.set(5, difference);
-                    let (aa, bb) = (slots.get::<2>(3), slots.get::<2>(1));
-                    let k: Element<LIMBS, 4> = field.sub(aa, bb);
-                    let scaled: Element<LIMBS, 5> = field.scale(k, sigma);
-                    let sum: Element<LIMBS, 7> = field.add(scaled, bb);
-                    slots.set(0, aa);
-                    slots.set(2, k);
-                    slots.set(3, sum);
-                }
-                round += 1;
-            }
-            let square = slots.get::<2>(5);
-            let v: Element<LIMBS, 4> = field.add(square, square);
-            slots.set(5, v);
-        }
-        let places = match is_swapped {
-            0 => PLACES,
-            _ => SWAPPED,
-        };
-        let mut i = 0;
-        while i < 2 * *two {
-            store(work.r, i * n, slots.get::<4>(place(places, i)).limbs());
-            i += 1;
-        }
-    }
-}
-
-/// The slots of `q u w v`, four bits each from the lowest on.
-const PLACES: u32 = 0x5420;
-
-/// Where the points have changed places.
-const SWAPPED: u32 = 0x2054;
-
-/// The slot of one of them.
-#[inline(always)]
-fn place(places: u32, which: u32) -> u32 {
-    places >> (4 * which) & 15
-}
-
 macro_rules! ladders {
     ($($leaf:ident: $($name:ident $limbs:literal)*;)*) => {$($(
         /// The ladder of a modulus of so many limbs, of which six bits are zero.
@@ -350,7 +223,7 @@ macro_rules! programs {
         ///
         /// # Safety
         /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
-        /// allocated and contiguous and results that overlap none of them.
+        /// allocated and results that overlap none of them.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $name(
             arguments: Arguments,
@@ -372,41 +245,52 @@ programs! {
     registers_32 32
 }
 
-macro_rules! wide {
-    ($($ladder:ident $program:ident $x:literal $d:literal)*) => {$(
-        /// The ladder of a modulus of so many digits of so many limbs, of which six bits are zero.
+macro_rules! by_lanes {
+    ($($ladder:ident $walk:ident $program:ident $all:literal $lanes:literal $limbs:literal)*) => {$(
+        /// The ladder of a modulus of so many limbs, of which six bits are zero, by lanes with so many limbs each.
         ///
         /// # Safety
-        /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with shared memory for six numbers
-        /// of each thread, batches that are allocated and contiguous, and results that overlap none of them.
+        /// As for [`bigint_kernels::warp::Batches::new`]: a launch of blocks of [`BLOCK`] threads, of which so many share a
+        /// number, with shared memory for six parts of numbers of each, batches that are allocated and contiguous, and
+        /// results that overlap none of them.
         #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $ladder(
-            arguments: Arguments,
-            scalars: wide::Ladder<$x, $d>,
-        ) {
+        pub unsafe extern "ptx-kernel" fn $ladder(arguments: Arguments, scalars: Scalars<$all>) {
             // SAFETY: by this function's own contract.
-            unsafe { wide::ladder::<$x, $d>(&arguments, &scalars) }
+            unsafe { slots::ladder_by_lanes::<$all, $lanes, $limbs>(&arguments, &scalars) }
         }
 
-        /// Steps over registers, modulo a number of so many digits of so many limbs, of which six bits are zero.
+        /// Stage 1 on Edwards curves by the same lanes.
         ///
         /// # Safety
-        /// As for the ladder, with shared memory for four numbers of each thread.
+        /// As for the ladder; batches need not be contiguous.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $walk(
+            arguments: Arguments,
+            scalars: edwards::Scalars<$all>,
+        ) {
+            // SAFETY: by this function's own contract.
+            unsafe { edwards::edwards_by_lanes::<$all, $lanes, $limbs>(&arguments, &scalars) }
+        }
+
+        /// Steps over registers by the same lanes.
+        ///
+        /// # Safety
+        /// As for the ladder; no shared memory is needed, and batches need not be contiguous.
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $program(
             arguments: Arguments,
-            scalars: wide::Program<$x, $d>,
+            scalars: registers::Scalars<$all>,
         ) {
             // SAFETY: by this function's own contract.
-            unsafe { wide::registers::<$x, $d>(&arguments, &scalars) }
+            unsafe { registers::registers_by_lanes::<$all, $lanes, $limbs>(&arguments, &scalars) }
         }
     )*};
 }
 
-wide! {
-    ladder_48 registers_48 24 2
-    ladder_64 registers_64 32 2
-    ladder_72 registers_72 24 3
+by_lanes! {
+    ladder_48 edwards_48 registers_48 48 2 24
+    ladder_64 edwards_64 registers_64 64 2 32
+    ladder_72 edwards_72 registers_72 72 4 18
 }
 
 macro_rules! own {

@@ -51,7 +51,7 @@ struct Cli {
     /// What is tried
     #[arg(long, value_name = "M", default_value = "ecm")]
     method: Method,
-    /// Where curves come from: by default edwards, on a GPU 3 for numbers of more than 1018 bits
+    /// Where curves come from: by default edwards, on a GPU 3 for numbers of more than 2298 bits
     #[arg(long, value_name = "P")]
     param: Option<Param>,
     /// The first curve; those after it follow
@@ -112,7 +112,7 @@ enum Backend {
 }
 
 /// The bits of the longest numbers that devices have a kernel for Edwards curves for.
-const MOST_BITS_OF_EDWARDS: u64 = 1018;
+const MOST_BITS_OF_EDWARDS: u64 = 2298;
 
 /// Curves from which on a device is faster than all cores: it takes thousands at a time.
 const WORTH_A_DEVICE: u64 = 2048;
