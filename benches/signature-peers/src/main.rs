@@ -1,8 +1,8 @@
 //! Signatures verified in batches beside libsecp256k1, k256, p256 and ed25519-dalek: the same signatures in the same process, in turn.
 //!
 //! Everyone starts from bytes: a key is read, a signature is read and verified. Each signature has a key of its own.
-//! `cargo run --release -- [THREADS] [SIGNATURES] [ROUNDS]`; on one thread the clock is that thread's CPU time, on
-//! several the wall's, and a GPU verifies beside them if there is one.
+//! `cargo run --release -- [THREADS] [SIGNATURES] [ROUNDS] [LAUNCH]`; on one thread the clock is that thread's CPU time, on
+//! several the wall's, and a GPU verifies beside them if there is one: alone, in launches of so many, if their number is given.
 
 use bigint_curves::{Curve, Signed, Verifier};
 use bigint_host::Engine;
@@ -120,10 +120,13 @@ fn measure(
     rows: &[Row],
     mut everyone: Vec<(&str, Who)>,
     gpu: Option<Verifier>,
-    threads: usize,
-    rounds: usize,
+    (threads, rounds, launch): (usize, usize, Option<usize>),
 ) {
-    everyone.extend(gpu.map(|verifier| ("ours, GPU", Who::Ours(verifier.with_device_from(1)))));
+    if let (Some(gpu), Some(launch)) = (&gpu, launch) {
+        everyone = vec![("ours, GPU", Who::Ours(gpu.clone().with_device_from(1).with_launches_of(launch)))];
+    } else {
+        everyone.extend(gpu.map(|verifier| ("ours, GPU", Who::Ours(verifier.with_device_from(1)))));
+    }
     let mut times = vec![Vec::new(); everyone.len()];
     for round in 0..=rounds {
         for turn in 0..everyone.len() {
@@ -140,7 +143,7 @@ fn measure(
         let [least, quarter, median, more] = [0, 1, 2, 3].map(|i| times[i * (times.len() - 1) / 4]);
         let spread = 100.0 * (more - quarter) / median;
         println!(
-            "{what:<32}{who:<16}{median:>8.3} us   least {least:>8.3}   spread {spread:>4.1} %"
+            "{what:<32}{who:<16}{median:>8.4} us   least {least:>8.4}   spread {spread:>4.1} %"
         );
     }
 }
@@ -152,6 +155,7 @@ fn main() {
     let threads = arguments.next().unwrap_or(1);
     let count = arguments.next().unwrap_or(1024);
     let rounds = arguments.next().unwrap_or(11);
+    let how = (threads, rounds, arguments.next());
     bigint_cpu::set_threads(threads);
     let clock = if threads == 1 {
         "CPU time"
@@ -188,8 +192,7 @@ fn main() {
             &signed,
             everyone,
             on_gpu(Curve::Secp256k1),
-            threads,
-            rounds,
+            how,
         );
         let (row, verify) = ecdsa!(p256);
         let signed = rows(count, threads, |i| row(i, compress));
@@ -199,12 +202,11 @@ fn main() {
             &signed,
             everyone,
             on_gpu(Curve::P256),
-            threads,
-            rounds,
+            how,
         );
     }
     let signed = rows(count, threads, ed25519);
     let everyone = vec![ours(Curve::Ed25519), ("ed25519-dalek", Who::Peer(by_dalek))];
     let gpu = on_gpu(Curve::Ed25519);
-    measure("Ed25519", &signed, everyone, gpu, threads, rounds);
+    measure("Ed25519", &signed, everyone, gpu, how);
 }

@@ -7,12 +7,13 @@
 use crate::host::batch::invert;
 use crate::host::digits::{Naf, offset, place};
 use crate::host::fold::{Fold, OfSecp256k1, Special};
+use crate::host::generator::Places;
 use crate::host::montgomery::{Modulus, Montgomery, OfP256, PointsOfP256, PointsOfSecp256k1};
 use crate::host::words::{self, Words, is_less};
 use crate::host::{complete, generator, split};
 use crate::shared::combination::{Digits, PLACE_BITS, PLACE_ENTRIES};
 use crate::shared::field::{Field, Limbs};
-use crate::shared::weierstrass::{self, Affine, Curve, Element, Ordinate, Verdict, decoded};
+use crate::shared::weierstrass::{self, Affine, Curve, Ordinate, Verdict, decoded};
 use crate::shared::{curves, rows};
 use crate::{Rejection, Signed};
 use std::sync::LazyLock;
@@ -29,15 +30,15 @@ pub trait OnHost: Curve<Field: Field<Element = Words>> + 'static {
     /// The digits of a number.
     fn digits(v: Words) -> Self::Digits;
 
-    /// Terms of a number on the device.
-    const TERMS: usize;
-
-    /// The terms of a number, of which the device has [`TERMS`](Self::TERMS): magnitudes, and whether they are negative.
-    fn terms(v: Words) -> [(Words, bool); 2];
-
-    /// The table of the generator.
+    /// The processor's table of the generator.
     fn table() -> &'static [Affine<Words>];
 }
+
+/// Places of a number below `2^256`, of which the last is a carry.
+const PLACES: Places = Places {
+    count: 33,
+    bits: PLACE_BITS,
+};
 
 /// secp256k1.
 pub type Secp256k1 = curves::Secp256k1<Fold<OfSecp256k1>>;
@@ -53,15 +54,9 @@ impl OnHost for Secp256k1 {
         Naf::new(split::halves(v))
     }
 
-    const TERMS: usize = 2;
-
-    fn terms(v: Words) -> [(Words, bool); 2] {
-        split::halves(v)
-    }
-
     fn table() -> &'static [Affine<Words>] {
         static TABLE: LazyLock<Vec<Affine<Words>>> =
-            LazyLock::new(|| generator::of_curve::<Secp256k1>(OfSecp256k1::PRIME));
+            LazyLock::new(|| generator::of_curve::<Secp256k1>(PLACES, OfSecp256k1::PRIME));
         &TABLE
     }
 }
@@ -75,15 +70,9 @@ impl OnHost for P256 {
         Naf::new([(v, false)])
     }
 
-    const TERMS: usize = 1;
-
-    fn terms(v: Words) -> [(Words, bool); 2] {
-        [(v, false), ([0; 4], false)]
-    }
-
     fn table() -> &'static [Affine<Words>] {
         static TABLE: LazyLock<Vec<Affine<Words>>> =
-            LazyLock::new(|| generator::of_curve::<P256>(OfP256::MODULUS));
+            LazyLock::new(|| generator::of_curve::<P256>(PLACES, OfP256::MODULUS));
         &TABLE
     }
 }
@@ -149,24 +138,38 @@ fn numbers<C: OnHost>(signature: &[u8], low_s: bool) -> Result<[Words; 2], Rejec
     Ok([r, s])
 }
 
+/// What a signature says: a key whose coordinates are below the prime, and numbers in range.
+struct Read {
+    key: (Limbs, Ordinate),
+    r: Words,
+    s: Words,
+    digest: Words,
+}
+
+/// What a signature says, or why it is rejected before anything is computed.
+fn read<C: OnHost>(signed: &Signed<'_>, low_s: bool) -> Result<Read, Rejection> {
+    let key = key::<C>(signed.public_key)?;
+    let [r, s] = numbers::<C>(signed.signature, low_s)?;
+    let digest = number_of_digest(signed.message)?;
+    Ok(Read { key, r, s, digest })
+}
+
 /// What is to be computed for each signature, or why it is rejected. One inversion serves all.
 pub fn claims<C: OnHost>(signed: &[Signed<'_>], low_s: bool) -> Vec<Result<Claim, Rejection>> {
     type Scalars<C> = Montgomery<<C as OnHost>::Points>;
     let n = C::Points::MODULUS;
     let element = |words| Scalars::<C>::element(words::limbs(words));
-    let read = |signed: &Signed<'_>| {
-        let key = key::<C>(signed.public_key)?;
-        let [r, s] = numbers::<C>(signed.signature, low_s)?;
-        Ok((key, number_of_digest(signed.message)?, r, element(s)))
-    };
-    let read: Vec<_> = signed.iter().map(read).collect();
-    let mut inverses: Vec<Words> = read.iter().flatten().map(|(_, _, _, s)| *s).collect();
+    let read: Vec<_> = signed
+        .iter()
+        .map(|signed| read::<C>(signed, low_s))
+        .collect();
+    let mut inverses: Vec<Words> = read.iter().flatten().map(|read| element(read.s)).collect();
     invert::<Scalars<C>>(&mut inverses, n);
     let mut inverses = inverses.into_iter();
-    let mut claim = |(key, e, r, _)| {
+    let mut claim = |Read { key, r, digest, .. }| {
         let inverse = inverses.next().expect("one for each that was read");
         // The product of a number and a form is a number.
-        let factors = [e, r].map(|x| Scalars::<C>::mul(x, inverse));
+        let factors = [digest, r].map(|x| Scalars::<C>::mul(x, inverse));
         let (above, carry) = words::add(r, n);
         let other = if carry == 0 && is_less(above, C::PRIME) {
             above
@@ -192,7 +195,8 @@ pub fn outcome<C: OnHost>(claim: &Claim) -> Result<(), Rejection> {
         Some((table[at as usize * PLACE_ENTRIES + entry], is_negative))
     };
     let digits = C::digits(v);
-    match weierstrass::verdict::<C, _>(claim.key, &digits, fixed, claim.candidates) {
+    match weierstrass::verdict::<C, _>(claim.key, &digits, PLACES.count, fixed, || claim.candidates)
+    {
         Verdict::Valid => Ok(()),
         Verdict::NoPoint => Err(Rejection::NotOnCurve),
         Verdict::Mismatch => Err(Rejection::Mismatch),
@@ -202,38 +206,37 @@ pub fn outcome<C: OnHost>(claim: &Claim) -> Result<(), Rejection> {
 
 /// The outcome where formulas have failed.
 pub fn decided<C: OnHost>(claim: &Claim) -> Result<(), Rejection> {
-    let q = decoded::<C>(claim.key.0, claim.key.1).ok_or(Rejection::NotOnCurve)?;
+    let (q, is_on_curve) = decoded::<C>(claim.key.0, claim.key.1);
+    if !is_on_curve {
+        return Err(Rejection::NotOnCurve);
+    }
     let is_right = complete::matches::<C>(q, claim.factors, claim.candidates);
     is_right.then_some(()).ok_or(Rejection::Mismatch)
 }
 
-/// Writes the row of a claim for the device, every limb of it.
-pub fn fill_row<C: OnHost>(claim: &Claim, row: &mut [u32]) {
-    let [u, v] = claim.factors;
-    let (y, mut kind) = match claim.key.1 {
-        Ordinate::Is(y) => (y, rows::IS_Y),
-        Ordinate::IsOdd(is_odd) => ([0; 8], u32::from(is_odd)),
+/// Writes the row of a signature for the device, every limb of it, if it is not rejected before.
+pub fn fill_row<C: OnHost>(
+    signed: &Signed<'_>,
+    low_s: bool,
+    row: &mut [u32],
+) -> Result<(), Rejection> {
+    let Read { key, r, s, digest } = read::<C>(signed, low_s)?;
+    let y = match key.1 {
+        Ordinate::Is(y) => y,
+        Ordinate::IsOdd(is_odd) => [!u32::from(is_odd), !0, !0, !0, !0, !0, !0, !0],
     };
-    let (head, numbers) = row.split_at_mut(rows::U as usize);
-    let (u_of_row, terms_of_row) = numbers.split_at_mut(rows::NUMBER as usize);
-    u_of_row.copy_from_slice(&offset(u, PLACE_BITS));
-    let terms = C::terms(v).into_iter().take(C::TERMS).enumerate();
-    let mut places = terms_of_row.chunks_exact_mut(rows::NUMBER as usize);
-    for ((term, (magnitude, is_negative)), place) in terms.zip(&mut places) {
-        place.copy_from_slice(&offset(magnitude, rows::WINDOW_BITS));
-        kind |= u32::from(is_negative) << (term as u32 + rows::SIGNS);
-    }
-    places.for_each(|place| place.fill(0));
-    let numbers = [claim.key.0, y, claim.candidates[0], claim.candidates[1]];
-    head[..32].copy_from_slice(numbers.as_flattened());
-    head[rows::KIND as usize] = kind;
+    let [r, s, digest] = [r, s, digest].map(words::limbs);
+    row.copy_from_slice([key.0, y, r, s, digest].as_flattened());
+    Ok(())
 }
 
-/// The generator's table as the device reads it.
+/// The generator's table for the device.
 pub fn device_table<C: OnHost>() -> Vec<u32> {
-    let points = C::table().iter();
-    points
-        .flat_map(|point: &Affine<Element<C>>| [point.x, point.y])
-        .flat_map(words::limbs)
-        .collect()
+    let places = Places {
+        count: rows::PLACES,
+        bits: rows::PLACE_BITS,
+    };
+    let points = generator::of_curve::<C>(places, C::PRIME);
+    let limbs = |point: &Affine<Words>| [point.x, point.y].map(words::limbs);
+    points.iter().flat_map(limbs).flatten().collect()
 }

@@ -12,7 +12,7 @@
 use crate::host::batch::invert;
 use crate::host::digits::{Naf, offset, place};
 use crate::host::fold::{Fold, Of25519, Special};
-use crate::host::generator;
+use crate::host::generator::{self, Places};
 use crate::host::montgomery::{Modulus, Montgomery, OrderOf25519};
 use crate::host::words::{self, Words, is_less, of_little_endian};
 use crate::shared::combination::{PLACE_BITS, PLACE_ENTRIES};
@@ -94,10 +94,16 @@ pub fn claim(signed: &Signed<'_>) -> Result<Claim, Rejection> {
     })
 }
 
-/// The table of the generator.
+/// Places of a number below `2^255`.
+const PLACES: Places = Places {
+    count: 32,
+    bits: PLACE_BITS,
+};
+
+/// The processor's table of the generator.
 fn table() -> &'static [Fixed<Words>] {
     static TABLE: LazyLock<Vec<Fixed<Words>>> =
-        LazyLock::new(|| generator::of_edwards::<F>(GENERATOR, Of25519::PRIME));
+        LazyLock::new(|| generator::of_edwards::<F>(PLACES, GENERATOR, Of25519::PRIME));
     &TABLE
 }
 
@@ -112,7 +118,8 @@ pub fn outcomes(claims: &[Result<Claim, Rejection>]) -> Vec<Result<(), Rejection
             Some((table[at as usize * PLACE_ENTRIES + entry], is_negative))
         };
         let digits: Naf<1, 254> = Naf::new([(k, false)]);
-        combined::<F, _>(claim.points[0], &digits, fixed).ok_or(Rejection::NotOnCurve)
+        let (sum, is_point) = combined::<F, _>(claim.points[0], &digits, PLACES.count, fixed);
+        is_point.then_some(sum).ok_or(Rejection::NotOnCurve)
     };
     let sums: Vec<_> = claims
         .iter()
@@ -134,20 +141,24 @@ pub fn outcomes(claims: &[Result<Claim, Rejection>]) -> Vec<Result<(), Rejection
     claims.iter().zip(sums).map(outcome).collect()
 }
 
-/// Writes the row of a claim for the device, every limb of it.
-pub fn fill_row(claim: &Claim, row: &mut [u32]) {
-    let [s, k] = claim.factors;
-    row[..16].copy_from_slice(claim.points.as_flattened());
+/// Writes the row of a signature for the device, every limb of it, if it is not rejected before.
+pub fn fill_row(signed: &Signed<'_>, row: &mut [u32]) -> Result<(), Rejection> {
+    let Claim { points, factors } = claim(signed)?;
+    let [s, k] = factors;
+    row[..16].copy_from_slice(points.as_flattened());
     // Both are short: nothing is carried out of 256 bits.
-    row[16..24].copy_from_slice(&offset(s, PLACE_BITS)[..8]);
+    row[16..24].copy_from_slice(&offset(s, rows::PLACE_BITS)[..8]);
     row[24..].copy_from_slice(&offset(k, rows::WINDOW_BITS)[..8]);
+    Ok(())
 }
 
-/// The generator's table as the device reads it.
+/// The generator's table for the device.
 pub fn device_table() -> Vec<u32> {
-    let points = table().iter();
-    points
-        .flat_map(|point| [point.plus, point.minus, point.product])
-        .flat_map(words::limbs)
-        .collect()
+    let places = Places {
+        count: rows::PLACES,
+        bits: rows::PLACE_BITS,
+    };
+    let points = generator::of_edwards::<F>(places, GENERATOR, Of25519::PRIME);
+    let limbs = |point: &Fixed<Words>| [point.plus, point.minus, point.product].map(words::limbs);
+    points.iter().flat_map(limbs).flatten().collect()
 }

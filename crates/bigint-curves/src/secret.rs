@@ -109,7 +109,7 @@ impl Complete for Edwards {
     }
 
     fn add(p: Self::Sum, q: Self::Entry) -> Self::Sum {
-        Points::add(p, q).0
+        Points::add(p, q)
     }
 
     fn entry(p: Self::Sum) -> Self::Entry {
@@ -163,7 +163,8 @@ impl Curve {
             Curve::Ed25519 => {
                 let point = point.try_into().map_err(|_| Rejection::KeyEncoding)?;
                 let encoding = words::limbs(of_little_endian(point));
-                let [x, y] = edwards::decoded::<F>(encoding).ok_or(Rejection::NotOnCurve)?;
+                let (point, is_point) = edwards::decoded::<F>(encoding);
+                let [x, y] = is_point.then_some(point).ok_or(Rejection::NotOnCurve)?;
                 let sum = multiple::<Edwards>(Points::point(x, y), of_little_endian(number));
                 let sum = Points::coordinates(sum);
                 let inverse = batch::inverse::<F>(sum[2], Of25519::PRIME);
@@ -176,7 +177,8 @@ impl Curve {
 
 fn multiply_short<C: OnHost>(point: &[u8], number: &[u8; 32]) -> Result<Vec<u8>, Rejection> {
     let (x, y) = ecdsa::key::<C>(point)?;
-    let point = decoded::<C>(x, y).ok_or(Rejection::NotOnCurve)?;
+    let (point, is_on_curve) = decoded::<C>(x, y);
+    let point = is_on_curve.then_some(point).ok_or(Rejection::NotOnCurve)?;
     let sum = multiple::<Short<C>>(complete::point::<C>(point), of_big_endian(number));
     let coordinates = complete::affine::<C>(sum, C::PRIME);
     let mut bytes = uncompressed(coordinates);

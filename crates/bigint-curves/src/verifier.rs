@@ -11,12 +11,12 @@ use std::marker::PhantomData;
 /// Signatures that a thread verifies at a time: one inversion serves them.
 const PIECE: usize = 128;
 
-/// Signatures that a thread reads at a time for a device: one inversion serves them.
+/// Signatures that a thread reads at a time for a device.
 const READ: usize = 512;
 
-/// Signatures of a launch unless somebody says otherwise: three blocks of 128 threads on each of 132 multiprocessors, twice.
+/// Signatures of a launch unless somebody says otherwise: three blocks of 128 threads on each of 132 multiprocessors, four times.
 /// While one runs, the host reads the signatures of the next.
-const LAUNCH: usize = 2 * 3 * 128 * 132;
+const LAUNCH: usize = 4 * 3 * 128 * 132;
 
 /// The fewest signatures for which a device is taken unless somebody says otherwise. An H100's kernels took
 /// 2.4 to 5.1 ms for 65,536, and take no longer for fewer; 16 cores verify some 700 in that time.
@@ -135,6 +135,9 @@ impl Verifier {
     }
 }
 
+/// Each limb of a row that stands for no signature: its numbers have inverses.
+const DUMMY: u32 = 1;
+
 /// Signatures whose rows are with the devices. Those that are rejected before have rows too, and verdicts that nobody looks at:
 /// so every thread knows where its rows go.
 struct Launched<'a, S> {
@@ -154,20 +157,18 @@ impl<'a, S: Scheme> Launched<'a, S> {
         outcomes: &'a mut [Outcome],
     ) -> Result<Self, Error> {
         let mut rows = device.rows(signed.len())?;
+        let (of_signatures, of_none) = rows.split_at_mut(signed.len() * device.width());
+        of_none.fill(DUMMY);
         let parts = signed
             .chunks(READ)
-            .zip(rows.chunks_mut(READ * device.width()))
+            .zip(of_signatures.chunks_mut(READ * device.width()))
             .zip(outcomes.chunks_mut(READ));
         bigint_cpu::share(parts, usize::MAX, |((signed, rows), outcomes)| {
-            let claims = S::claims(signed, low_s);
             let rows = rows.chunks_exact_mut(device.width());
-            for ((claim, row), outcome) in claims.iter().zip(rows).zip(outcomes) {
-                match claim {
-                    Ok(claim) => S::fill_row(claim, row),
-                    Err(rejection) => {
-                        row.fill(0);
-                        *outcome = Err(*rejection);
-                    }
+            for ((signed, row), outcome) in signed.iter().zip(rows).zip(outcomes) {
+                *outcome = S::fill_row(signed, low_s, row);
+                if outcome.is_err() {
+                    row.fill(DUMMY);
                 }
             }
         });
@@ -219,8 +220,8 @@ trait Scheme {
     /// The processor's outcomes.
     fn outcomes(claims: &[Result<Self::Claim, Rejection>]) -> Vec<Outcome>;
 
-    /// Writes the row of a claim for the device, every limb of it.
-    fn fill_row(claim: &Self::Claim, row: &mut [u32]);
+    /// Writes the row of a signature for the device, every limb of it, if it is not rejected before.
+    fn fill_row(signed: &Signed<'_>, low_s: bool, row: &mut [u32]) -> Outcome;
 
     /// The outcome of a signature for which the device's formulas have failed.
     fn decided(signed: &Signed<'_>, low_s: bool) -> Outcome;
@@ -243,8 +244,8 @@ impl<C: OnHost> Scheme for EcdsaOn<C> {
         claims.iter().map(outcome).collect()
     }
 
-    fn fill_row(claim: &Self::Claim, row: &mut [u32]) {
-        ecdsa::fill_row::<C>(claim, row);
+    fn fill_row(signed: &Signed<'_>, low_s: bool, row: &mut [u32]) -> Outcome {
+        ecdsa::fill_row::<C>(signed, low_s, row)
     }
 
     fn decided(signed: &Signed<'_>, low_s: bool) -> Outcome {
@@ -269,8 +270,8 @@ impl Scheme for Ed25519 {
         ed25519::outcomes(claims)
     }
 
-    fn fill_row(claim: &Self::Claim, row: &mut [u32]) {
-        ed25519::fill_row(claim, row);
+    fn fill_row(signed: &Signed<'_>, _: bool, row: &mut [u32]) -> Outcome {
+        ed25519::fill_row(signed, row)
     }
 
     fn decided(_: &Signed<'_>, _: bool) -> Outcome {

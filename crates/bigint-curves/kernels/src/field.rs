@@ -5,9 +5,9 @@
 
 use crate::shared::field::{Field, Limbs};
 use bigint_core::Limb;
-use bigint_kernels::field::special::{self, Element, product};
-use bigint_kernels::gpu::triangle;
+use bigint_kernels::field::special::{self, Element, product, square};
 use bigint_kernels::gpu::window::{Slide, Window};
+use bigint_kernels::squares::each;
 use core::marker::PhantomData;
 
 type Row = Window<8>;
@@ -68,6 +68,24 @@ impl<S: Special> Field for Fold<S> {
     #[inline(always)]
     fn square(a: Limbs) -> Limbs {
         S::FIELD.square(Element::of_limbs(a)).limbs()
+    }
+
+    #[inline(always)]
+    fn halve(a: Limbs) -> Limbs {
+        S::FIELD.halve(Element::of_limbs(a)).limbs()
+    }
+
+    #[inline(always)]
+    fn mul_less(a: Limbs, b: Limbs, c: Limbs) -> Limbs {
+        let [a, b, c] = [a, b, c].map(Element::of_limbs);
+        S::FIELD.mul_less(a, b, c).limbs()
+    }
+
+    #[inline(always)]
+    fn square_less<const N: usize>(a: Limbs, less: [Limbs; N]) -> Limbs {
+        S::FIELD
+            .square_less(Element::of_limbs(a), less.map(Element::of_limbs))
+            .limbs()
     }
 
     #[inline(always)]
@@ -171,7 +189,16 @@ impl Field for OfP256 {
 
     #[inline(always)]
     fn square(a: Limbs) -> Limbs {
-        Self::divided(triangle::square(a))
+        Self::divided(square(a))
+    }
+
+    #[inline(always)]
+    fn halve(a: Limbs) -> Limbs {
+        let mask = (a[0] & 1).wrapping_neg();
+        let (even, above) = Row::add_digits(a, Self::PRIME.map(|limb| limb & mask));
+        let [_, e1, e2, e3, e4, e5, e6, e7] = even;
+        let next = [e1, e2, e3, e4, e5, e6, e7, above];
+        each(|i| even[i] >> 1 | next[i] << 31)
     }
 
     #[inline(always)]

@@ -53,11 +53,11 @@ impl<const TERMS: usize, const LENGTH: usize> Digits for Naf<TERMS, LENGTH> {
     }
 }
 
-/// A number plus half of a window's range in every window of so many bits, as
+/// A number plus one less than half of a window's range in every window of so many bits, as
 /// [`digit_of`] takes it.
 pub fn offset(number: Words, bits: u32) -> [u32; 9] {
     let range = (1 << bits) - 1;
-    let half = (u64::MAX / range) << (bits - 1);
+    let half = (u64::MAX / range) * ((1 << (bits - 1)) - 1);
     let (sum, carry) = words::add(number, [half; 4]);
     let [a, b, c, d, e, f, g, h] = words::limbs(sum);
     [a, b, c, d, e, f, g, h, half as u32 + carry as u32]
@@ -118,7 +118,7 @@ mod tests {
                 sum(digits.iter().map(|&digit| i64::from(digit)).enumerate()),
                 number
             );
-            for bits in [4, 8] {
+            for bits in [4, 8, 16] {
                 let with_halves = offset(number, bits);
                 let digits = (0..=256 / bits).map(|at| {
                     let digit = place(&with_halves, bits, at);

@@ -126,6 +126,11 @@ impl<S: Special> Field for Fold<S> {
     }
 
     #[inline(always)]
+    fn halve(a: Words) -> Words {
+        words::half(a, S::PRIME)
+    }
+
+    #[inline(always)]
     fn is_zero(a: Words) -> bool {
         S::MULTIPLES.contains(&a)
     }

@@ -187,6 +187,11 @@ impl<M: Modulus> Field for Montgomery<M> {
     }
 
     #[inline(always)]
+    fn halve(a: Words) -> Words {
+        words::half(a, M::MODULUS)
+    }
+
+    #[inline(always)]
     fn is_zero(a: Words) -> bool {
         a == [0; 4]
     }

@@ -78,6 +78,19 @@ pub const fn subtract(a: Words, b: Words) -> (Words, u64) {
     ([r0, r1, r2, r3], c)
 }
 
+/// Half of `a`, or of `a + m` where `a` is odd, for an odd `m`.
+#[inline(always)]
+pub fn half(a: Words, m: Words) -> Words {
+    let mask = (a[0] & 1).wrapping_neg();
+    let ([r0, r1, r2, r3], carry) = add(a, m.map(|word| word & mask));
+    [
+        r0 >> 1 | r1 << 63,
+        r1 >> 1 | r2 << 63,
+        r2 >> 1 | r3 << 63,
+        r3 >> 1 | carry << 63,
+    ]
+}
+
 /// Bit by bit `a` where `mask` has a 1, `b` where it has a 0.
 #[inline(always)]
 pub fn select(mask: u64, a: Words, b: Words) -> Words {

@@ -118,6 +118,8 @@ impl<F: Field> Group for Points<F> {
     type Multiple = Multiple<F::Element>;
     type Fixed = Fixed<F::Element>;
 
+    const HAS_IDENTITY: bool = true;
+
     #[inline(always)]
     fn identity() -> Self::Point {
         Self::point(F::zero(), F::one())
@@ -139,16 +141,16 @@ impl<F: Field> Group for Points<F> {
     }
 
     #[inline(always)]
-    fn add(p: Self::Point, q: Self::Multiple) -> (Self::Point, bool) {
+    fn add(p: Self::Point, q: Self::Multiple) -> Self::Point {
         let [x, y, z] = Self::coordinates(p);
         let d = F::double(F::mul(z, q.z));
-        (Self::sum([x, y, F::mul(p.e, p.h), d], q.sums), false)
+        Self::sum([x, y, F::mul(p.e, p.h), d], q.sums)
     }
 
     #[inline(always)]
-    fn add_fixed(p: Self::Point, q: Self::Fixed) -> (Self::Point, bool) {
+    fn add_fixed(p: Self::Point, q: Self::Fixed) -> Self::Point {
         let [x, y, z] = Self::coordinates(p);
-        (Self::sum([x, y, F::mul(p.e, p.h), F::double(z)], q), false)
+        Self::sum([x, y, F::mul(p.e, p.h), F::double(z)], q)
     }
 
     #[inline(always)]
@@ -190,13 +192,13 @@ impl<F: Field> Direct for Points<F> {
     }
 }
 
-/// `x` and `y` of the point that 32 bytes encode: `y`, whose number may be the prime or more, and in the top bit whether
+/// `x` and `y` of the point that 32 bytes encode, and whether there is one: `y`, whose number may be the prime or more, and in the top bit whether
 /// `x` is odd, which is not looked at for 0.
 ///
 /// With `u = y^2 - 1` and `v = d y^2 + 1`, `x` is the square root of `u / v`, if there is one: `u v^3 (u v^7)^((p - 5) / 8)`,
 /// or this times a root of -1.
 #[inline(always)]
-pub fn decoded<F: Field>(mut encoding: Limbs) -> Option<[F::Element; 2]> {
+pub fn decoded<F: Field>(mut encoding: Limbs) -> ([F::Element; 2], bool) {
     let is_odd = encoding[7] >> 31 == 1;
     encoding[7] &= 0x7fff_ffff;
     let y = F::element(encoding);
@@ -208,16 +210,15 @@ pub fn decoded<F: Field>(mut encoding: Limbs) -> Option<[F::Element; 2]> {
     let root = power::<F, 2>(F::mul(u, v7), [[250, 1], [1, 0]]);
     let mut x = F::mul(F::mul(u, v3), root);
     let found = F::mul(F::square(x), v);
-    if !F::equal(found, u) {
-        if !F::is_zero(F::add(found, u)) {
-            return None;
-        }
+    let mut is_point = F::equal(found, u);
+    if !is_point {
+        is_point = F::is_zero(F::add(found, u));
         x = F::mul(x, F::element(ROOT_OF_MINUS_1));
     }
     if (F::number(x)[0] & 1 == 1) != is_odd {
         x = F::neg(x);
     }
-    Some([x, y])
+    ([x, y], is_point)
 }
 
 /// The encoding of a point, from its coordinates and `1 / Z`.
@@ -228,18 +229,20 @@ pub fn encoded<F: Field>([x, y, _]: [F::Element; 3], inverse: F::Element) -> Lim
     encoding
 }
 
-/// Places of a number below `2^255`.
-pub const PLACES: u32 = 32;
-
-/// The coordinates of `u G - v A`, for the public key `A`, if that encodes a point.
+/// The coordinates of `u G - v A`, for the public key `A`, if that encodes a point. Threads that walk in step have coordinates of some
+/// point in any case, and whether they are these.
 #[inline(always)]
 pub fn combined<F: Field, N: Digits>(
     key: Limbs,
     digits: &N,
+    places: u32,
     fixed: impl Fn(u32) -> Option<(Fixed<F::Element>, bool)>,
-) -> Option<[F::Element; 3]> {
-    let [x, y] = decoded::<F>(key)?;
+) -> ([F::Element; 3], bool) {
+    let ([x, y], is_point) = decoded::<F>(key);
+    if !is_point && !N::IS_IN_STEP {
+        return ([x, y, F::one()], false);
+    }
     let q = Points::<F>::point(F::neg(x), y);
-    let (sum, _) = combine::<Points<F>, N>(q, digits, PLACES, fixed);
-    Some(Points::<F>::coordinates(sum))
+    let sum = combine::<Points<F>, N>(q, digits, places, fixed);
+    (Points::<F>::coordinates(sum), is_point)
 }

@@ -26,6 +26,9 @@ pub trait Field {
     /// `a a`.
     fn square(a: Self::Element) -> Self::Element;
 
+    /// `a / 2`.
+    fn halve(a: Self::Element) -> Self::Element;
+
     /// Whether an element is 0.
     fn is_zero(a: Self::Element) -> bool;
 
@@ -51,6 +54,18 @@ pub trait Field {
     #[inline(always)]
     fn neg(a: Self::Element) -> Self::Element {
         Self::sub(Self::zero(), a)
+    }
+
+    /// `a b - c`.
+    #[inline(always)]
+    fn mul_less(a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element {
+        Self::sub(Self::mul(a, b), c)
+    }
+
+    /// `a a` less up to three numbers.
+    #[inline(always)]
+    fn square_less<const N: usize>(a: Self::Element, less: [Self::Element; N]) -> Self::Element {
+        less.into_iter().fold(Self::square(a), Self::sub)
     }
 
     /// Whether two elements are the same number.

@@ -11,4 +11,5 @@ pub mod edwards;
 pub mod field;
 #[allow(dead_code)] // The host writes rows in order, and uses no places.
 pub mod rows;
+pub mod split;
 pub mod weierstrass;

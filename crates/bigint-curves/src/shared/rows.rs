@@ -1,40 +1,55 @@
-//! What the host gives the device of each signature: a row of limbs.
+//! What the host gives the device of each signature, a row of limbs, and what of it the device makes for itself first.
+
+/// Signatures of one number of a batch: a thread inverts all their `s` together, and then each has a thread of its own. Their rows are one behind the other.
+pub const GROUP: u32 = 16;
 
 /// Bits of a window of the device's digits.
 pub const WINDOW_BITS: u32 = 4;
 
-/// Limbs of a row of ECDSA: `x` and `y` of the key, two candidates, [`KIND`], `u`, and terms of `v`.
-pub const ECDSA: usize = 60;
+/// Bits of a place of `u` and `S` on the device, and points in the generator's table for each.
+pub const PLACE_BITS: u32 = 16;
 
-/// Where the candidates are.
-pub const CANDIDATES: u32 = 16;
+/// Points in the generator's table for each place.
+pub const PLACE_ENTRIES: usize = 1 << (PLACE_BITS - 1);
 
-/// Where the kind of `y` is, and above it the signs of terms.
-pub const KIND: u32 = 32;
+/// Places of a number below `2^255`.
+pub const PLACES: u32 = 16;
 
-/// The kind of `y` where it is given; 0 and 1 are parities.
-pub const IS_Y: u32 = 2;
+/// Limbs of a row of ECDSA: `x` and `y` of the key, `r`, `s` and the digest's number.
+pub const ECDSA: u32 = 40;
 
-/// The bit of the first term's sign.
-pub const SIGNS: u32 = 2;
+/// Where `y` is. Of a key of 33 bytes it is no coordinate: `-1`, or `-2` if `y` is odd.
+pub const Y: u32 = 8;
 
-/// Where `u` is.
-pub const U: u32 = 33;
+/// Where `r` is.
+pub const R: u32 = 16;
+
+/// Where `s` is.
+pub const S: u32 = 24;
+
+/// Where the digest's number is.
+pub const DIGEST: u32 = 32;
+
+/// Limbs of what the device makes of a row of ECDSA: `u`, the terms of `v`, and signs.
+pub const FACTORS: u32 = 20;
 
 /// Where the first term is.
-pub const V: u32 = 42;
+pub const V: u32 = 8;
 
-/// Limbs of `u` and of a term.
-pub const NUMBER: u32 = 9;
+/// Limbs of a term, if there are two.
+pub const TERM: u32 = 5;
 
-/// Limbs of a row of Ed25519: the key, `R`, `s` and `k`.
-pub const ED25519: usize = 32;
+/// Where the signs are: in bit 0 that of `u`, then those of the terms.
+pub const SIGNS: u32 = 18;
 
-/// Where `R` is.
-pub const R: u32 = 8;
+/// Limbs of a row of Ed25519: the key, `R`, `S` and `k`.
+pub const ED25519: u32 = 32;
 
-/// Where `S` is.
-pub const S: u32 = 16;
+/// Where `R` of Ed25519 is.
+pub const ENCODING: u32 = 8;
+
+/// Where `S` of Ed25519 is.
+pub const FACTOR: u32 = 16;
 
 /// Where `k` is.
 pub const K: u32 = 24;

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! which fails if `H` is 0: the points are equal or opposite. Whoever signs with a key of his own can
-//! bring that about, but nobody by chance; the caller then computes by other formulas. Twice a point is
+//! bring that about, but nobody by chance. `Z3` is 0 then, and so is the `Z` of all that is computed from it: the caller sees it in the
+//! end, and computes by other formulas. Twice a point is
 //!
 //! ```text
-//! C = Y^2, B = X C, A = 3 X^2 + a Z^4
-//! X' = A^2 - 8 B,  Y' = A (4 B - X') - 8 C^2,  Z' = 2 Y Z
+//! C = Y^2, B = X C, A = (3 X^2 + a Z^4) / 2
+//! X' = A^2 - 2 B,  Y' = A (B - X') - C^2,  Z' = Y Z
 //! ```
 //!
 //! Cost: 14 products and squares for a sum, 11 if `Z2` is 1, 7 for a double if `a` is 0 and 8 if it is -3.
@@ -92,9 +93,9 @@ pub enum Ordinate {
     IsOdd(bool),
 }
 
-/// The point with these coordinates, if it is on the curve.
+/// The point with these coordinates, and whether it is on the curve.
 #[inline(always)]
-pub fn decoded<C: Curve>(x: Limbs, y: Ordinate) -> Option<Affine<Element<C>>> {
+pub fn decoded<C: Curve>(x: Limbs, y: Ordinate) -> (Affine<Element<C>>, bool) {
     let x = C::Field::element(x);
     let square = right_side::<C>(x);
     let y = match y {
@@ -108,14 +109,15 @@ pub fn decoded<C: Curve>(x: Limbs, y: Ordinate) -> Option<Affine<Element<C>>> {
             }
         }
     };
-    C::Field::equal(C::Field::square(y), square).then_some(Affine { x, y })
+    let is_on_curve = C::Field::equal(C::Field::square(y), square);
+    (Affine { x, y }, is_on_curve)
 }
 
 /// The group of a curve's points.
 pub struct Points<C>(PhantomData<C>);
 
 impl<C: Curve> Points<C> {
-    /// `A`, three times the slope's numerator.
+    /// `A`.
     #[inline(always)]
     fn slope(p: Jacobian<Element<C>>) -> Element<C> {
         let product = if C::A_IS_MINUS_3 {
@@ -124,7 +126,8 @@ impl<C: Curve> Points<C> {
         } else {
             C::Field::square(p.x)
         };
-        C::Field::add(C::Field::double(product), product)
+        let half = C::Field::halve(product);
+        C::Field::add(C::Field::double(half), half)
     }
 
     /// The sum of two points from `U1`, `S1`, `H`, `R` and `Z1 Z2`.
@@ -139,21 +142,19 @@ impl<C: Curve> Points<C> {
         let square = C::Field::square(h);
         let cube = C::Field::mul(square, h);
         let v = C::Field::mul(u, square);
-        let x = C::Field::sub(C::Field::square(r), cube);
-        let x = C::Field::sub(x, C::Field::double(v));
-        let y = C::Field::mul(r, C::Field::sub(v, x));
-        let y = C::Field::sub(y, C::Field::mul(s, cube));
+        let x = C::Field::square_less(r, [cube, v, v]);
+        let y = C::Field::mul_less(r, C::Field::sub(v, x), C::Field::mul(s, cube));
         let z = C::Field::mul(z, h);
         Jacobian { x, y, z }
     }
 
-    /// The sum with a point whose `Z` is 1, where `p` is not the point at infinity, and `H`.
+    /// The sum with a point whose `Z` is 1, and `H`.
     #[inline(always)]
     fn mixed(p: Jacobian<Element<C>>, q: Affine<Element<C>>) -> (Jacobian<Element<C>>, Element<C>) {
         let square = C::Field::square(p.z);
         let cube = C::Field::mul(square, p.z);
-        let h = C::Field::sub(C::Field::mul(q.x, square), p.x);
-        let r = C::Field::sub(C::Field::mul(q.y, cube), p.y);
+        let h = C::Field::mul_less(q.x, square, p.x);
+        let r = C::Field::mul_less(q.y, cube, p.y);
         (Self::sum(p.x, p.y, h, r, p.z), h)
     }
 
@@ -173,6 +174,8 @@ impl<C: Curve> Group for Points<C> {
     type Multiple = Multiple<Element<C>>;
     type Fixed = Affine<Element<C>>;
 
+    const HAS_IDENTITY: bool = false;
+
     #[inline(always)]
     fn identity() -> Self::Point {
         Jacobian {
@@ -185,36 +188,38 @@ impl<C: Curve> Group for Points<C> {
     #[inline(always)]
     fn double(p: Self::Point) -> Self::Point {
         let a = Self::slope(p);
-        let c = C::Field::double(C::Field::square(p.y));
-        let b4 = C::Field::double(C::Field::mul(p.x, c));
-        let x = C::Field::sub(C::Field::square(a), C::Field::double(b4));
-        let c8 = C::Field::double(C::Field::square(c));
-        let y = C::Field::sub(C::Field::mul(a, C::Field::sub(b4, x)), c8);
-        let z = C::Field::double(C::Field::mul(p.y, p.z));
+        let c = C::Field::square(p.y);
+        let b = C::Field::mul(p.x, c);
+        let x = C::Field::square_less(a, [b, b]);
+        let y = C::Field::mul_less(a, C::Field::sub(b, x), C::Field::square(c));
+        let z = C::Field::mul(p.y, p.z);
         Jacobian { x, y, z }
     }
 
     #[inline(always)]
-    fn add(p: Self::Point, q: Self::Multiple) -> (Self::Point, bool) {
-        if C::Field::is_zero(p.z) {
-            return (q.point, false);
-        }
-        let square = C::Field::square(p.z);
-        let cube = C::Field::mul(square, p.z);
-        let (u, s) = (C::Field::mul(p.x, q.square), C::Field::mul(p.y, q.cube));
-        let h = C::Field::sub(C::Field::mul(q.point.x, square), u);
-        let r = C::Field::sub(C::Field::mul(q.point.y, cube), s);
-        let z = C::Field::mul(p.z, q.point.z);
-        (Self::sum(u, s, h, r, z), C::Field::is_zero(h))
+    fn of_multiple(q: Self::Multiple) -> Self::Point {
+        q.point
     }
 
     #[inline(always)]
-    fn add_fixed(p: Self::Point, q: Self::Fixed) -> (Self::Point, bool) {
-        if C::Field::is_zero(p.z) {
-            return (Self::point(q), false);
-        }
-        let (sum, h) = Self::mixed(p, q);
-        (sum, C::Field::is_zero(h))
+    fn add(p: Self::Point, q: Self::Multiple) -> Self::Point {
+        let square = C::Field::square(p.z);
+        let cube = C::Field::mul(square, p.z);
+        let (u, s) = (C::Field::mul(p.x, q.square), C::Field::mul(p.y, q.cube));
+        let h = C::Field::mul_less(q.point.x, square, u);
+        let r = C::Field::mul_less(q.point.y, cube, s);
+        let z = C::Field::mul(p.z, q.point.z);
+        Self::sum(u, s, h, r, z)
+    }
+
+    #[inline(always)]
+    fn of_fixed(q: Self::Fixed) -> Self::Point {
+        Self::point(q)
+    }
+
+    #[inline(always)]
+    fn add_fixed(p: Self::Point, q: Self::Fixed) -> Self::Point {
+        Self::mixed(p, q).0
     }
 
     #[inline(always)]
@@ -278,6 +283,8 @@ impl<C: Curve> Group for OverOneZ<C> {
     type Multiple = Affine<Element<C>>;
     type Fixed = Affine<Element<C>>;
 
+    const HAS_IDENTITY: bool = false;
+
     #[inline(always)]
     fn identity() -> Self::Point {
         Points::<C>::identity()
@@ -289,12 +296,22 @@ impl<C: Curve> Group for OverOneZ<C> {
     }
 
     #[inline(always)]
-    fn add(p: Self::Point, q: Self::Multiple) -> (Self::Point, bool) {
+    fn of_multiple(q: Self::Multiple) -> Self::Point {
+        Points::<C>::of_fixed(q)
+    }
+
+    #[inline(always)]
+    fn add(p: Self::Point, q: Self::Multiple) -> Self::Point {
         Points::<C>::add_fixed(p, q)
     }
 
     #[inline(always)]
-    fn add_fixed(p: Self::Point, q: Self::Fixed) -> (Self::Point, bool) {
+    fn of_fixed(q: Self::Fixed) -> Self::Point {
+        Points::<C>::of_fixed(q)
+    }
+
+    #[inline(always)]
+    fn add_fixed(p: Self::Point, q: Self::Fixed) -> Self::Point {
         Points::<C>::add_fixed(p, q)
     }
 
@@ -320,17 +337,15 @@ impl<C: Curve> Group for OverOneZ<C> {
 impl<C: Curve> Table for OverOneZ<C> {
     type Scale = Element<C>;
 
+    const OF_FIXED: Option<fn(Self::Fixed) -> Self::Multiple> = Some(|q| q);
+
     #[inline(always)]
     fn first(q: Self::Point) -> Self::Multiple {
         Affine { x: q.x, y: q.y }
     }
 
     #[inline(always)]
-    fn fill(
-        table: &mut [Self::Multiple; ENTRIES],
-        q: Self::Point,
-        are_odd: bool,
-    ) -> (Self::Scale, bool) {
+    fn fill(table: &mut [Self::Multiple; ENTRIES], q: Self::Point, are_odd: bool) -> Self::Scale {
         let affine = |p: Self::Point| Affine { x: p.x, y: p.y };
         let first = affine(q);
         let twice = Points::<C>::double(Points::<C>::point(first));
@@ -344,11 +359,9 @@ impl<C: Curve> Table for OverOneZ<C> {
         table[at - 1] = affine(last);
         // The `Z` of each point divided by that of the one before.
         let mut factors = [last.z; ENTRIES];
-        let mut has_failed = false;
         while at < ENTRIES {
             let h;
             (last, h) = Points::<C>::mixed(last, step);
-            has_failed |= C::Field::is_zero(h);
             table[at] = affine(last);
             factors[at] = h;
             at += 1;
@@ -362,7 +375,7 @@ impl<C: Curve> Table for OverOneZ<C> {
                 factor = C::Field::mul(factor, factors[at]);
             }
         }
-        (C::Field::mul(left_out, last.z), has_failed)
+        C::Field::mul(left_out, last.z)
     }
 
     #[inline(always)]
@@ -371,9 +384,6 @@ impl<C: Curve> Table for OverOneZ<C> {
         sum
     }
 }
-
-/// Places of a number below `2^256`, of which the last is a carry.
-pub const PLACES: u32 = 33;
 
 /// What became of a signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -394,21 +404,24 @@ pub enum Verdict {
 pub fn verdict<C: Curve, D: Digits>(
     key: (Limbs, Ordinate),
     digits: &D,
+    places: u32,
     fixed: impl Fn(u32) -> Option<(Affine<Element<C>>, bool)>,
-    candidates: [Limbs; 2],
+    candidates: impl Fn() -> [Limbs; 2],
 ) -> Verdict {
-    let Some(q) = decoded::<C>(key.0, key.1) else {
+    let (q, is_on_curve) = decoded::<C>(key.0, key.1);
+    // Threads that walk in step take all steps, with any numbers.
+    if !is_on_curve && !D::IS_IN_STEP {
         return Verdict::NoPoint;
-    };
-    let q = Points::<C>::point(q);
-    let (sum, has_failed) = combine::<C::Sums, D>(q, digits, PLACES, fixed);
-    if has_failed {
-        return Verdict::Undecided;
     }
+    let sum = combine::<C::Sums, D>(Points::<C>::point(q), digits, places, fixed);
     let square = C::Field::square(sum.z);
-    let [first, second] = candidates;
+    let [first, second] = candidates();
     let is_one = is_abscissa::<C>(sum.x, square, first) || is_abscissa::<C>(sum.x, square, second);
-    if is_one && !C::Field::is_zero(square) {
+    if !is_on_curve {
+        Verdict::NoPoint
+    } else if C::Field::is_zero(square) {
+        Verdict::Undecided
+    } else if is_one {
         Verdict::Valid
     } else {
         Verdict::Mismatch

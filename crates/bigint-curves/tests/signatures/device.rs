@@ -159,6 +159,45 @@ fn a_device_has_the_cpus_outcomes_of_ed25519() {
 }
 
 #[test]
+fn digits_at_their_ends_are_those_of_the_number() {
+    if !on_simulator("device::digits_at_their_ends_are_those_of_the_number", &[]) {
+        return;
+    }
+    for oracle in &ECDSA {
+        let n = ecdsa::order(oracle.curve);
+        let one = BigUint::from(1u8);
+        // All digits of windows and places at an end of their range, and numbers around half of all.
+        let repeated = |digit: u32, bits: usize| {
+            let digits = (0..256 / bits).map(|at| BigUint::from(digit) << (bits * at));
+            digits.sum::<BigUint>() % &n
+        };
+        let mut numbers = vec![
+            repeated(7, 4),
+            repeated(8, 4),
+            repeated(9, 4),
+            repeated(0x7fff, 16),
+            repeated(0x8000, 16),
+            repeated(0x8001, 16),
+            repeated(0xffff, 16),
+            (&one << 255) - 1u8,
+            (BigUint::from(0x7fff_8001u32) << 224) + 5u8,
+        ];
+        numbers.extend((0..4u8).map(|k| &n / 2u8 + k - 1u8));
+        numbers.extend((1..3u8).map(|k| &n - k));
+        let key = [BigUint::from(0x1234_5678u32)];
+        let mut rows = ecdsa::of_factors(oracle, &key, &numbers, &[one + 6u8]);
+        rows.extend(ecdsa::of_factors(
+            oracle,
+            &key,
+            &[BigUint::from(9u8)],
+            &numbers,
+        ));
+        let outcomes = check(oracle.curve, oracle.low_s, &rows);
+        assert_eq!(outcomes, vec![Ok(()); rows.len()]);
+    }
+}
+
+#[test]
 fn what_is_rejected_before_stands_between_what_a_device_looks_at() {
     let name = "device::what_is_rejected_before_stands_between_what_a_device_looks_at";
     if !on_simulator(name, &[]) {
@@ -197,7 +236,7 @@ fn what_is_rejected_before_stands_between_what_a_device_looks_at() {
     }
 }
 
-/// Multiply-adds of 32 by 32 bits and instructions of PTX for each of 32 good signatures, as the simulator counts them, are
+/// Multiply-adds of 32 by 32 bits and instructions of PTX for each of 128 good signatures, a block's, as the simulator counts them, are
 /// at most these: with keys of 33 bytes, then of 65.
 #[test]
 fn a_signature_takes_as_much_as_is_known() {
@@ -206,21 +245,21 @@ fn a_signature_takes_as_much_as_is_known() {
     let file = folder.path().join("counts");
     if on_simulator(name, &[("CUDA_SIM_COUNTS", file.to_str().unwrap())]) {
         for oracle in &ECDSA {
-            let rows: Vec<_> = ecdsa::with_changes(oracle, 64)
+            let rows: Vec<_> = ecdsa::with_changes(oracle, 256)
                 .into_iter()
                 .step_by(4)
                 .collect();
-            let uncompressed: Vec<_> = ecdsa::with_changes(oracle, 64)
+            let uncompressed: Vec<_> = ecdsa::with_changes(oracle, 256)
                 .into_iter()
                 .skip(2)
                 .step_by(4)
                 .collect();
             for rows in [rows, uncompressed] {
-                assert_eq!(check(oracle.curve, oracle.low_s, &rows), [Ok(()); 32]);
+                assert_eq!(check(oracle.curve, oracle.low_s, &rows), [Ok(()); 128]);
             }
         }
-        let rows: Vec<_> = ed25519::with_changes(32).into_iter().step_by(2).collect();
-        assert_eq!(check(Curve::Ed25519, false, &rows), [Ok(()); 32]);
+        let rows: Vec<_> = ed25519::with_changes(128).into_iter().step_by(2).collect();
+        assert_eq!(check(Curve::Ed25519, false, &rows), [Ok(()); 128]);
         return;
     }
     let counts = std::fs::read_to_string(file).unwrap();
@@ -228,16 +267,20 @@ fn a_signature_takes_as_much_as_is_known() {
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let known = [
-        ("secp256k1", 144_889, 722_982),
-        ("secp256k1", 130_074, 639_233),
-        ("p256", 192_282, 1_342_700),
-        ("p256", 182_538, 1_259_738),
-        ("ed25519", 186_394, 848_309),
+        ("secp256k1_factors", 4_434, 16_579),
+        ("secp256k1", 128_505, 459_090),
+        ("secp256k1_factors", 4_434, 16_579),
+        ("secp256k1", 114_465, 408_401),
+        ("p256_factors", 3_834, 14_758),
+        ("p256", 178_261, 1_078_235),
+        ("p256_factors", 3_834, 14_758),
+        ("p256", 168_554, 1_012_416),
+        ("ed25519", 176_096, 701_051),
     ];
     let counts: Vec<_> = counts.collect();
     assert_eq!(counts.len(), known.len());
     for (counts, (kernel, multiply_adds, instructions)) in counts.iter().zip(known) {
-        let of = |key: &str| counts[key].as_u64().unwrap() / 32;
+        let of = |key: &str| counts[key].as_u64().unwrap() / 128;
         assert_eq!(counts["kernel"], kernel);
         let found = (of("multiply_adds"), of("lane_instructions"));
         assert!(

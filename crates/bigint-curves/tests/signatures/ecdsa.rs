@@ -57,18 +57,25 @@ pub fn with_changes(oracle: &Oracle, count: usize) -> Vec<Row> {
 /// `u G + v d G`.
 pub fn with_failing_sums(oracle: &Oracle, d: &[i64], u: &[i64], v: &[i64]) -> Vec<Row> {
     let n = order(oracle.curve);
-    let number = |x: i64| {
+    let number = |x: &i64| {
         let magnitude = BigUint::from(x.unsigned_abs());
-        if x < 0 { &n - magnitude } else { magnitude }
+        if *x < 0 { &n - magnitude } else { magnitude }
     };
+    let [d, u, v] = [d, u, v].map(|numbers| numbers.iter().map(number).collect::<Vec<_>>());
+    of_factors(oracle, &d, &u, &v)
+}
+
+/// Signatures with the keys `d G`, whose sums are `u G + v d G`.
+pub fn of_factors(oracle: &Oracle, d: &[BigUint], u: &[BigUint], v: &[BigUint]) -> Vec<Row> {
+    let n = order(oracle.curve);
     let half = (&n - 1u8) / 2u8;
     let mut rows = Vec::new();
-    for (d, u, v) in d.iter().flat_map(|d| {
-        u.iter()
-            .flat_map(move |u| v.iter().map(move |v| (*d, *u, *v)))
-    }) {
-        let (_, key) = multiple(oracle, &number(d));
-        let sum = (number(u) + number(v) * number(d)) % &n;
+    for (d, u, v) in d
+        .iter()
+        .flat_map(|d| u.iter().flat_map(move |u| v.iter().map(move |v| (d, u, v))))
+    {
+        let (_, key) = multiple(oracle, d);
+        let sum = (u + v * d) % &n;
         // The signature of (u, v) if the sum is a point, and nobody's if it is 0.
         let point = if sum == BigUint::ZERO {
             BigUint::from(1u8)
@@ -76,7 +83,7 @@ pub fn with_failing_sums(oracle: &Oracle, d: &[i64], u: &[i64], v: &[i64]) -> Ve
             sum
         };
         let r = multiple(oracle, &point).0 % &n;
-        let (mut u, mut v) = (number(u), number(v));
+        let (mut u, mut v) = (u.clone(), v.clone());
         let mut s = &r * v.modinv(&n).unwrap() % &n;
         if oracle.low_s && s > half {
             // (-u, -v) gives the opposite sum, with the same x.

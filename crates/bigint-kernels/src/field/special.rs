@@ -22,6 +22,7 @@
 use super::powers;
 use crate::gpu::block::Team;
 use crate::gpu::carry;
+use crate::gpu::folding::{self, Folded};
 use crate::gpu::shared::OfThreads;
 use crate::gpu::triangle;
 use crate::gpu::window::{Slide, Window};
@@ -81,6 +82,21 @@ fn with_lowest<const LIMBS: usize>(mut limbs: [Limb; LIMBS], lowest: u64) -> [Li
 #[inline(always)]
 fn lowest<const LIMBS: usize>(limbs: [Limb; LIMBS]) -> u64 {
     u64::from(limbs[0]) | u64::from(limbs[1]) << LIMB_BITS
+}
+
+/// The same limbs, of which there are as many.
+#[inline(always)]
+fn same<const LIMBS: usize, const R: usize>(limbs: [Limb; LIMBS]) -> [Limb; R] {
+    each(|i| limbs[i])
+}
+
+/// `a a`, the lower and the upper half.
+#[inline(always)]
+pub fn square<const LIMBS: usize>(a: [Limb; LIMBS]) -> [[Limb; LIMBS]; 2] {
+    match LIMBS {
+        8 => folding::square(same(a)).map(same),
+        _ => triangle::square(a),
+    }
 }
 
 /// `a b`, the lower and the upper half.
@@ -162,9 +178,44 @@ where
         each(|i| if i < 4 { four[i] } else { sum[i] })
     }
 
+    /// Whether differences from a product are taken before what is above it is folded in ([`Folded`]).
+    #[inline(always)]
+    const fn has_folded(&self) -> bool {
+        LIMBS == 8 && self.has_limb
+    }
+
+    /// `lower + C upper` less some numbers, at most three.
+    #[inline(always)]
+    fn folded_less<const N: usize>(
+        &self,
+        halves: [[Limb; LIMBS]; 2],
+        less: [Element<LIMBS>; N],
+    ) -> Element<LIMBS> {
+        const { assert!(N <= 3, "the bound of what is above eight limbs") }
+        // The steps are written out, as in a loop the limbs would have to be in memory.
+        macro_rules! each {
+            ($step:expr) => {
+                less.first().map($step);
+                less.get(1).map($step);
+                less.get(2).map($step);
+            };
+        }
+        if self.has_folded() {
+            let mut folded = Folded::new([same(halves[0]), same(halves[1])], self.small);
+            each!(|b| folded = folded.less(same(b.0)));
+            return Element(same(folded.limbs(self.small)));
+        }
+        let mut rest = Element(self.folded(halves));
+        each!(|b| rest = self.sub(rest, *b));
+        rest
+    }
+
     /// `lower + C upper`.
     #[inline(always)]
     fn folded(&self, [lower, upper]: [[Limb; LIMBS]; 2]) -> [Limb; LIMBS] {
+        if self.has_folded() {
+            return self.folded_less([lower, upper], []).0;
+        }
         let mut window = Window::<LIMBS>::new(lower);
         // The sum is less than B^(LIMBS + 1), so that nothing is carried above the limb after the last.
         let (_, [carry, _]) = window.add_product(self.small, upper, [0; 2]);
@@ -250,6 +301,17 @@ where
         self.add(a, a)
     }
 
+    /// `a / 2`: half of `a` or of `a` and the prime, whichever is even.
+    #[inline(always)]
+    pub fn halve(&self, a: Element<LIMBS>) -> Element<LIMBS> {
+        let odd = mask(a.0[0] & 1 == 1);
+        let (even, above) = Window::<LIMBS>::add_digits(a.0, self.prime.map(|limb| limb & odd));
+        Element(each(|i| {
+            let next = if i + 1 < LIMBS { even[i + 1] } else { above };
+            even[i] >> 1 | next << (LIMB_BITS - 1)
+        }))
+    }
+
     /// `S a`. Cost: `LIMBS + 1` multiply-adds.
     #[inline(always)]
     pub fn mul_small<const S: u32>(&self, a: Element<LIMBS>) -> Element<LIMBS> {
@@ -268,7 +330,28 @@ where
     /// `a a`.
     #[inline(always)]
     pub fn square(&self, a: Element<LIMBS>) -> Element<LIMBS> {
-        Element(self.folded(triangle::square(a.0)))
+        Element(self.folded(square(a.0)))
+    }
+
+    /// `a b - c`, which takes less than both one after the other.
+    #[inline(always)]
+    pub fn mul_less(
+        &self,
+        a: Element<LIMBS>,
+        b: Element<LIMBS>,
+        c: Element<LIMBS>,
+    ) -> Element<LIMBS> {
+        self.folded_less(product(a.0, b.0), [c])
+    }
+
+    /// `a a` less up to three numbers, which takes less than all one after the other.
+    #[inline(always)]
+    pub fn square_less<const N: usize>(
+        &self,
+        a: Element<LIMBS>,
+        less: [Element<LIMBS>; N],
+    ) -> Element<LIMBS> {
+        self.folded_less(square(a.0), less)
     }
 
     /// `a^(2^times)`.
@@ -396,7 +479,7 @@ where
 
     #[inline(always)]
     fn square_of(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
-        self.folded(triangle::square(a))
+        self.folded(square(a))
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ pub mod block;
 pub mod carry;
 pub mod flat;
 pub mod float;
+pub mod folding;
 pub mod fours;
 pub mod handed;
 pub mod known;
