@@ -83,7 +83,7 @@ fn what_is_wrong_with_a_column_is_told_and_leaves_no_file() {
         (&["--column", "x=a", "--column", "y=a"][..], "{name}"),
         (
             &["--column", "x=a", "--column", "x=1/a", "-o", "{name}"],
-            "twice",
+            "two columns",
         ),
         (&["--column", "x", "-o", "{name}"], "NAME=EXPR"),
         (&["--column", "1x=a", "-o", "{name}"], "not a name"),
