@@ -209,7 +209,7 @@ impl GridPlan {
     /// ```
     /// use bigint_core::transform::grid::GridPlan;
     /// let plan = GridPlan::wraps(1 << 15).unwrap();
-    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 13, 14));
+    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 13, 15));
     /// ```
     pub fn wraps(limbs: usize) -> Option<GridPlan> {
         GridPlan::all_that_wrap().find(|plan| limbs <= plan.product_limbs())
