@@ -25,7 +25,7 @@ fn every_operation_agrees_with_num_bigint_on_the_cpu() {
 
 fn check(engine: &Engine, operation: Operation) {
     // Every width meets every algorithm; of the many several times.
-    let most = sweep(4_000, 100_000);
+    let most = sweep(2_000, 100_000);
     let cases = most / weight(operation);
     let extent = Extent::Cases(cases);
     let report = bigint_testing::run(engine, &[operation], extent, 1, &mut |_, _| {})

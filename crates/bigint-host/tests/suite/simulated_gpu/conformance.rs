@@ -29,7 +29,7 @@ fn conforms(extent: Extent, seed: u64) {
 fn every_kernel_agrees_with_num_bigint_at_every_width() {
     let name = "simulated_gpu::conformance::every_kernel_agrees_with_num_bigint_at_every_width";
     if on_simulator(name, &[]) {
-        let [short, long] = [300, 1500].map(Extent::Cases);
+        let [short, long] = [200, 1000].map(Extent::Cases);
         conforms(sweep_all(short, long, Extent::EveryPairing), 1);
     }
 }
@@ -139,7 +139,7 @@ fn signs_stay_on_the_device() {
 fn the_order_of_what_is_left_open_does_not_matter() {
     let name = "simulated_gpu::conformance::the_order_of_what_is_left_open_does_not_matter";
     if on_simulator(name, &[("CUDA_SIM_SCHEDULE", "adversarial")]) {
-        conforms(Extent::Cases(sweep(100, 500)), 2);
+        conforms(Extent::Cases(sweep(60, 300)), 2);
     }
 }
 
@@ -151,7 +151,7 @@ fn a_driver_without_memory_pools_serves_the_oldest_device() {
         ("CUDA_SIM_DEVICES", "sm_75:1GiB"),
     ];
     if on_simulator(name, &oldest) {
-        conforms(Extent::Cases(1000), 3);
+        conforms(Extent::Cases(sweep(200, 1000)), 3);
     }
 }
 

@@ -5,6 +5,7 @@ use bigint_host::{
     Tuning,
 };
 use bigint_testing::simulator::on_simulator;
+use bigint_testing::sweep;
 
 /// The device, with kernels that divide by numbers of four limbs at most.
 fn engine() -> Engine {
@@ -261,7 +262,7 @@ fn quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint() {
     let name =
         "simulated_gpu::long::quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint";
     if on_simulator(name, &[]) {
-        check_quotients_and_roots(engine_of_transforms());
+        check_quotients_and_roots(engine_of_transforms(), 0);
     }
 }
 
@@ -269,7 +270,7 @@ fn quotients_and_roots_by_transforms_that_wrap_are_those_of_num_bigint() {
 fn quotients_and_roots_by_complex_transforms_that_wrap_are_those_of_num_bigint() {
     let name = "simulated_gpu::long::quotients_and_roots_by_complex_transforms_that_wrap_are_those_of_num_bigint";
     if on_simulator(name, &[]) {
-        check_quotients_and_roots(engine_of_complex_transforms());
+        check_quotients_and_roots(engine_of_complex_transforms(), 1);
     }
 }
 
@@ -335,10 +336,16 @@ fn one_long_quotient_takes_few_launches() {
     assert_eq!((&q[0], &r[0]), (&(&a / &b), &(&a % &b)));
 }
 
-fn check_quotients_and_roots(engine: Engine) {
-    for (n, m) in [(1900, 1000), (2048, 1024), (1700, 600)] {
+/// By one kind of divisor for each pair of widths, `first` for the first; in sweeps by all.
+fn check_quotients_and_roots(engine: Engine, first: usize) {
+    for (i, (n, m)) in [(1900, 1000), (2048, 1024), (1700, 600)]
+        .into_iter()
+        .enumerate()
+    {
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        for divisor in [power(32 * m) - 1u8, power(32 * m - 1), mixed(m)] {
+        let divisors = [power(32 * m) - 1u8, power(32 * m - 1), mixed(m)];
+        let divisors = divisors.into_iter().cycle().skip(first + i);
+        for divisor in divisors.take(sweep(1, 3)) {
             let quotient = power(32 * (n - m)) - 1u8;
             a.extend([&quotient * &divisor + &divisor - 1u8, &quotient * &divisor]);
             a.extend([power(32 * n) - 1u8, mixed(n)]);
@@ -377,7 +384,7 @@ fn remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint() {
     }
     let engine = engine_of_transforms();
     engine.note_choices();
-    for (room, wraps) in [(0, false), (5, true), (31, true)] {
+    for (i, (room, wraps)) in [(0, false), (5, true), (31, true)].into_iter().enumerate() {
         let leaves: Vec<BigUint> = (0..16u32)
             .map(|i| match i {
                 0 => power(2048 - room) - 1u8,
@@ -395,13 +402,16 @@ fn remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint() {
         let noted = engine.noted_choices().join(" ");
         assert_eq!(noted.contains("transforms that wrap"), wraps, "{noted}");
         assert_eq!(found, list(&cofactors));
-        for x in [
+        let numbers = [
+            &product >> 1,
             BigUint::ZERO,
             &product - 1u8,
-            &product >> 1,
-            &leaves[0] * &leaves[5] * &leaves[9] - 1u8,
             product.clone() * 3u8 / 7u8,
-        ] {
+            &leaves[0] * &leaves[5] * &leaves[9] - 1u8,
+        ];
+        // Each of them by one tree; in sweeps all by each.
+        let numbers = numbers.into_iter().cycle().skip(2 * i);
+        for x in numbers.take(sweep(2, 5)) {
             let expected: Vec<BigUint> = leaves.iter().map(|leaf| &x % leaf).collect();
             let found = tree.remainders(&list(std::slice::from_ref(&x)));
             assert_eq!(found.expect("a device"), list(&expected), "{x:x}");

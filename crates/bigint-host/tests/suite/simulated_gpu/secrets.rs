@@ -171,14 +171,14 @@ fn patterns() -> [[Limb; 4]; 2] {
     [half, [first, first, second, second]]
 }
 
-/// Where one of the [`patterns`] stands in the memory that this process can write, but for stacks: in
+/// Where each of the [`patterns`] stands in the memory that this process can write, but for stacks: in
 /// what was freed too, while nothing else has been written there.
-fn found(pattern: usize) -> Vec<String> {
-    let pattern = patterns()[pattern];
+fn found() -> [Vec<String>; 2] {
+    let patterns = patterns();
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the kernel says");
     let mut memory = File::open("/proc/self/mem").expect("a process may read its memory");
     let mask = black_box(MASK);
-    let mut found = Vec::new();
+    let mut found = [Vec::new(), Vec::new()];
     let mut guard = 0;
     for line in maps.lines() {
         let mut words = line.split_whitespace();
@@ -206,15 +206,19 @@ fn found(pattern: usize) -> Vec<String> {
                 break;
             }
             let words = bytes[..length].as_chunks::<4>().0;
-            let is_secret = |four: &[[u8; 4]]| {
-                let mut pairs = four.iter().zip(&pattern);
-                pairs.all(|(word, hidden)| Limb::from_le_bytes(*word) ^ mask == *hidden)
-            };
-            let places = words
-                .windows(4)
-                .enumerate()
-                .filter(|(_, four)| is_secret(four));
-            found.extend(places.map(|(i, _)| format!("{:#x} in {line}", at + 4 * i as u64)));
+            for (i, word) in words.iter().enumerate() {
+                let word = Limb::from_le_bytes(*word) ^ mask;
+                if word != patterns[0][0] && word != patterns[1][0] {
+                    continue;
+                }
+                let four = words[i..].iter().take(4);
+                let four = four.map(|word| Limb::from_le_bytes(*word) ^ mask);
+                for (found, pattern) in found.iter_mut().zip(patterns) {
+                    if four.clone().eq(pattern) {
+                        found.push(format!("{:#x} in {line}", at + 4 * i as u64));
+                    }
+                }
+            }
             bytes.fill(0);
         }
     }
@@ -262,8 +266,7 @@ fn compute_with_hidden(engine: &Engine, layout: Layout) {
     }
     drop((a, copies));
     engine.wait().expect("the device");
-    for pattern in [0, 1] {
-        let found = found(pattern);
+    for (pattern, found) in found().into_iter().enumerate() {
         let is_hidden =
             engine.is_for_secrets() || pattern == 1 && engine.back_end() == BackEnd::Cpu;
         let some = &found[..found.len().min(9)];
@@ -299,7 +302,7 @@ fn secrets_are_overwritten_by(engine: &Engine) {
         assert!(matches!(refused, Err(Error::Secret)), "{refused:?}");
     }
     drop(batch);
-    assert_eq!(found(0), [""; 0]);
+    assert_eq!(found()[0], [""; 0]);
     let one = secrets
         .batch_from_biguints(&[1u8.into()])
         .expect("a number");

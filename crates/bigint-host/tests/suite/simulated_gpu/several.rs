@@ -8,9 +8,9 @@ use bigint_host::{
     BackEnd, BigUint, Computation, DeviceErrorKind, DeviceSet, Engine, Error, Integers, Layout,
     Operation, Tuning,
 };
-use bigint_testing::Extent;
 use bigint_testing::simulator::on_simulator;
 use bigint_testing::trial::weight;
+use bigint_testing::{Extent, sweep};
 
 /// Three devices, the second with little memory.
 const UNEQUAL: (&str, &str) = ("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB");
@@ -149,7 +149,7 @@ fn every_operation_is_right_on_shares_of_its_batches() {
     }
     let engine = sharing(&Engine::all().expect("devices"));
     for operation in Operation::ALL {
-        let extent = Extent::Cases(200 / weight(operation));
+        let extent = Extent::Cases(sweep(80, 200) / weight(operation));
         bigint_testing::run(&engine, &[operation], extent, 7, &mut |_, _| {})
             .unwrap_or_else(|failure| panic!("{failure}"));
     }
