@@ -45,9 +45,9 @@ fn sent(folder: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// The MD5 sum of the proof of `M44497`.
-fn proof_sum(folder: &Path) -> String {
-    let bytes = fs::read(folder.join("proof/44497-7.proof")).unwrap();
+/// The MD5 sum of the proof of this name.
+fn proof_sum(folder: &Path, name: &str) -> String {
+    let bytes = fs::read(folder.join("proof").join(name)).unwrap();
     assert!(Proof::from_bytes(&bytes).is_ok());
     let sum = Md5::digest(&bytes);
     sum.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -61,7 +61,7 @@ fn what_it_takes_of_a_result_is_there() {
     assign(
         folder.path(),
         &format!(
-            "PRP={ID},1,2,44497,-1,75,0,3,1\nTest=N/A,1277,60,1\nCert=N/A,1,2,1279,-1,100\n\
+            "PRP={ID},1,2,11213,-1,75,0,3,1\nTest=N/A,1277,60,1\nCert=N/A,1,2,1279,-1,100\n\
              Factor=N/A,1009,1,40\nPminus1=N/A,1,2,1277,-1,500,4000\n\
              PRP=FEDCBA9876543210FEDCBA9876543210,1,2,67,-1,75,0,3,5,\"193707721\"\n{CURVES}"
         ),
@@ -92,7 +92,8 @@ fn what_it_takes_of_a_result_is_there() {
         }
     }
     assert_eq!(results[0]["aid"], ID);
-    assert_eq!(results[0]["proof"]["md5"], proof_sum(folder.path()));
+    let sum = proof_sum(folder.path(), "11213-6.proof");
+    assert_eq!(results[0]["proof"]["md5"], sum);
     let left = fs::read_to_string(folder.path().join("worktodo-0.txt")).unwrap();
     assert_eq!(left, "");
     // It is asked for: without it, nothing is sent.
@@ -187,7 +188,7 @@ fn the_real_program_carries_an_assignment_and_its_result() {
     assign(folder.path(), CURVES);
     let output = run(folder.path(), &["work", "--autoprimenet"]);
     assert!(output.status.success(), "{output:?}");
-    let sum = proof_sum(folder.path());
+    let sum = proof_sum(folder.path(), "44497-7.proof");
     let said = carry();
     let requests = fs::read_to_string(&log).unwrap();
     let requests = requests.lines();

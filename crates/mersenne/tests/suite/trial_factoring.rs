@@ -5,6 +5,7 @@ use std::fs;
 use crate::common::killed::run_and_kill;
 use crate::common::program::run;
 use bigint_testing::simulator::on_simulator;
+use bigint_testing::sweep;
 use mersenne::{Auto, Backend, Cpu, Cuda, Folder, TrialFactoring, is_prime};
 use num_bigint::BigUint;
 
@@ -17,11 +18,12 @@ fn factors(p: u32, from: u32, to: u32, backend: &dyn Backend) -> Vec<u128> {
 }
 
 #[test]
-fn every_factor_below_2_pow_24_of_exponents_below_2000_is_found() {
+fn every_small_factor_of_exponents_below_2000_is_found() {
+    let bits = sweep(22, 24);
     for p in (3..2000).filter(|&p| is_prime(p)) {
         let number = (BigUint::from(1u8) << p) - 1u8;
         let all = (1..).map(|k| 2 * k * u128::from(p) + 1);
-        let below = all.take_while(|&q| q < 1 << 24);
+        let below = all.take_while(|&q| q < 1 << bits);
         let is_prime = |q: &u128| u32::try_from(*q).is_ok_and(is_prime);
         let divides = |q: &u128| &number % BigUint::from(*q) == BigUint::ZERO;
         let is_part = |q: &u128| BigUint::from(*q) != number;
@@ -30,7 +32,7 @@ fn every_factor_below_2_pow_24_of_exponents_below_2000_is_found() {
             .filter(is_prime)
             .filter(is_part)
             .collect();
-        assert_eq!(factors(p, 1, 24, &Cpu::default()), right, "{p}");
+        assert_eq!(factors(p, 1, bits, &Cpu::default()), right, "{p}");
     }
 }
 
