@@ -1,4 +1,4 @@
-//! Integer arithmetic against a direct model, on a million operands each opcode.
+//! Integer arithmetic against a direct model, on a quarter of a million operands each opcode.
 
 use crate::operands::{M16, M32, cases, check, low16, low32, low64, s16, s32, s64, u16, u32, u64};
 

@@ -45,64 +45,71 @@ fn agree_modulo(moduli: &[BigUint], seed: u64, choices: &[(u8, u16, u16, u16)]) 
     let of_limbs: Vec<_> = moduli.iter().map(limbs).collect();
     let is_one = moduli.iter().all(|m| *m == moduli[0]);
     let registers = 5u16;
-    for path in Path::ALL.into_iter().filter(|path| path.is_supported()) {
-        let mut chain = match is_one {
+    // All paths take the same steps, so that what is expected is computed once.
+    let paths = Path::ALL.into_iter().filter(|path| path.is_supported());
+    let chains = paths.map(|path| {
+        let chain = match is_one {
             true => Chain::on(path, &of_limbs[0], registers, count),
             false => {
                 let moduli: Vec<_> = of_limbs.iter().map(Vec::as_slice).collect();
                 Chain::modulo(path, &moduli, registers, count)
             }
+        };
+        (path, chain.unwrap())
+    });
+    let mut chains: Vec<_> = chains.collect();
+    let mut expected = Vec::new();
+    for register in 0..registers {
+        let of = |row: usize| {
+            number(bits, seed ^ (row as u64 * 977 + u64::from(register))) % &moduli[row]
+        };
+        let numbers: Vec<_> = (0..count).map(of).collect();
+        let rows: Vec<_> = numbers.iter().map(limbs).collect();
+        for (_, chain) in &mut chains {
+            chain.set(register, &rows).unwrap();
         }
-        .unwrap();
-        let mut expected = Vec::new();
-        for register in 0..registers {
-            let of = |row: usize| {
-                number(bits, seed ^ (row as u64 * 977 + u64::from(register))) % &moduli[row]
-            };
-            let numbers: Vec<_> = (0..count).map(of).collect();
-            chain
-                .set(register, &numbers.iter().map(limbs).collect::<Vec<_>>())
-                .unwrap();
-            expected.push(numbers);
-        }
-        let scales: Vec<u32> = (0..count)
-            .map(|i| (seed as u32).wrapping_mul(i as u32 + 1))
-            .collect();
+        expected.push(numbers);
+    }
+    let scales: Vec<u32> = (0..count)
+        .map(|i| (seed as u32).wrapping_mul(i as u32 + 1))
+        .collect();
+    for (_, chain) in &mut chains {
         chain.set_scales(&scales).unwrap();
-        for &(kind, r, a, b) in choices {
-            let (r, a, b) = (r % registers, a % registers, b % registers);
-            let of = |register: u16| chain.bounds[usize::from(register)];
-            let step = match kind % 5 {
-                4 => Step::Copy { r, a },
-                0 if of(a) * of(b) <= SPARE => Step::Mul { r, a, b },
-                1 if of(a) + of(b) <= SPARE => Step::Add { r, a, b },
-                2 if of(b) <= PRODUCT && of(a) + 2 <= SPARE => Step::Sub { r, a, b },
-                _ if of(a) < SPARE => Step::Scale { r, a },
-                _ => continue,
-            };
+    }
+    // What a step divides by, 2^32.
+    let inverse = |m: &BigUint| ((m + 1u8) >> 1u8).modpow(&32u8.into(), m);
+    let inverses: Vec<BigUint> = moduli.iter().map(inverse).collect();
+    for &(kind, r, a, b) in choices {
+        let (r, a, b) = (r % registers, a % registers, b % registers);
+        let of = |register: u16| chains[0].1.bounds[usize::from(register)];
+        let step = match kind % 5 {
+            4 => Step::Copy { r, a },
+            0 if of(a) * of(b) <= SPARE => Step::Mul { r, a, b },
+            1 if of(a) + of(b) <= SPARE => Step::Add { r, a, b },
+            2 if of(b) <= PRODUCT && of(a) + 2 <= SPARE => Step::Sub { r, a, b },
+            _ if of(a) < SPARE => Step::Scale { r, a },
+            _ => continue,
+        };
+        for (_, chain) in &mut chains {
             chain.run(&[step]);
-            for (row, m) in moduli.iter().enumerate() {
-                let half: BigUint = (m + 1u8) >> 1;
-                let inverse = || half.modpow(&32u8.into(), m);
-                let of = |register: u16| expected[usize::from(register)][row].clone();
-                expected[usize::from(r)][row] = match step {
-                    Step::Mul { a, b, .. } => of(a) * of(b),
-                    Step::Add { a, b, .. } => of(a) + of(b),
-                    Step::Sub { a, b, .. } => of(a) + m - of(b),
-                    Step::Copy { a, .. } => of(a),
-                    Step::Scale { a, .. } => of(a) * scales[row] * inverse(),
-                } % m;
-            }
         }
+        for (row, m) in moduli.iter().enumerate() {
+            let of = |register: u16| expected[usize::from(register)][row].clone();
+            expected[usize::from(r)][row] = match step {
+                Step::Mul { a, b, .. } => of(a) * of(b),
+                Step::Add { a, b, .. } => of(a) + of(b),
+                Step::Sub { a, b, .. } => of(a) + m - of(b),
+                Step::Copy { a, .. } => of(a),
+                Step::Scale { a, .. } => of(a) * scales[row] * &inverses[row],
+            } % m;
+        }
+    }
+    for (path, chain) in &chains {
         for register in 0..registers {
             let found = chain.get(register);
             let found: Vec<_> = found.into_iter().map(BigUint::new).collect();
-            assert_eq!(
-                found,
-                expected[usize::from(register)],
-                "{} {bits}",
-                path.name()
-            );
+            let expected = &expected[usize::from(register)];
+            assert_eq!(&found, expected, "{} {bits}", path.name());
         }
     }
 }

@@ -241,46 +241,50 @@ fn squares_and_products_modulo_other_numbers_are_exact_ones() {
                 if k < 100 && bits < 13.0 {
                     all.push((&number >> 1u32).to_u64_digits());
                 }
-                for (path, x) in Path::ALL
-                    .into_iter()
-                    .flat_map(|path| all.iter().map(move |x| (path, x)))
-                {
-                    let Some(mut weighted) = Weighted::modulo(modulus, length, path) else {
-                        continue;
-                    };
-                    let residue = |weighted: &Weighted| {
-                        let (limbs, is_negative) = weighted.signed_residue();
-                        let limbs = value(&limbs) % &number;
-                        if is_negative {
-                            (&number - limbs) % &number
-                        } else {
-                            limbs
-                        }
-                    };
-                    let name = format!("{modulus:?}, {length:?}");
-                    weighted.set(x);
-                    let mut expected = value(x);
-                    assert!(residue(&weighted) == expected, "{name}");
+                let name = format!("{modulus:?}, {length:?}");
+                let power = BigUint::from(base).pow(n) % &number;
+                // minus / k is -c b^n minus where c is 1 or -1.
+                let minus = |by: u32| if c.abs() == 1 { by } else { 0 };
+                let less = |by: u32| {
+                    let less = &power * minus(by) % &number;
+                    if c < 0 { &number - less } else { less }
+                };
+                for x in &all {
+                    let mut expected = vec![value(x)];
                     for by in [1, 3, 47, 1] {
-                        // minus / k is -c b^n minus where c is 1 or -1.
-                        let minus = if c.abs() == 1 { by } else { 0 };
-                        let error = weighted.square(by, minus);
-                        assert!(error < 0.35, "{name}: {error}");
-                        let less = BigUint::from(base).pow(n) * minus % &number;
-                        let less = if c < 0 { &number - less } else { less };
-                        expected = (&expected * &expected * k * by + less) % &number;
-                        assert!(residue(&weighted) == expected, "{name}");
+                        let x = &expected[expected.len() - 1];
+                        expected.push((x * x * k * by + less(by)) % &number);
                     }
-                    weighted.set(&all[0]);
-                    let factor = weighted.keep();
-                    weighted.set(x);
-                    let minus = if c.abs() == 1 { 5 } else { 0 };
-                    assert!(weighted.multiply(&factor, None, minus) < 0.35, "{name}");
-                    let less = BigUint::from(base).pow(n) * minus % &number;
-                    let less = if c < 0 { &number - less } else { less };
-                    let product = (value(x) * value(&all[0]) * k + less) % &number;
-                    assert!(residue(&weighted) == product, "{name}");
-                    tested += 1;
+                    let product = (value(x) * value(&all[0]) * k + less(5)) % &number;
+                    for path in Path::ALL {
+                        let Some(mut weighted) = Weighted::modulo(modulus, length, path) else {
+                            continue;
+                        };
+                        let is = |weighted: &Weighted, expected: &BigUint| {
+                            let (limbs, is_negative) = weighted.signed_residue();
+                            let limbs = value(&limbs) % &number;
+                            let zero = if is_negative {
+                                limbs + expected
+                            } else {
+                                limbs + &number - expected
+                            };
+                            zero % &number == BigUint::ZERO
+                        };
+                        weighted.set(x);
+                        assert!(is(&weighted, &expected[0]), "{name}");
+                        for (by, expected) in [1, 3, 47, 1].into_iter().zip(&expected[1..]) {
+                            let error = weighted.square(by, minus(by));
+                            assert!(error < 0.35, "{name}: {error}");
+                            assert!(is(&weighted, expected), "{name}");
+                        }
+                        weighted.set(&all[0]);
+                        let factor = weighted.keep();
+                        weighted.set(x);
+                        let error = weighted.multiply(&factor, None, minus(5));
+                        assert!(error < 0.35, "{name}: {error}");
+                        assert!(is(&weighted, &product), "{name}");
+                        tested += 1;
+                    }
                 }
             }
         }
