@@ -39,7 +39,7 @@ pub fn sweep_all<T>(short: T, long: T, all: T) -> T {
 /// last ones; else some, further and further apart.
 pub fn failing_requests(told: &Told) -> BTreeSet<u64> {
     let all = told.requests;
-    let apart = std::iter::successors(Some(2), |at| Some(3 * at));
+    let apart = std::iter::successors(Some(2), |at| Some(6 * at));
     let short = apart.take_while(|&at| at <= all);
     let short = short.chain([1, all.saturating_sub(3).max(1)]).collect();
     let last = all.saturating_sub(20).max(1)..=all;

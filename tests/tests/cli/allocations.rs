@@ -18,7 +18,7 @@ const COMMANDS: [&str; 20] = [
     "bench honda --backend cpu --widths 64 --count 2 --samples 1 --svg result",
     "bench bringgaard --backend cpu --widths 64 --count 2 --samples 1",
     "bench carlessi --backend cpu --widths 64 --count 2 --samples 1",
-    "bench langer --backend cpu --widths 64 --count 2 --samples 1",
+    "bench langer --backend cpu --widths 2048 --count 2 --samples 1",
     "info",
     "selftest --backend cpu --operations not --cases 1",
     "tune -o result",
