@@ -155,51 +155,55 @@ fn longs(frame: &Frame, regs: &[Reg]) -> Vec<Longs> {
         .collect()
 }
 
-/// The place of the value at a row and a column of A: register, lane, and place in the register.
-fn place_in_a(rows: usize, width: usize, row: usize, k: usize) -> (usize, usize, usize) {
-    let (half, block) = (row / 8, k / (4 * width));
-    let lane = 4 * (row % 8) + k % (4 * width) / width;
-    (half + block * (rows / 8), lane, k % width)
-}
-
-/// The place of the value at a row and a column of B.
-fn place_in_b(width: usize, k: usize, column: usize) -> (usize, usize, usize) {
-    let lane = 4 * column + k % (4 * width) / width;
-    (k / (4 * width), lane, k % width)
-}
+/// The bytes of a row of A or of a column of B: up to 32, and zeros.
+type Line = [i16; 32];
 
 /// Row and column that a lane holds in register `r` of C and D.
 fn place_in_c(lane: usize, r: usize) -> (usize, usize) {
     (lane / 4 + 8 * (r / 2), 2 * (lane % 4) + r % 2)
 }
 
+/// The bytes of each row of A or, as of one half, of each column of B.
+fn lines(words: &[Words], halves: usize, signed: bool) -> [Line; 16] {
+    let mut lines = [[0; 32]; 16];
+    for (r, words) in words.iter().enumerate() {
+        for (lane, word) in words.iter().enumerate() {
+            let line = &mut lines[lane / 4 + 8 * (r % halves)];
+            let first = 4 * (lane % 4) + 16 * (r / halves);
+            for (value, byte) in line[first..].iter_mut().zip(word.to_le_bytes()) {
+                *value = if signed {
+                    (byte as i8).into()
+                } else {
+                    byte.into()
+                };
+            }
+        }
+    }
+    lines
+}
+
+/// The sum of the products of bytes, which is far from overflow: compilers make vector
+/// instructions of it if it may wrap.
+fn dot(a: &Line, b: &Line) -> i32 {
+    let products = a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b));
+    products.fold(0, i32::wrapping_add)
+}
+
 /// Multiplies matrices of bytes.
 fn bytes(frame: &mut Frame, matrix: &Matrix, signed: (bool, bool), saturate: bool) {
-    let rows = matrix.rows;
-    let (a, b) = (words(frame, &matrix.a), words(frame, &matrix.b));
-    let depth = 16 * b.len();
-    let byte = |words: &[Words], (r, lane, i): (usize, usize, usize), signed: bool| {
-        let byte = (words[r][lane] >> (8 * i)) as u8;
-        if signed {
-            i64::from(byte as i8)
-        } else {
-            i64::from(byte)
-        }
-    };
+    let rows = lines(&words(frame, &matrix.a), matrix.rows / 8, signed.0);
+    let columns = lines(&words(frame, &matrix.b), 1, signed.1);
     let c = words(frame, &matrix.c);
     for (r, d) in matrix.d.iter().enumerate() {
         let mut out = [0; 32];
         for lane in 0..32 {
             let (row, column) = place_in_c(lane, r);
-            let products = (0..depth).map(|k| {
-                byte(&a, place_in_a(rows, 4, row, k), signed.0)
-                    * byte(&b, place_in_b(4, k, column), signed.1)
-            });
-            let sum = i64::from(c[r][lane] as i32) + products.sum::<i64>();
+            let sum = dot(&rows[row], &columns[column]);
+            let before = c[r][lane] as i32;
             out[lane] = if saturate {
-                sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as u32
+                before.saturating_add(sum) as u32
             } else {
-                sum as u32
+                before.wrapping_add(sum) as u32
             };
         }
         if let Reg::Word(d) = d {
@@ -217,12 +221,12 @@ fn doubles(frame: &mut Frame, matrix: &Matrix, fused: L3) {
         let mut sum = c[r];
         for k in 0..4 * b.len() {
             let left: Longs = std::array::from_fn(|lane| {
-                let (r, lane, _) = place_in_a(rows, 1, place_in_c(lane, r).0, k);
-                a[r][lane]
+                let row = place_in_c(lane, r).0;
+                a[row / 8 + k / 4 * (rows / 8)][4 * (row % 8) + k % 4]
             });
             let right: Longs = std::array::from_fn(|lane| {
-                let (r, lane, _) = place_in_b(1, k, place_in_c(lane, r).1);
-                b[r][lane]
+                let column = place_in_c(lane, r).1;
+                b[k / 4][4 * column + k % 4]
             });
             sum = fused(&left, &right, &sum);
         }
