@@ -227,9 +227,9 @@ impl<'m, 's> Decoder<'m, 's> {
             insts,
             &mut blocks,
             self.presets.into_iter().map(|((_, p), r)| (r, p)).collect(),
-            &mut self.formals,
-            &mut self.returns,
+            (&mut self.formals, &mut self.returns),
             &self.names,
+            self.counts,
         );
         let function = Function {
             name: source.name.to_owned(),

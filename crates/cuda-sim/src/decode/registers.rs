@@ -7,7 +7,7 @@
 
 use crate::ir::registers::pred;
 use crate::ir::{Block, Files, Inst, L, Op, P, Preset, Reg, Slot, Use, W};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 pub(super) struct Allocated {
     pub insts: Vec<Inst>,
@@ -26,8 +26,40 @@ fn each(inst: &mut Inst, visit: &mut dyn FnMut(&mut Reg, Use)) {
     inst.op.registers(visit);
 }
 
-/// A set of virtual registers, numbered through.
-#[derive(Clone, PartialEq)]
+/// Virtual registers, numbered through: so many words, longs and predicates, in this order.
+#[derive(Clone, Copy)]
+struct Numbers([usize; 3]);
+
+impl Numbers {
+    /// How many there are.
+    fn len(self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// The number of a register.
+    fn of(self, reg: Reg) -> usize {
+        let [words, longs, _] = self.0;
+        match reg {
+            Reg::Word(reg) => reg.0 as usize,
+            Reg::Long(reg) => words + reg.0 as usize,
+            Reg::Pred(reg) => words + longs + reg.0 as usize,
+        }
+    }
+
+    /// The register of a number.
+    fn reg(self, i: usize) -> Reg {
+        let [words, longs, _] = self.0;
+        if i < words {
+            Reg::Word(W(i as u32))
+        } else if i < words + longs {
+            Reg::Long(L((i - words) as u32))
+        } else {
+            Reg::Pred(P((i - words - longs) as u32))
+        }
+    }
+}
+
+/// A set of numbers of registers.
 struct Set(Vec<u64>);
 
 impl Set {
@@ -59,87 +91,69 @@ impl Set {
 
     fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(i, &word)| {
-            (0..64)
-                .filter(move |bit| word >> bit & 1 != 0)
-                .map(move |bit| 64 * i + bit)
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+            let rests = std::iter::successors(Some(word).filter(|word| *word != 0), rest);
+            rests.map(move |rest| 64 * i + rest.trailing_zeros() as usize)
         })
     }
 }
 
-/// Gives registers that are never live at once the same index.
+/// Gives registers that are never live at once the same index. There are so many words, longs
+/// and predicates.
 pub(super) fn allocate(
     mut insts: Vec<Inst>,
     blocks: &mut [Block],
     presets: Vec<(Reg, Preset)>,
-    formals: &mut [Slot],
-    returns: &mut [Slot],
+    (formals, returns): (&mut [Slot], &mut [Slot]),
     names: &HashMap<Reg, &str>,
+    counts: [u32; 3],
 ) -> Allocated {
-    let mut numbers: HashMap<Reg, usize> = HashMap::new();
-    let mut regs: Vec<Reg> = Vec::new();
-    let mut number = |reg: Reg| {
-        *numbers.entry(reg).or_insert_with(|| {
-            regs.push(reg);
-            regs.len() - 1
-        })
-    };
-    // What is set before the first instruction.
-    let mut fixed: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
-    for place in formals.iter().chain(returns.iter()) {
-        if let Slot::Register(reg) = place {
-            fixed.insert(number(*reg));
-        }
-    }
-    // Formals arrive set; results that are registers may leave unset.
-    let constants: HashSet<usize> = presets.iter().map(|&(reg, _)| number(reg)).collect();
-    let mut arrive = constants.clone();
-    for place in formals.iter() {
-        if let Slot::Register(reg) = place {
-            arrive.insert(number(*reg));
-        }
-    }
-    for block in &*blocks {
-        for inst in &mut insts[block.start as usize..block.end as usize] {
-            each(inst, &mut |reg, _| {
-                number(*reg);
-            });
-        }
-    }
-    let results: Vec<usize> = returns
-        .iter()
-        .filter_map(|place| match place {
-            Slot::Register(reg) => Some(number(*reg)),
+    let numbers = Numbers(counts.map(|count| count as usize));
+    let n = numbers.len();
+    let registers = |places: &[Slot]| -> Vec<usize> {
+        let registers = places.iter().filter_map(|place| match place {
+            Slot::Register(reg) => Some(numbers.of(*reg)),
             Slot::Memory { .. } => None,
-        })
-        .collect();
-    let n = regs.len();
-    let live_in = liveness(&mut insts, blocks, &numbers, n, &results);
+        });
+        registers.collect()
+    };
+    let (arguments, results) = (registers(formals), registers(returns));
+    // What is set before the first instruction.
+    let mut constants = Set::new(n);
+    for &(reg, _) in &presets {
+        constants.insert(numbers.of(reg));
+    }
+    let mut fixed = Set(constants.0.clone());
+    for &i in arguments.iter().chain(&results) {
+        fixed.insert(i);
+    }
+    let live_in = liveness(&mut insts, blocks, numbers, &results);
 
-    drop_unused(&mut insts, blocks, &numbers, &live_in, &results);
+    drop_unused(&mut insts, blocks, numbers, &live_in, &results);
 
-    // Registers that may be read unwritten.
-    let undefined: HashSet<usize> = live_in[0].iter().filter(|i| !arrive.contains(i)).collect();
+    // Registers that may be read unwritten, ascending. Results may leave unset.
+    let arrives = |i: &usize| constants.has(*i) || arguments.contains(i);
+    let undefined: Vec<usize> = live_in[0].iter().filter(|i| !arrives(i)).collect();
 
-    let (intervals, registers) = intervals(&mut insts, blocks, &numbers, &regs, &live_in, &fixed);
+    let (intervals, registers) = intervals(&mut insts, blocks, numbers, &live_in, &fixed);
     let mut files = Files::default();
     let mut places: Vec<Option<Reg>> = vec![None; n];
-    let mut alone: Vec<usize> = fixed.iter().chain(&undefined).copied().collect();
-    alone.sort_unstable();
-    alone.dedup();
-    for &i in &alone {
-        places[i] = Some(fresh(&mut files, regs[i]));
+    let mut alone = Set(fixed.0.clone());
+    for &i in &undefined {
+        alone.insert(i);
     }
-    scan(&intervals, &regs, &mut places, &mut files);
+    for i in alone.iter() {
+        places[i] = Some(fresh(&mut files, numbers.reg(i)));
+    }
+    scan(&intervals, numbers, &mut places, &mut files);
 
-    let renamed = |reg: Reg| numbers.get(&reg).and_then(|&i| places[i]).unwrap_or(reg);
-    let mut slots: Vec<usize> = undefined.into_iter().collect();
-    slots.sort_unstable();
+    let renamed = |reg: Reg| places[numbers.of(reg)].unwrap_or(reg);
     for inst in &mut insts {
         each(inst, &mut |reg, _| *reg = renamed(*reg));
     }
     for (block, live) in blocks.iter_mut().zip(&live_in) {
-        let live = live.iter().filter(|i| !constants.contains(i));
-        block.live = live.map(|i| renamed(regs[i])).collect();
+        let live = live.iter().filter(|i| !constants.has(*i));
+        block.live = live.map(|i| renamed(numbers.reg(i))).collect();
     }
     for place in formals.iter_mut().chain(returns) {
         if let Slot::Register(reg) = place {
@@ -153,10 +167,11 @@ pub(super) fn allocate(
             .into_iter()
             .map(|(reg, preset)| (renamed(reg), preset))
             .collect(),
-        undefined: slots.iter().map(|&i| renamed(regs[i])).collect(),
-        undefined_names: slots
+        undefined: undefined.iter().map(|&i| renamed(numbers.reg(i))).collect(),
+        undefined_names: undefined
             .iter()
-            .map(|&i| names.get(&regs[i]).unwrap_or(&"a temporary").to_string())
+            .map(|&i| names.get(&numbers.reg(i)).unwrap_or(&"a temporary"))
+            .map(ToString::to_string)
             .collect(),
         registers,
     }
@@ -179,15 +194,9 @@ fn successors(insts: &[Inst], block: &Block) -> Vec<u32> {
 }
 
 /// The registers live at the start of each block.
-fn liveness(
-    insts: &mut [Inst],
-    blocks: &[Block],
-    numbers: &HashMap<Reg, usize>,
-    n: usize,
-    results: &[usize],
-) -> Vec<Set> {
-    let mut uses = vec![Set::new(n); blocks.len()];
-    let mut defines = vec![Set::new(n); blocks.len()];
+fn liveness(insts: &mut [Inst], blocks: &[Block], numbers: Numbers, results: &[usize]) -> Vec<Set> {
+    let sets = || -> Vec<Set> { blocks.iter().map(|_| Set::new(numbers.len())).collect() };
+    let (mut uses, mut defines) = (sets(), sets());
     for (b, block) in blocks.iter().enumerate() {
         for inst in &mut insts[block.start as usize..block.end as usize] {
             let guarded = inst.guard.is_some();
@@ -198,7 +207,7 @@ fn liveness(
                 }
             }
             each(inst, &mut |reg, access| {
-                let i = numbers[reg];
+                let i = numbers.of(*reg);
                 if access != Use::Write && !defines[b].has(i) {
                     uses[b].insert(i);
                 }
@@ -206,18 +215,19 @@ fn liveness(
             each(inst, &mut |reg, access| {
                 // A guarded write leaves the lanes without the guard as they were.
                 if access == Use::Write && !guarded {
-                    defines[b].insert(numbers[reg]);
+                    defines[b].insert(numbers.of(*reg));
                 }
             });
         }
     }
     let mut live = uses;
     let next: Vec<Vec<u32>> = blocks.iter().map(|b| successors(insts, b)).collect();
+    let mut through = Set::new(numbers.len());
     loop {
         let mut grew = false;
         for b in (0..blocks.len()).rev() {
             for &s in &next[b] {
-                let mut through = live[s as usize].clone();
+                through.0.copy_from_slice(&live[s as usize].0);
                 for (word, defined) in through.0.iter_mut().zip(&defines[b].0) {
                     *word &= !defined;
                 }
@@ -235,7 +245,7 @@ fn liveness(
 fn drop_unused(
     insts: &mut [Inst],
     blocks: &[Block],
-    numbers: &HashMap<Reg, usize>,
+    numbers: Numbers,
     live_in: &[Set],
     results: &[usize],
 ) {
@@ -257,18 +267,18 @@ fn drop_unused(
                 && d.len() > 1
             {
                 for d in d.iter_mut() {
-                    *d = d.filter(|d| live.has(numbers[d]));
+                    *d = d.filter(|d| live.has(numbers.of(*d)));
                 }
             }
             let guarded = inst.guard.is_some();
             each(inst, &mut |reg, access| {
                 if access == Use::Write && !guarded {
-                    live.remove(numbers[reg]);
+                    live.remove(numbers.of(*reg));
                 }
             });
             each(inst, &mut |reg, access| {
                 if access != Use::Write {
-                    live.insert(numbers[reg]);
+                    live.insert(numbers.of(*reg));
                 }
             });
         }
@@ -281,16 +291,15 @@ fn drop_unused(
 fn intervals(
     insts: &mut [Inst],
     blocks: &[Block],
-    numbers: &HashMap<Reg, usize>,
-    regs: &[Reg],
+    numbers: Numbers,
     live_in: &[Set],
-    fixed: &HashSet<usize>,
+    fixed: &Set,
 ) -> (Vec<Option<(u32, u32)>>, u32) {
-    let mut intervals: Vec<Option<(u32, u32)>> = vec![None; regs.len()];
+    let mut intervals: Vec<Option<(u32, u32)>> = vec![None; numbers.len()];
     let next: Vec<Vec<u32>> = blocks.iter().map(|b| successors(insts, b)).collect();
-    let size = |i: usize| match regs[i] {
+    let size = |i: usize| match numbers.reg(i) {
         // Constants are immediates or come from constant memory.
-        _ if fixed.contains(&i) => 0,
+        _ if fixed.has(i) => 0,
         Reg::Word(_) => 1,
         Reg::Long(_) => 2,
         Reg::Pred(_) => 0,
@@ -304,7 +313,7 @@ fn intervals(
             interval.1 = interval.1.max(point);
         };
         let end = at + 2 * (block.end - block.start);
-        let mut live = Set::new(regs.len());
+        let mut live = Set::new(numbers.len());
         for &s in &next[b] {
             live.extend(&live_in[s as usize]);
         }
@@ -321,7 +330,7 @@ fn intervals(
             let point = at + 2 * k as u32;
             let guarded = inst.guard.is_some();
             each(inst, &mut |reg, access| {
-                let i = numbers[reg];
+                let i = numbers.of(*reg);
                 if access == Use::Write {
                     touch(i, point + 1);
                     if !guarded && live.has(i) {
@@ -331,7 +340,7 @@ fn intervals(
                 }
             });
             each(inst, &mut |reg, access| {
-                let i = numbers[reg];
+                let i = numbers.of(*reg);
                 if access != Use::Write {
                     touch(i, point);
                     if !live.has(i) {
@@ -367,7 +376,7 @@ fn fresh(files: &mut Files, like: Reg) -> Reg {
 /// Gives each remaining register a place that is free over its whole interval.
 fn scan(
     intervals: &[Option<(u32, u32)>],
-    regs: &[Reg],
+    numbers: Numbers,
     places: &mut [Option<Reg>],
     files: &mut Files,
 ) {
@@ -395,9 +404,9 @@ fn scan(
                 free[file(place)].push(place);
             }
         }
-        let place = free[file(regs[i])]
-            .pop()
-            .unwrap_or_else(|| fresh(files, regs[i]));
+        let reg = numbers.reg(i);
+        let place = free[file(reg)].pop();
+        let place = place.unwrap_or_else(|| fresh(files, reg));
         places[i] = Some(place);
         active.insert((end, i));
     }
