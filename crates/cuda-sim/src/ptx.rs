@@ -6,8 +6,8 @@ use crate::decode::{self, Decoded};
 use crate::syntax::parser;
 use crate::syntax::tree::{self, Formal, Initial};
 use crate::syntax::types::Space;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Parameters beyond this are not laid out: no launch takes as many bytes.
 const MOST_PARAMS: u32 = 1 << 30;
@@ -94,6 +94,12 @@ pub struct Module {
     decoded: Arc<Decoded>,
 }
 
+/// Modules that are kept with their source after they were read.
+const MOST_KEPT: usize = 16;
+
+/// The modules that were read last: many a program reads the same source again and again.
+static KEPT: Mutex<VecDeque<(String, Module)>> = Mutex::new(VecDeque::new());
+
 impl Module {
     /// Reads PTX.
     ///
@@ -102,6 +108,19 @@ impl Module {
     /// an undeclared name, operands of the wrong type. An unknown opcode is no error
     /// here ([`Kernel::unknown`]), but a fault of the thread that executes it.
     pub fn parse(source: &str) -> Result<Module, ParseError> {
+        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, module)) = kept().iter().find(|(known, _)| known == source) {
+            return Ok(module.clone());
+        }
+        let module = Module::read(source)?;
+        let mut kept = kept();
+        kept.truncate(MOST_KEPT - 1);
+        kept.push_front((source.to_owned(), module.clone()));
+        Ok(module)
+    }
+
+    /// Reads PTX that was not read lately.
+    fn read(source: &str) -> Result<Module, ParseError> {
         let tree = parser::parse(source)?;
         let mut kernels = BTreeMap::new();
         for function in tree.functions.iter().filter(|f| f.entry) {
