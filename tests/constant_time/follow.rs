@@ -23,6 +23,9 @@ const SLACK: u64 = 1 << 16;
 const CACHE: u64 = 1 << 22;
 const APART: u64 = 1 << 28;
 
+/// Places for blocks that were reached last.
+const RECENT: usize = 1 << 13;
+
 /// From where on large memory is to be, so that there is room for translations near all code.
 pub const FAR: u64 = 1 << 44;
 
@@ -32,6 +35,8 @@ struct Follower {
     program: Program,
     /// Where the translations of blocks are.
     known: BTreeMap<u64, u64>,
+    /// Of the blocks last reached some, each with its translation in a place of its own: what is found there is found at once.
+    recent: Vec<[u64; 2]>,
     /// Memory for translations that is still free, near the code that each is of.
     caches: Vec<Range<u64>>,
     log: Range<u64>,
@@ -62,6 +67,7 @@ pub fn follow(work: impl FnOnce(), log: &mut [u64]) -> usize {
         own,
         program: Program::new(),
         known: BTreeMap::new(),
+        recent: vec![[0; 2]; RECENT],
         caches: Vec::new(),
         log,
     }));
@@ -193,12 +199,17 @@ impl Follower {
         // SAFETY: there is room, as has been looked at.
         unsafe { *(self.own.log as *mut u64) = at };
         self.own.log += size_of::<u64>() as u64;
-        if let Some(&known) = self.known.get(&at) {
-            return known;
+        let place = at as usize % RECENT;
+        if self.recent[place][0] != at {
+            let known = self.known.get(&at).copied();
+            let translated = known.unwrap_or_else(|| {
+                let translated = self.translated(at);
+                self.known.insert(at, translated);
+                translated
+            });
+            self.recent[place] = [at, translated];
         }
-        let translated = self.translated(at);
-        self.known.insert(at, translated);
-        translated
+        self.recent[place][1]
     }
 
     /// Translates the block at `at`.
