@@ -4,7 +4,9 @@ use bigint_core::kernel::TILE;
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A device of an architecture whose blocks may have much shared memory.
 pub const LARGE: Arch = Arch::SM_90;
@@ -20,6 +22,16 @@ pub fn committed(module: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../bigint-host/ptx");
     let path = format!("{folder}/{module}.ptx");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The module of this PTX, which is parsed once for all tests.
+fn parsed(ptx: &str) -> Module {
+    static ALL: Mutex<BTreeMap<String, Arc<OnceLock<Module>>>> = Mutex::new(BTreeMap::new());
+    let mut all = ALL.lock().unwrap();
+    let module = Arc::clone(all.entry(ptx.to_owned()).or_default());
+    drop(all);
+    let module = module.get_or_init(|| Module::parse(ptx).unwrap());
+    module.clone()
 }
 
 /// The kernels of an operation that stand in its own module: those on tensor cores have one apart.
@@ -128,7 +140,7 @@ impl Bench {
     /// With the kernels of this PTX.
     pub fn of(ptx: String, config: DeviceConfig) -> Self {
         let device = Device::new(config);
-        let module = device.load(&Module::parse(&ptx).unwrap()).unwrap();
+        let module = device.load(&parsed(&ptx)).unwrap();
         Bench {
             device,
             ptx,
@@ -228,6 +240,11 @@ impl Bench {
 
     pub fn module(&self) -> &LoadedModule {
         &self.module
+    }
+
+    /// Another committed module on the same device.
+    pub fn load(&self, module: &str) -> LoadedModule {
+        self.device.load(&parsed(&committed(module))).unwrap()
     }
 
     /// The kernel, specialised to all that is known of such a launch.

@@ -4,19 +4,18 @@ use crate::bench::{Bench, LARGE, Operand, committed};
 use crate::modular::powers::table;
 use bigint_core::kernel::{EntryPoint, TABLE_WINDOW};
 use bigint_core::rns::{
-    Form, MOST_JOINED, RNS_MODULE, RnsArguments, RnsPlan, Stages, TABLE, WARPGROUPS, WARPS,
+    MOST_JOINED, RNS_MODULE, RnsArguments, RnsPlan, Stages, TABLE, WARPGROUPS, WARPS,
 };
 use bigint_core::{Launch, Layout, MatrixArgument, Shape};
 use bigint_testing::{sweep, sweep_all};
-use cuda_sim::{Checks, DeviceConfig, LoadedModule, ptx::Module};
+use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
 
-/// A simulated device with the kernels, and with those of warpgroups, each a module; and of how many bits exponents
-/// are at most.
-struct Powers(Bench, Vec<LoadedModule>, usize);
+/// A simulated device with the kernels, and of how many bits exponents are at most.
+struct Powers(Bench, usize);
 
-/// Bits of exponents of wide moduli, as a block's products of those take long.
-const SHORT: usize = 5;
+/// Bits of exponents of wide moduli, as a block's products of those take long: two windows.
+const SHORT: usize = 4;
 
 /// What launches made, a mark for each modulus that was refused, and the traces of the launches.
 struct Made {
@@ -27,16 +26,7 @@ struct Made {
 
 impl Powers {
     fn new() -> Self {
-        Powers::on(Bench::large(RNS_MODULE))
-    }
-
-    fn on(bench: Bench) -> Self {
-        let load = |form: Form| {
-            let module = Module::parse(&committed(form.entry.module)).unwrap();
-            bench.device.load(&module).unwrap()
-        };
-        let warpgroups = WARPGROUPS.map(load).into();
-        Powers(bench, warpgroups, usize::MAX)
+        Powers(Bench::large(RNS_MODULE), usize::MAX)
     }
 
     /// Powers of so many numbers, or products of two powers, with one modulus for all or one for each.
@@ -73,7 +63,7 @@ impl Powers {
             plan,
             count: count as u32,
             moduli: moduli as u32,
-            windows: (32 * exponent).min(self.2).div_ceil(window.bits as usize) as u64,
+            windows: (32 * exponent).min(self.1).div_ceil(window.bits as usize) as u64,
             window,
             scans: scans.into(),
         };
@@ -85,8 +75,9 @@ impl Powers {
     fn launch(&self, arguments: &RnsArguments, launches: &[(EntryPoint, Launch)]) -> Vec<u64> {
         let traces = launches.iter().map(|&(entry, launch)| {
             let grid = [launch.grid, launch.block, launch.shared_bytes];
-            let own = WARPGROUPS.iter().position(|form| form.entry == entry);
-            let module = own.map_or(self.0.module(), |own| &self.1[own]);
+            // Of warpgroups each is a module.
+            let own = (entry.module != RNS_MODULE).then(|| self.0.load(entry.module));
+            let module = own.as_ref().unwrap_or(self.0.module());
             let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
             let counts = self
                 .0
@@ -228,7 +219,7 @@ impl Powers {
     /// So many exponents.
     fn exponents(&mut self, count: usize, width: usize) -> Operand {
         let (width, exponents) = self.0.batch(count, width);
-        let bits = self.2.min(32 * width);
+        let bits = self.1.min(32 * width);
         let short = |e: BigUint| e % (BigUint::from(1u8) << bits);
         (width, exponents.into_iter().map(short).collect())
     }
@@ -294,7 +285,7 @@ fn powers_of_width(width: usize, bits: usize) {
     let mut powers = Powers::new();
     let rounds = sweep_all(1, if width > 64 { 1 } else { 2 }, 8);
     for round in 0..rounds {
-        powers.2 = if rounds < 8 { bits } else { usize::MAX };
+        powers.1 = if rounds < 8 { bits } else { usize::MAX };
         let count = if rounds < 8 { 21 } else { 128 };
         let moduli = if round % 4 == 1 { 1 } else { count };
         let m = without_zeros(powers.moduli(moduli, width));
@@ -319,12 +310,11 @@ macro_rules! powers_of_widths {
     )*};
 }
 
-// Exponents of wide moduli are of two windows or one, as a block's products of those take long.
 powers_of_widths! {
     powers_of_8192_bits_are_those_of_num_bigint: 256, SHORT;
     powers_of_6144_bits_are_those_of_num_bigint: 192, SHORT;
-    powers_of_4096_bits_are_those_of_num_bigint: 128, 2 * SHORT;
-    powers_of_3072_bits_are_those_of_num_bigint: 96, 2 * SHORT;
+    powers_of_4096_bits_are_those_of_num_bigint: 128, SHORT;
+    powers_of_3072_bits_are_those_of_num_bigint: 96, SHORT;
     powers_of_2048_bits_are_those_of_num_bigint: 64, usize::MAX;
     powers_of_1536_bits_are_those_of_num_bigint: 48, usize::MAX;
     powers_of_1024_bits_are_those_of_num_bigint: 32, usize::MAX;
@@ -334,7 +324,7 @@ powers_of_widths! {
 #[test]
 fn products_of_two_powers_are_those_of_num_bigint() {
     let mut powers = Powers::new();
-    for (width, [base, exponent], count, layout, scans) in [
+    let cases = [
         (1_usize, [2_usize, 2_usize], 1, Layout::Contiguous, true),
         (1, [1, 3], 5, Layout::Interleaved, false),
         (7, [13, 2], 17, Layout::Contiguous, false),
@@ -345,8 +335,11 @@ fn products_of_two_powers_are_those_of_num_bigint() {
         (65, [130, 2], 17, Layout::Contiguous, false),
         (128, [256, 2], 17, Layout::Interleaved, true),
         (193, [385, 2], 17, Layout::Contiguous, true),
-    ] {
-        powers.2 = match width {
+    ];
+    // The widest of all in sweeps.
+    let most = sweep(cases.len() - 1, cases.len());
+    for (width, [base, exponent], count, layout, scans) in cases.into_iter().take(most) {
+        powers.1 = match width {
             0..32 => usize::MAX,
             32 => 40,
             _ => SHORT,
@@ -366,7 +359,7 @@ fn products_of_two_powers_are_those_of_num_bigint() {
         let half = exponent.div_ceil(2);
         let of_short = |x: BigUint| {
             let [low, high] = [0, 1].map(|which| part(&x, exponent, [which, 2]));
-            let short = |e: BigUint| e % (BigUint::from(1u8) << powers.2.min(32 * half));
+            let short = |e: BigUint| e % (BigUint::from(1u8) << powers.1.min(32 * half));
             short(low) | short(high) << (32 * half)
         };
         let (_, exponents) = powers.0.batch(count, exponent);
@@ -436,7 +429,8 @@ fn powers_of_a_base_with_a_table_are_those_of_num_bigint() {
 #[test]
 fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_marked_and_harm_no_other() {
     let mut powers = Powers::new();
-    powers.2 = SHORT;
+    // Exponents are below 32.
+    powers.1 = 5;
     let plans = plans(4).into_iter();
     for plan in plans.flat_map(|plan| [plan, plan.spare().unwrap()]) {
         let last = plan.channels() as usize - 1;
@@ -538,10 +532,11 @@ fn powers_of_width_execute_the_same(width: usize) {
         ..DeviceConfig::default()
     };
     // All are zero, or ones, or any.
-    let traces = (0..if width > 40 { 2 } else { 4 }).map(|round| {
-        let mut powers = Powers::on(Bench::of(committed(RNS_MODULE), config));
-        // Four windows of a power, or one.
-        powers.2 = if width > 40 { 3 } else { 12 };
+    let rounds = if width > 40 { 2 } else { sweep(3, 4) };
+    let traces = (0..rounds).map(|round| {
+        // Two windows of a power, or one.
+        let bits = if width > 40 { 3 } else { 6 };
+        let mut powers = Powers(Bench::of(committed(RNS_MODULE), config), bits);
         let one = BigUint::from(1u8);
         let (count, top) = (18, &one << (32 * width - 1));
         (0..round).for_each(|_| {
