@@ -5,7 +5,7 @@ use crate::shared::rows;
 use crate::shared::weierstrass::Verdict;
 use crate::{Curve, ed25519};
 use bigint_host::advanced::{Module, kernel_alone};
-use bigint_host::{Batch, Engine, Error, Layout, Limb, Shape};
+use bigint_host::{BackEnd, Batch, Engine, Error, Layout, Limb, Shape};
 
 /// The kernels: what `cargo xtask build-ptx` makes of `kernels/`.
 const PTX: &str = include_str!("../curves.ptx");
@@ -34,6 +34,9 @@ pub struct Device {
 impl Device {
     /// The kernels of a curve; `None` if the engine has no device.
     pub fn new(engine: &Engine, curve: Curve) -> Result<Option<Self>, Error> {
+        if engine.back_end() == BackEnd::Cpu {
+            return Ok(None);
+        }
         let (kernel, factors, width, table): (_, _, _, fn() -> Vec<Limb>) = match curve {
             Curve::Secp256k1 => (
                 "secp256k1",
