@@ -4,6 +4,7 @@
 
 use bigint_host::{BackEnd, BigUint, Engine};
 use bigint_testing::simulator::on_simulator;
+use bigint_testing::sweep;
 use ecm::{Bounds, Continuation, Curve, Ecm, Family, Outcome, Point, Stage1, Stage2, scalar};
 
 /// An odd number of so many bits, which curves of small bounds do not divide.
@@ -55,24 +56,26 @@ fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
     }
     let engine = Engine::cuda(0).unwrap();
     // Windows of four digits and of five.
-    let [short, long] = [scalar(20), scalar(300)];
+    let [short, long] = [scalar(20), scalar(320)];
     for (bits, first, count, scalar) in [
         (31, 2, 1, &long),
+        // A block of threads, and one more.
         (122, 3, 130, &short),
-        (123, u64::MAX - 40, 33, &long),
+        (123, u64::MAX - 40, 33, &short),
         (250, 1000, 5, &short),
         (251, 2, 5, &long),
         (378, 2, 3, &short),
-        (506, 7, 129, &short),
-        (507, 7, 129, &short),
+        (506, 7, 2, &short),
+        (507, 7, 3, &short),
         (634, 7, 2, &short),
         (635, 7, 3, &short),
         (762, 7, 2, &short),
         (763, 7, 3, &short),
         (1018, u64::from(u32::MAX) - 5, 3, &short),
         (1019, 7, 2, &short),
+        // By two lanes and by four.
         (1530, 7, 65, &short),
-        (1531, 7, 2, &long),
+        (1531, 7, 2, sweep(&short, &long)),
         (2042, 7, 3, &short),
         (2043, 7, 2, &short),
         (2298, 7, 33, &short),
@@ -115,22 +118,24 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
     let scalar = scalar(20);
     for (bits, first, count) in [
         (31, 2, 1),
+        // A block of threads, and one more.
         (122, 3, 130),
         (123, u64::from(u32::MAX) - 40, 33),
-        (250, 1000, 129),
+        (250, 1000, 5),
         (251, 2, 5),
         (378, 2, 9),
-        (506, 7, 130),
-        (507, 7, 129),
+        (506, 7, 9),
+        (507, 7, 2),
         (634, 7, 2),
         (635, 7, 3),
-        (762, 7, 129),
+        (762, 7, 3),
         (763, 7, 2),
         (1018, u64::from(u32::MAX) - 5, 3),
         (1019, 7, 2),
-        (1530, 7, 130),
+        // By two lanes and by four.
+        (1530, 7, 65),
         (1531, u64::from(u32::MAX) - 5, 3),
-        (2042, 7, 65),
+        (2042, 7, 5),
         (2043, u64::from(u32::MAX) - 5, 2),
         (2298, 7, 35),
     ] {
@@ -307,14 +312,15 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     assert!(none.is_none());
 }
 
-/// Polynomials find the same on the engine's devices as on the CPU, and something.
-fn by_polynomials(engine: &Engine, n: &BigUint, points: &[Point], (b1, b2): (u64, u64)) {
+/// Polynomials find the same on the devices of each engine as on the CPU, and something.
+fn by_polynomials(engines: &[&Engine], n: &BigUint, points: &[Point], (b1, b2): (u64, u64)) {
     let by = Continuation::Polynomials;
-    let device = Stage2::on_device_by(by, engine, n, points, b1, b2).unwrap();
-    let cpu = Stage2::new_by(by, n, points, b1, b2).unwrap();
-    let (device, cpu) = (hits(device.unwrap()), hits(cpu));
-    assert_eq!(device, cpu, "{n}");
+    let cpu = hits(Stage2::new_by(by, n, points, b1, b2).unwrap());
     assert!(cpu.iter().any(Option::is_some), "{n}");
+    for engine in engines {
+        let device = Stage2::on_device_by(by, engine, n, points, b1, b2).unwrap();
+        assert_eq!(hits(device.unwrap()), cpu, "{n}");
+    }
 }
 
 #[test]
@@ -336,8 +342,7 @@ fn polynomials_on_devices_find_what_they_find_on_the_cpu() {
             n *= (BigUint::from(1u8) << *exponent) - 1u8;
         }
         let points = points_after_stage1(&n, 100, count, b1);
-        by_polynomials(&one, &n, &points, (b1, b2));
-        by_polynomials(&both, &n, &points, (b1, b2));
+        by_polynomials(&[&one, &both], &n, &points, (b1, b2));
     }
     let long = modulus(2299);
     let points = points_after_stage1(&long, 2, 1, 11);
@@ -355,7 +360,7 @@ fn a_small_device_takes_polynomials_of_points_one_group_after_another() {
     let engine = Engine::cuda(0).unwrap();
     let n = ecm::evaluate("10007*(2^89-1)*(2^107-1)*(2^127-1)").unwrap();
     let points = points_after_stage1(&n, 10, 100, 11);
-    by_polynomials(&engine, &n, &points, (11, 500));
+    by_polynomials(&[&engine], &n, &points, (11, 500));
     let steps = |points: &[Point]| {
         let by = Continuation::Polynomials;
         let stage = Stage2::on_device_by(by, &engine, &n, points, 11, 500).unwrap();

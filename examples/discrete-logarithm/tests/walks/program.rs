@@ -133,14 +133,14 @@ fn a_rate_is_printed() {
     assert!(text.contains(" steps a second: "), "{text}");
 }
 
-/// A search that takes some seconds, on the processor.
+/// A search that takes a second or more, on the processor.
 const LONG: [&str; 10] = [
     "--curve",
     "toy-48",
     "--multiple",
     "0x123456789abc",
     "--interval",
-    "0..0x3fffffffffff",
+    "0x100000000000..0x1fffffffffff",
     "--backend",
     "cpu",
     "--threads",

@@ -83,7 +83,7 @@ fn steps(name: &str, count: u32, method: impl Fn(&BigUint) -> Method + Sync) -> 
 
 #[test]
 fn searches_take_as_many_steps_as_theory_says() {
-    let count = bigint_testing::sweep(64, 160) as u32;
+    let count = bigint_testing::sweep(32, 160) as u32;
     // The standard deviation of one is .52 of the mean.
     let spread = 3.0 * 0.52 / f64::from(count).sqrt();
     let rho = steps("toy-32", count, |_| Method::Rho);
