@@ -6,8 +6,7 @@ use bigint_host::Engine;
 use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 
-use super::output::say;
-use super::resume::{tell, tell_rest};
+use super::output::{say, tell, tell_rest};
 use super::run::{save, save_file};
 use super::stop::Stop;
 use super::{Backend, Cli, Failure};
@@ -93,7 +92,7 @@ impl Run<'_> {
         let run = serde_json::json!({
             "method": method, "b1": self.b1, "b2": self.b2, "starts": self.starts,
         });
-        tell_rest(self.cli, n, &parts, run)
+        tell_rest(self.cli, n, &parts, Some(run), "")
     }
 
     /// The divisors of a part that both stages find.

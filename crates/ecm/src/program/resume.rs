@@ -5,7 +5,7 @@ use std::path::Path;
 use num_bigint::BigUint;
 
 use super::input;
-use super::output::{print, say};
+use super::output::{say, tell, tell_rest};
 use super::stop::Stop;
 use super::{Cli, Failure};
 use crate::modular::gcd;
@@ -101,7 +101,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             Some((last, parts)) if last == n => parts,
             last => {
                 if let Some((last, parts)) = last {
-                    tell_rest(cli, &last, &parts, serde_json::Value::Null)?;
+                    tell_rest(cli, &last, &parts, None, "")?;
                 }
                 let parts = Parts::new(&engine, &n)?;
                 tell(cli, &parts, 0)?;
@@ -121,51 +121,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
         known = Some((n, parts));
     }
     match known {
-        Some((last, parts)) => tell_rest(cli, &last, &parts, serde_json::Value::Null),
+        Some((last, parts)) => tell_rest(cli, &last, &parts, None, ""),
         None => Ok(()),
     }
-}
-
-/// Prints the primes from one on, where they are not told as JSON at the end.
-pub fn tell(cli: &Cli, parts: &Parts, from: usize) -> Result<(), Failure> {
-    let primes = match cli.json {
-        true => &[],
-        false => &parts.primes()[from..],
-    };
-    primes
-        .iter()
-        .try_for_each(|prime| print(&prime.to_string()))
-}
-
-/// Prints the composites that were found, and says what is left of a number; or all of it as JSON, with
-/// these fields beside.
-pub fn tell_rest(
-    cli: &Cli,
-    n: &BigUint,
-    parts: &Parts,
-    fields: serde_json::Value,
-) -> Result<(), Failure> {
-    let (composites, left) = parts.found_and_left();
-    if cli.json {
-        let factors = parts.primes().iter().chain(&composites);
-        let mut told = serde_json::json!({
-            "n": n.to_string(),
-            "factors": factors.map(ToString::to_string).collect::<Vec<_>>(),
-            "cofactor": left.as_ref().map(ToString::to_string),
-            "is_factored": left.is_none(),
-        });
-        let of_run = fields.as_object().into_iter().flatten();
-        for (name, value) in of_run {
-            told[name] = value.clone();
-        }
-        return print(&told.to_string());
-    }
-    composites
-        .iter()
-        .try_for_each(|composite| print(&composite.to_string()))?;
-    if let Some(left) = left {
-        let digits = left.to_string().len();
-        say!("what is left has {digits} digits and is composite: {left}");
-    }
-    Ok(())
 }

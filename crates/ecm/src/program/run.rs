@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use bigint_host::Engine;
 use num_bigint::BigUint;
-use serde::Serialize;
 
-use super::output::{print, say};
+use super::output::{say, tell, tell_rest};
 use super::stop::Stop;
 use super::{Cli, Failure, MOST_BITS_OF_EDWARDS};
 use crate::checkpoint::Stage;
@@ -23,22 +22,6 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Curves that devices take together where it is not known how many suit them: enough to fill one.
 const ON_DEVICE: u64 = 1 << 16;
-
-/// The line of `--json` for a number.
-#[derive(Debug, Serialize)]
-pub struct Told {
-    n: String,
-    /// Primes, each as often as it divides the number, and composites that did not come apart.
-    factors: Vec<String>,
-    /// What is left, where it is composite; it is no factor.
-    cofactor: Option<String>,
-    is_factored: bool,
-    param: &'static str,
-    b1: u64,
-    b2: u64,
-    curves: u64,
-    sigma: u64,
-}
 
 /// Factors numbers, one after another.
 pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
@@ -358,11 +341,7 @@ impl Run<'_> {
 
     /// Prints the primes that are new.
     fn found(&mut self, parts: &Parts) -> Result<(), Failure> {
-        if !self.cli.json {
-            for prime in &parts.primes()[self.printed..] {
-                print(&prime.to_string())?;
-            }
-        }
+        tell(self.cli, parts, self.printed)?;
         self.printed = parts.primes().len();
         self.at.parts = parts.all().iter().map(ToString::to_string).collect();
         Ok(())
@@ -377,40 +356,21 @@ impl Run<'_> {
         curves: u64,
         sigma: u64,
     ) -> Result<(), Failure> {
-        let (composites, cofactor) = parts.found_and_left();
-        let factors = parts
-            .primes()
-            .iter()
-            .chain(&composites)
-            .map(ToString::to_string);
-        if self.cli.json {
-            let told = Told {
-                n: n.to_string(),
-                factors: factors.collect(),
-                is_factored: cofactor.is_none(),
-                cofactor: cofactor.map(|cofactor| cofactor.to_string()),
-                param: match self.family {
-                    Family::Param3 => "3",
-                    Family::Edwards => "edwards",
-                },
-                b1: bounds.b1,
-                b2: bounds.b2,
-                curves,
-                sigma,
-            };
-            return print(&serde_json::to_string(&told).expect("text and numbers"));
-        }
-        for composite in &composites {
-            print(&composite.to_string())?;
-        }
-        if let Some(cofactor) = cofactor {
-            let digits = cofactor.to_string().len();
-            let s = if curves == 1 { "" } else { "s" };
-            say!(
-                "{curves} curve{s}; what is left has {digits} digits and is composite: {cofactor}"
-            );
-        }
-        Ok(())
+        let param = match self.family {
+            Family::Param3 => "3",
+            Family::Edwards => "edwards",
+        };
+        let run = serde_json::json!({
+            "param": param, "b1": bounds.b1, "b2": bounds.b2, "curves": curves, "sigma": sigma,
+        });
+        let s = if curves == 1 { "" } else { "s" };
+        tell_rest(
+            self.cli,
+            n,
+            parts,
+            Some(run),
+            &format!("{curves} curve{s}; "),
+        )
     }
 
     /// Whether a checkpoint is due.
