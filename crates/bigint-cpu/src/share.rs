@@ -104,9 +104,20 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
         .into_iter()
         .map(|part| Mutex::new(Some(part)))
         .collect();
+    let take = |at: usize| {
+        let mut part = parts[at].lock().unwrap_or_else(PoisonError::into_inner);
+        part.take()
+    };
+    share_indices(parts.len(), threads, &|at| {
+        take(at).into_iter().for_each(&work)
+    });
+}
+
+/// [`share`] of the numbers below `count`. It is compiled once for all kinds of work.
+fn share_indices(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
     let team = Team {
-        threads: threads.min(parts.len()),
-        parts,
+        threads: threads.min(count),
+        count,
         next: AtomicUsize::new(0),
         at_work: AtomicUsize::new(0),
         work,
@@ -152,22 +163,23 @@ pub fn copy<T: Copy + Send + Sync>(to: &mut [T], from: &[T]) {
     share(parts, usize::MAX, |(to, from)| to.copy_from_slice(from));
 }
 
-struct Team<T, W> {
-    parts: Vec<Mutex<Option<T>>>,
+struct Team<'w> {
+    /// The number of parts.
+    count: usize,
     /// The number of the part that is taken next.
     next: AtomicUsize,
     /// The number of threads that were woken and have not finished.
     at_work: AtomicUsize,
     threads: usize,
-    work: W,
+    work: &'w (dyn Fn(usize) + Sync),
 }
 
-impl<T: Send, W: Fn(T) + Sync> Team<T, W> {
+impl Team<'_> {
     /// Wakes the threads that thread `rank` must wake, and takes parts while there are any.
     fn join_in<'s>(&'s self, scope: &Scope<'s>, rank: usize) {
         let first = WOKEN * rank + 1;
         for other in first..(first + WOKEN).min(self.threads) {
-            if self.next.load(Ordering::Relaxed) >= self.parts.len() {
+            if self.next.load(Ordering::Relaxed) >= self.count {
                 return;
             }
             self.at_work.fetch_add(1, Ordering::Relaxed);
@@ -176,9 +188,12 @@ impl<T: Send, W: Fn(T) + Sync> Team<T, W> {
                 self.at_work.fetch_sub(1, Ordering::Release);
             });
         }
-        while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
-            part.into_iter().for_each(&self.work);
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.count {
+                return;
+            }
+            (self.work)(at);
         }
     }
 }
