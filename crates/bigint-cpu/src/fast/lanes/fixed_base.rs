@@ -23,7 +23,7 @@ use bigint_core::{LIMB_BITS, Limb};
 
 use super::digits::digits_of_blocks;
 use super::montgomery::{self, Odd, digits};
-use super::transfer::call_store;
+use super::transfer::store;
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use super::{Avx512, have_multipliers};
 use crate::fast::Cpu;
@@ -143,7 +143,7 @@ fn group(
                     x[..d].copy_from_slice(&t[..d]);
                 }
                 odd.reduce(x, t);
-                call_store(isa, x, piece, i, words);
+                store(isa, x, piece, i, words);
             },
         );
     });

@@ -40,7 +40,7 @@ use bigint_core::LIMB_BITS;
 use super::avx512::Avx512;
 use super::digits::{digits_of_bits, digits_of_blocks};
 use super::reciprocal::{MASK, lanes, lengths, move_down, move_up, shift_down, shift_up};
-use super::transfer::{call_load, call_store};
+use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
 use crate::fast::number::limbs::{inverse, parts};
@@ -89,7 +89,7 @@ pub(super) fn gcd(
                 let powers: __m512i = bytemuck::cast(bits.map(|bits| 1_u64 << bits));
                 shift_up(isa, &mut b[..n], powers);
                 move_up(&mut b[..n], &digits);
-                call_store(isa, b, r, i, words);
+                store(isa, b, r, i, words);
                 good
             },
         )
@@ -135,7 +135,7 @@ pub(super) fn inv_mod(
                 );
                 let good = run.good & run.is_one();
                 modulus.reduce(v, u);
-                call_store(isa, v, r, i, words);
+                store(isa, v, r, i, words);
                 good
             },
         )
@@ -175,7 +175,7 @@ fn load_both(
     let mut most = 2;
     for (digits, numbers) in both.into_iter().zip(operands) {
         let width = numbers.shape().width;
-        call_load(isa, numbers, width, first, digits, words);
+        load(isa, numbers, width, first, digits, words);
         let n = digits_of_bits(LIMB_BITS * width);
         digits[n..].fill(isa.splat(0));
         for digit in &mut digits[..n] {

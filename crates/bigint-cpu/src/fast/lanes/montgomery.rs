@@ -32,7 +32,7 @@ use bigint_core::kernel::power_window;
 use bigint_core::{LIMB_BITS, Limb};
 
 use super::digits::{digits_of_bits, digits_of_blocks, normalise};
-use super::transfer::{call_load, call_store};
+use super::transfer::{load, store};
 use super::vector::{BLOCK, BLOCK_WORDS, DIGIT_BITS, Vector};
 use crate::Numbers;
 use crate::fast::number::limbs::inverse;
@@ -107,7 +107,7 @@ fn products<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, b, m]: [Numb
                 x.fill(isa.splat(0));
                 x[..d].copy_from_slice(&t[..d]);
                 odd.reduce(x, t);
-                call_store(isa, x, piece, i, words);
+                store(isa, x, piece, i, words);
             },
         );
     });
@@ -222,7 +222,7 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
                 x.fill(isa.splat(0));
                 x[..d].copy_from_slice(&t[..d]);
                 odd.reduce(x, t);
-                call_store(isa, x, piece, i, words);
+                store(isa, x, piece, i, words);
             },
         );
     });
@@ -240,7 +240,7 @@ fn load_digits<I: Vector>(
     words: &mut [I::V],
 ) {
     let width = width.min(numbers.shape().width);
-    call_load(isa, numbers, width, first, digits, words);
+    load(isa, numbers, width, first, digits, words);
     for digit in digits {
         *digit = isa.digit(*digit);
     }

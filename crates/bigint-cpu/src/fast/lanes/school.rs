@@ -323,7 +323,7 @@ fn triangle<I: Vector, const N: usize, const FIRST: bool, const WHOLE: bool>(
             // All indices must be constants for the window to stay in registers.
             macro_rules! unrolled {
                 ($($j:literal)*) => {$(
-                    if $j < N {
+                    if const { $j < N } {
                         prefetch::next(&mut lines);
                         let owed = owed_by_triangle(isa, N, $j + N);
                         let top = if FIRST { owed } else { isa.add(r[$j + N], owed) };

@@ -52,8 +52,9 @@ pub(super) fn store_block<I: Vector>(
 /// lanes, extended with zeros to whole blocks. Lanes beyond the batch become zero, or anything
 /// in an interleaved batch. `words` is memory for whole blocks.
 ///
-/// `first` is a multiple of the lanes.
-#[inline(always)]
+/// `first` is a multiple of the lanes. The function is never inlined: it is long, and short beside
+/// what is done with the digits.
+#[inline(never)]
 pub(super) fn load<I: Vector>(
     isa: I,
     numbers: Numbers<'_>,
@@ -67,39 +68,22 @@ pub(super) fn load<I: Vector>(
     let is_whole = first + I::LANES <= shape.count && !numbers.is_broadcast();
     if shape.layout == Layout::Contiguous && is_whole {
         let limbs = &numbers.limbs()[first * shape.width..];
-        cut(
-            isa,
-            blocks,
-            digits,
+        isa.vectorize(
             #[inline(always)]
-            |q| load_block(isa, limbs, shape.width, width, q),
+            || {
+                cut(
+                    isa,
+                    blocks,
+                    digits,
+                    #[inline(always)]
+                    |q| load_block(isa, limbs, shape.width, width, q),
+                )
+            },
         );
     } else {
-        load_any(
-            isa,
-            numbers,
-            width,
-            first,
-            digits,
-            &mut words[..blocks * BLOCK_WORDS],
-        );
+        let words = &mut words[..blocks * BLOCK_WORDS];
+        load_any(isa, numbers, width, first, digits, words);
     }
-}
-
-/// [`load`] as a function that is called: operations share it that take much longer.
-#[inline(always)]
-pub(super) fn call_load<I: Vector>(
-    isa: I,
-    numbers: Numbers<'_>,
-    width: usize,
-    first: usize,
-    digits: &mut [I::V],
-    words: &mut [I::V],
-) {
-    isa.vectorize(
-        #[inline(always)]
-        || load(isa, numbers, width, first, digits, words),
-    );
 }
 
 /// [`load`] for any batch, in two steps.
@@ -180,8 +164,8 @@ fn load_words<I: Vector>(
 
 /// Propagates the carries of columns and stores the lanes as the numbers `i`, `i + 1`, ... of a
 /// piece, as many as it has. There are columns for whole blocks, and `words` is memory for
-/// whole blocks.
-#[inline(always)]
+/// whole blocks. As [`load`], it is never inlined.
+#[inline(never)]
 pub(super) fn store<I: Vector>(
     isa: I,
     columns: &[I::V],
@@ -194,31 +178,21 @@ pub(super) fn store<I: Vector>(
     match &mut piece.limbs {
         PieceLimbs::Contiguous(limbs) if i + I::LANES <= piece.count => {
             let limbs = &mut limbs[i * width..];
-            pack(
-                isa,
-                blocks,
-                columns,
+            isa.vectorize(
                 #[inline(always)]
-                |q, words| store_block(isa, words, limbs, width, q),
+                || {
+                    pack(
+                        isa,
+                        blocks,
+                        columns,
+                        #[inline(always)]
+                        |q, words| store_block(isa, words, limbs, width, q),
+                    )
+                },
             );
         }
         _ => store_any(isa, columns, piece, i, &mut words[..blocks * BLOCK_WORDS]),
     }
-}
-
-/// [`store`] as a function that is called: operations share it that take much longer.
-#[inline(always)]
-pub(super) fn call_store<I: Vector>(
-    isa: I,
-    columns: &[I::V],
-    piece: &mut Piece<'_>,
-    i: usize,
-    words: &mut [I::V],
-) {
-    isa.vectorize(
-        #[inline(always)]
-        || store(isa, columns, piece, i, words),
-    );
 }
 
 /// [`store`] for any group, in two steps.
