@@ -52,8 +52,8 @@ pub(super) fn store_block<I: Vector>(
 /// lanes, extended with zeros to whole blocks. Lanes beyond the batch become zero, or anything
 /// in an interleaved batch. `words` is memory for whole blocks.
 ///
-/// `first` is a multiple of the lanes. The function is never inlined: it is long, and short beside
-/// what is done with the digits.
+/// `first` is a multiple of the lanes. The function is never inlined: its code is long, and a
+/// call costs little beside what is then computed.
 #[inline(never)]
 pub(super) fn load<I: Vector>(
     isa: I,
