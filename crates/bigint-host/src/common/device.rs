@@ -32,8 +32,8 @@ pub(crate) trait Driver: Sync {
 
 /// An open device.
 ///
-/// Every call may come from any thread. All work but large copies to the host, which are waited
-/// for, goes through one queue, so a kernel sees what earlier calls wrote, and memory is freed
+/// Every call may come from any thread. All work but copies from and to the host
+/// goes through one queue, so a kernel sees what earlier calls wrote, and memory is freed
 /// behind the kernels that use it. A kernel's failure shows in a later call.
 pub(crate) trait Device: DeviceMemory + Kernels {
     /// The device's number, as the driver counts.
@@ -115,7 +115,7 @@ pub(crate) trait DeviceMemory: Send + Sync {
     /// Memory for `limbs` limbs, all of whose bits will be ones.
     fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError>;
 
-    /// Copies limbs to new device memory.
+    /// Copies limbs to new device memory, in a queue of its own: it waits for no kernel.
     fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError>;
 
     /// Waits for all work, and copies a buffer's limbs to the host, into as many; many of them
@@ -124,6 +124,10 @@ pub(crate) trait DeviceMemory: Send + Sync {
     /// # Panics
     /// If the lengths differ; that is a defect of the caller.
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError>;
+
+    /// Notes that nothing that is queued from now on writes the buffer: a [`download`](Self::download) of it waits for what is
+    /// queued now, and not for more.
+    fn seal(&self, buffer: &mut Buffer) -> Result<(), DeviceError>;
 
     /// Zeroes what no kernel writes of an interleaved batch: the ends of its rows.
     fn clear_padding(&self, buffer: &Buffer, shape: Shape) -> Result<(), DeviceError>;

@@ -4,10 +4,10 @@ use super::device::{CudaDevice, Way};
 use crate::DeviceError;
 use crate::common::device::{Buffer, DeviceMemory, Memory, STAGED};
 use bigint_core::{Layout, Limb, Shape};
-use cust::error::CudaError;
+use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
-use cust::stream::StreamWaitEventFlags;
+use cust::stream::{Stream, StreamWaitEventFlags};
 use cust::sys;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -19,6 +19,8 @@ use std::sync::Arc;
 /// launched before.
 struct CudaMemory {
     memory: ManuallyDrop<DeviceBuffer<Limb>>,
+    /// The event after which nothing writes the memory any more, where that is known.
+    sealed: Option<Event>,
     device: Arc<CudaDevice>,
 }
 
@@ -57,15 +59,24 @@ impl Drop for CudaMemory {
 ///
 /// # Panics
 /// Where another back end made the buffer; that is a defect of the caller.
-fn memory_of(buffer: &Buffer) -> &DeviceBuffer<Limb> {
-    let memory = buffer.handle().downcast_ref::<CudaMemory>();
+fn memory_of(buffer: &Buffer) -> &CudaMemory {
+    let memory = buffer.handle().downcast_ref();
     memory.expect("a buffer of a CUDA device")
 }
 
 /// The memory of a buffer, for writes.
-fn memory_of_mut(buffer: &mut Buffer) -> &mut DeviceBuffer<Limb> {
-    let memory = buffer.handle_mut().downcast_mut::<CudaMemory>();
-    memory.expect("a buffer of a CUDA device")
+fn memory_of_mut(buffer: &mut Buffer) -> &mut CudaMemory {
+    let memory: Option<&mut CudaMemory> = buffer.handle_mut().downcast_mut();
+    let memory = memory.expect("a buffer of a CUDA device");
+    memory.sealed = None;
+    memory
+}
+
+/// An event behind all that a stream has to do.
+fn behind(stream: &Stream) -> CudaResult<Event> {
+    let event = Event::new(EventFlags::DISABLE_TIMING)?;
+    event.record(stream)?;
+    Ok(event)
 }
 
 impl CudaDevice {
@@ -75,14 +86,15 @@ impl CudaDevice {
         memory.is_some_and(|memory| ptr::eq(&*memory.device, self))
     }
 
-    /// Memory for `limbs` limbs, of any content.
-    fn memory_for(&self, limbs: usize) -> Result<CudaMemory, DeviceError> {
+    /// Memory for `limbs` limbs, of any content, which a stream may use from now on. It is freed behind what [`CudaDevice::stream`]
+    /// has to do.
+    fn memory_for(&self, limbs: usize, stream: &Stream) -> Result<CudaMemory, DeviceError> {
         let bytes = limbs.saturating_mul(size_of::<Limb>());
         let memory = self.run("allocating device memory", bytes, || {
             if self.has_memory_pools {
                 // SAFETY: every 32 bits are a limb, whatever was there before; and
-                // the memory is only used in the same stream, behind this.
-                unsafe { DeviceBuffer::uninitialized_async(limbs, &self.stream) }
+                // the memory is only used in the same stream, behind this, and in others that have waited for it.
+                unsafe { DeviceBuffer::uninitialized_async(limbs, stream) }
             } else {
                 // SAFETY: every 32 bits are a limb, whatever was there before.
                 unsafe { DeviceBuffer::uninitialized(limbs) }
@@ -90,6 +102,7 @@ impl CudaDevice {
         })?;
         Ok(CudaMemory {
             memory: ManuallyDrop::new(memory),
+            sealed: None,
             device: self.this(),
         })
     }
@@ -123,11 +136,11 @@ impl CudaDevice {
 
 impl DeviceMemory for CudaDevice {
     fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        Ok(self.memory_for(limbs)?.into_buffer())
+        Ok(self.memory_for(limbs, &self.stream)?.into_buffer())
     }
 
     fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        let mut memory = self.memory_for(limbs)?;
+        let mut memory = self.memory_for(limbs, &self.stream)?;
         self.run("filling device memory", 0, || {
             // SAFETY: the memory is nobody else's, and is used and freed behind this.
             unsafe { memory.set_8_async(0xff, &self.stream) }
@@ -136,40 +149,57 @@ impl DeviceMemory for CudaDevice {
     }
 
     fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
-        let mut memory = self.memory_for(limbs.len())?;
+        let mut memory = self.memory_for(limbs.len(), &self.incoming)?;
         let bytes = size_of_val(limbs);
         self.run("copying to the device", bytes, || {
             let staged = self.staged(Way::In, limbs.len(), |staging| {
-                staging.upload(&mut memory, limbs, &self.stream)
+                staging.upload(&mut memory, limbs, &self.incoming)
             });
             if let Some(done) = staged {
-                return done;
+                let is_there = done
+                    .and_then(|()| behind(&self.incoming))
+                    .and_then(|event| self.stream.wait_event(event, StreamWaitEventFlags::DEFAULT));
+                // Else the memory would be freed before the copy.
+                return is_there.or_else(|error| self.incoming.synchronize().and(Err(error)));
             }
             // SAFETY: the limbs stay borrowed until the stream is empty or its
             // context is dead, and the new memory is nobody else's.
-            unsafe { memory.async_copy_from(limbs, &self.stream)? };
-            self.stream.synchronize()
+            unsafe { memory.async_copy_from(limbs, &self.incoming)? };
+            self.incoming.synchronize()
         })?;
         Ok(memory.into_buffer())
     }
 
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
         assert_eq!(limbs.len(), buffer.limbs());
+        let memory = memory_of(buffer);
         self.run("copying from the device", 0, || {
+            let mut stream = &self.stream;
+            if let Some(written) = &memory.sealed {
+                written.synchronize()?;
+                stream = &self.outgoing;
+            }
             let staged = self.staged(Way::Out, limbs.len(), |staging| {
-                let behind = Event::new(EventFlags::DISABLE_TIMING)?;
-                behind.record(&self.stream)?;
-                self.outgoing
-                    .wait_event(behind, StreamWaitEventFlags::DEFAULT)?;
-                staging.download(limbs, memory_of(buffer), &self.outgoing)
+                if memory.sealed.is_none() {
+                    self.outgoing
+                        .wait_event(behind(&self.stream)?, StreamWaitEventFlags::DEFAULT)?;
+                }
+                staging.download(limbs, memory, &self.outgoing)
             });
             if let Some(done) = staged {
                 return done;
             }
             // SAFETY: the host memory is not touched until the stream is empty or
-            // its context is dead; the device memory is written by this stream only.
-            unsafe { memory_of(buffer).async_copy_to(limbs, &self.stream)? };
-            self.stream.synchronize()
+            // its context is dead; the device memory is written by this stream only, or by none.
+            unsafe { memory.async_copy_to(limbs, stream)? };
+            stream.synchronize()
+        })
+    }
+
+    fn seal(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.run("noting that a buffer is written", 0, || {
+            memory_of_mut(buffer).sealed = Some(behind(&self.stream)?);
+            Ok(())
         })
     }
 
@@ -200,7 +230,7 @@ impl DeviceMemory for CudaDevice {
     }
 
     fn exercise_link(&self, to_device: bool, times: u32) -> Result<(), DeviceError> {
-        let mut memory = self.memory_for(STAGED)?;
+        let mut memory = self.memory_for(STAGED, &self.stream)?;
         self.run("measuring the link", 0, || {
             let way = if to_device { Way::In } else { Way::Out };
             let moved = self.staged(way, STAGED, |staging| {
@@ -215,7 +245,7 @@ impl DeviceMemory for CudaDevice {
         self.run("copying on the device", 0, || {
             // SAFETY: both are device memory of equal length; the copy happens in
             // the stream's order, and dropping either frees it behind the copy.
-            unsafe { memory_of(from).async_copy_to(memory_of_mut(to), &self.stream) }
+            unsafe { memory_of(from).async_copy_to(&mut **memory_of_mut(to), &self.stream) }
         })
     }
 

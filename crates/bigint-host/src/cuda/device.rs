@@ -1,5 +1,6 @@
 //! A device: its context, its stream, and what is loaded there. Everything happens in the stream's
-//! order, but for large copies to the host, which only begin there.
+//! order, but for copies to the device, which the stream only waits for, and for copies to the host that are large or of what
+//! nothing writes any more.
 
 use super::modules::Modules;
 use super::staging::Staging;
@@ -43,7 +44,7 @@ static OPEN: Mutex<Vec<Weak<CudaDevice>>> = Mutex::new(Vec::new());
 /// An open device.
 ///
 /// Every call may come from any thread: it makes the context current first. All
-/// work but large copies to the host, which are waited for, goes through one stream, so a
+/// work but copies from and to the host goes through one stream, so a
 /// kernel sees what earlier calls wrote, and memory is freed behind the kernels that use it. A kernel's failure shows in a
 /// later call; [`Kernels::launch`](crate::common::device::Kernels::launch) notes what ran last.
 pub(super) struct CudaDevice {
@@ -56,7 +57,10 @@ pub(super) struct CudaDevice {
     /// if none could be pinned.
     staging: [Mutex<Option<Option<Staging>>>; 2],
     pub(super) stream: Stream,
-    /// The stream of large copies to the host; each waits for what the other stream had to do.
+    /// The stream of copies to the device, for which the other stream waits.
+    pub(super) incoming: Stream,
+    /// The stream of copies to the host that are large, each of which waits for what the other stream had to do, or are of
+    /// what nothing writes any more.
     pub(super) outgoing: Stream,
     /// Tables of roots of unity that kernels needed. They are no `Buffer`s, which would keep the
     /// device open.
@@ -202,6 +206,7 @@ impl CudaDevice {
         // Before there are streams: of a device that is lost they could not be freed.
         let is_early = early::is_possible(device)?;
         let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+        let incoming = Stream::new(StreamFlags::DEFAULT, None)?;
         let outgoing = Stream::new(StreamFlags::DEFAULT, None)?;
         Ok(Arc::new_cyclic(|this| CudaDevice {
             this: Weak::clone(this),
@@ -209,6 +214,7 @@ impl CudaDevice {
             modules: Modules::default(),
             staging: Default::default(),
             stream,
+            incoming,
             outgoing,
             roots: Mutex::default(),
             context,
@@ -377,6 +383,7 @@ impl Drop for CudaDevice {
         // Modules and stream are given back in the current context, after the kernels
         // that may still run. Where that fails the context is gone, and they with it.
         let _ = self.run("closing the device", 0, || {
+            self.incoming.synchronize()?;
             self.stream.synchronize()?;
             self.outgoing.synchronize()
         });

@@ -114,7 +114,8 @@ impl Module {
     /// engine have of the numbers they share as they do for any operation, and results stay there.
     ///
     /// The kernel gets operands as `a`, `b`, `c` of [`Arguments`] and results as `r`, `s`; `scalars` are its
-    /// second parameter, if there are any. A launch is not waited for.
+    /// second parameter, if there are any. A launch is not waited for: the host may make the next batch meanwhile, whose copy to
+    /// the device goes on beside kernels, and bringing a result to the host waits for the launch that makes it, not for later ones.
     ///
     /// A kernel must touch nothing but what its arguments name: one that writes elsewhere makes other
     /// batches' numbers others.
@@ -208,7 +209,7 @@ impl Module {
             device.clear_padding(&buffer, shape)?;
             Ok::<_, Error>(buffer)
         });
-        let made = made.collect::<Result<Vec<_>, _>>()?;
+        let mut made = made.collect::<Result<Vec<_>, _>>()?;
         let pairs = operands.iter().zip(&given);
         let matrices: Vec<_> = pairs
             .map(|(batch, buffer)| operand(batch.node(), buffer.address(), count))
@@ -240,6 +241,9 @@ impl Module {
             .chain(given.iter().map(|buffer| &**buffer))
             .collect();
         device.launch_own(module, kernel, launch, &arguments, scalars, &buffers)?;
+        for buffer in &mut made {
+            device.seal(buffer)?;
+        }
         Ok(made)
     }
 }

@@ -15,6 +15,7 @@ mod fork;
 mod fused;
 mod gather;
 mod long;
+mod modules;
 mod pieces;
 mod preconditions;
 mod primes;

@@ -16,7 +16,7 @@ use bigint_testing::{Extent, sweep};
 const UNEQUAL: (&str, &str) = ("CUDA_SIM_DEVICES", "sm_90:1GiB,sm_90:1MiB,sm_90:1GiB");
 
 /// Such that the numbers of these tests are shared.
-fn sharing(engine: &Engine) -> Engine {
+pub fn sharing(engine: &Engine) -> Engine {
     let mut tuning = Tuning::default();
     tuning.devices.launch_ns = 0.0;
     engine.with_tuning(tuning)
