@@ -2,7 +2,8 @@
 //!
 //! Everyone starts from bytes: a key is read, a signature is read and verified. Each signature has a key of its own.
 //! `cargo run --release -- [THREADS] [SIGNATURES] [ROUNDS] [LAUNCH]`; on one thread the clock is that thread's CPU time, on
-//! several the wall's, and a GPU verifies beside them if there is one: alone, in launches of so many, if their number is given.
+//! several the wall's, and a GPU verifies beside them if there is one: alone, in launches of at most so many, if a number is given, and of
+//! as many as the library chooses if it is 0.
 
 use bigint_curves::{Curve, Signed, Verifier};
 use bigint_host::Engine;
@@ -123,7 +124,12 @@ fn measure(
     (threads, rounds, launch): (usize, usize, Option<usize>),
 ) {
     if let (Some(gpu), Some(launch)) = (&gpu, launch) {
-        everyone = vec![("ours, GPU", Who::Ours(gpu.clone().with_device_from(1).with_launches_of(launch)))];
+        let verifier = gpu.clone().with_device_from(1);
+        let verifier = match launch {
+            0 => verifier,
+            launch => verifier.with_launches_of(launch),
+        };
+        everyone = vec![("ours, GPU", Who::Ours(verifier))];
     } else {
         everyone.extend(gpu.map(|verifier| ("ours, GPU", Who::Ours(verifier.with_device_from(1)))));
     }

@@ -5,6 +5,7 @@ use crate::ecdsa::{self, OnHost, P256, Secp256k1};
 use crate::shared::weierstrass::Verdict;
 use crate::{Curve, Rejection, ed25519};
 use bigint_host::{Batch, Engine, Error};
+use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -14,9 +15,19 @@ const PIECE: usize = 128;
 /// Signatures that a thread reads at a time for a device.
 const READ: usize = 512;
 
-/// Signatures of a launch unless somebody says otherwise: three blocks of 128 threads on each of 132 multiprocessors, four times.
-/// While one runs, the host reads the signatures of the next.
-const LAUNCH: usize = 4 * 3 * 128 * 132;
+/// Signatures of a launch unless somebody says otherwise: three blocks of 128 threads on each of 132 multiprocessors, eight times. In the
+/// end of a launch a device is not full.
+const LAUNCH: usize = 8 * 3 * 128 * 132;
+
+/// Those of Ed25519, whose hash keeps the host busy for longer than a device takes for the rest: in the end all wait for the last launch.
+const LAUNCH_OF_HASHES: usize = LAUNCH / 4;
+
+/// The first launch has one in so many of the signatures of a launch, and each after it twice as many as the one before, so that the
+/// device begins soon: while one runs, the host reads the signatures of the next.
+const FIRST_PART: usize = 4;
+
+/// Launches that a device has before the host waits for the first of them.
+const AHEAD: usize = 2;
 
 /// The fewest signatures for which a device is taken unless somebody says otherwise. An H100's kernels took
 /// 2.4 to 5.1 ms for 65,536, and take no longer for fewer; 16 cores verify some 700 in that time.
@@ -70,7 +81,10 @@ impl Verifier {
             low_s: false,
             device: Device::new(engine, curve)?,
             device_from: DEVICE_FROM,
-            launch: LAUNCH,
+            launch: match curve {
+                Curve::Secp256k1 | Curve::P256 => LAUNCH,
+                Curve::Ed25519 => LAUNCH_OF_HASHES,
+            },
         })
     }
 
@@ -88,8 +102,8 @@ impl Verifier {
         self
     }
 
-    /// The verifier, which gives a device so many signatures at a time: it computes with them while the host reads the
-    /// next. Many fill a device better, and few have it begin sooner.
+    /// The verifier, which gives a device at most so many signatures at a time, and fewer at first: it computes with them while the host
+    /// reads the next. Many fill a device better, and few have the last of them begin sooner.
     ///
     /// # Panics
     /// If there are none.
@@ -123,19 +137,34 @@ impl Verifier {
             return Ok(outcomes.concat());
         };
         let mut outcomes = vec![Ok(()); signed.len()];
-        let parts = signed.chunks(self.launch);
-        let parts = parts.zip(outcomes.chunks_mut(self.launch));
-        let launched: Result<Vec<_>, Error> = parts
-            .map(|(signed, outcomes)| Launched::<S>::new(device, signed, self.low_s, outcomes))
-            .collect();
-        for launched in launched? {
+        let (mut signed, mut rest) = (signed, &mut outcomes[..]);
+        let mut launched = VecDeque::new();
+        let mut size = self.launch.div_ceil(FIRST_PART);
+        while !signed.is_empty() {
+            let count = size.min(signed.len());
+            let (of_launch, later) = rest.split_at_mut(count);
+            launched.push_back(Launched::<S>::new(
+                device,
+                &signed[..count],
+                self.low_s,
+                of_launch,
+            )?);
+            (signed, rest) = (&signed[count..], later);
+            if launched.len() > AHEAD
+                && let Some(first) = launched.pop_front()
+            {
+                first.finish(self.low_s)?;
+            }
+            size = self.launch.min(2 * size);
+        }
+        for launched in launched {
             launched.finish(self.low_s)?;
         }
         Ok(outcomes)
     }
 }
 
-/// Each limb of a row that stands for no signature: its numbers have inverses.
+/// Each limb of a row of a signature that is rejected before: its numbers have inverses.
 const DUMMY: u32 = 1;
 
 /// Signatures whose rows are with the devices. Those that are rejected before have rows too, and verdicts that nobody looks at:
@@ -157,11 +186,9 @@ impl<'a, S: Scheme> Launched<'a, S> {
         outcomes: &'a mut [Outcome],
     ) -> Result<Self, Error> {
         let mut rows = device.rows(signed.len())?;
-        let (of_signatures, of_none) = rows.split_at_mut(signed.len() * device.width());
-        of_none.fill(DUMMY);
         let parts = signed
             .chunks(READ)
-            .zip(of_signatures.chunks_mut(READ * device.width()))
+            .zip(rows.chunks_mut(READ * device.width()))
             .zip(outcomes.chunks_mut(READ));
         bigint_cpu::share(parts, usize::MAX, |((signed, rows), outcomes)| {
             let rows = rows.chunks_exact_mut(device.width());

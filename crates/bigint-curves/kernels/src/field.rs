@@ -3,9 +3,11 @@
 //!
 //! Cost in multiply-adds: 64 for a product and 36 for a square, and 9 more to fold them; none to reduce them modulo P-256's prime.
 
+use crate::inverse::Modulo;
 use crate::shared::field::{Field, Limbs};
 use bigint_core::Limb;
 use bigint_kernels::field::special::{self, Element, product, square};
+use bigint_kernels::gpu::folding::Folded;
 use bigint_kernels::gpu::window::{Slide, Window};
 use bigint_kernels::squares::each;
 use core::marker::PhantomData;
@@ -16,22 +18,74 @@ type Row = Window<8>;
 pub trait Special {
     /// Its field.
     const FIELD: special::Field<8>;
+
+    /// The difference of two products.
+    #[inline(always)]
+    fn difference([a, b]: [Limbs; 2], [c, d]: [Limbs; 2]) -> Limbs {
+        let [a, b, c, d] = [a, b, c, d].map(Element::of_limbs);
+        Self::FIELD.mul_less(a, b, Self::FIELD.mul(c, d)).limbs()
+    }
+
+    /// The difference of a product and a square.
+    #[inline(always)]
+    fn difference_to_square([a, b]: [Limbs; 2], c: Limbs) -> Limbs {
+        let [a, b, c] = [a, b, c].map(Element::of_limbs);
+        Self::FIELD.mul_less(a, b, Self::FIELD.square(c)).limbs()
+    }
 }
 
 /// The prime of secp256k1.
 pub struct OfSecp256k1;
 
 impl Special for OfSecp256k1 {
-    const FIELD: special::Field<8> =
-        special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
+    const FIELD: special::Field<8> = special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
+
+    #[inline(always)]
+    fn difference([a, b]: [Limbs; 2], [c, d]: [Limbs; 2]) -> Limbs {
+        folded_difference(product(a, b), product(c, d))
+    }
+
+    #[inline(always)]
+    fn difference_to_square([a, b]: [Limbs; 2], c: Limbs) -> Limbs {
+        folded_difference(product(a, b), square(c))
+    }
+}
+
+/// `a - b` modulo the prime of secp256k1, `2^256 - C` with `C = 2^32 + 977`: both are folded at once. A borrow stands for `2^512`, which
+/// is `C^2`.
+#[inline(always)]
+fn folded_difference([a, above_a]: [Limbs; 2], [b, above_b]: [Limbs; 2]) -> Limbs {
+    const SMALL: Limb = 977;
+    let (lower, borrow) = Row::subtract(a, b, 0);
+    let (upper, borrow) = Row::subtract(above_a, above_b, borrow);
+    let mask = borrow.wrapping_neg();
+    let square = [
+        SMALL * SMALL & mask,
+        2 * SMALL & mask,
+        borrow,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    Folded::new([lower, upper], SMALL).less(square).limbs(SMALL)
 }
 
 /// The prime `2^255 - 19`.
 pub struct Of25519;
 
 impl Special for Of25519 {
-    const FIELD: special::Field<8> =
-        special::Field::constant([!18, !0, !0, !0, !0, !0, !0, !0 >> 1]);
+    const FIELD: special::Field<8> = special::Field::constant(Self::MODULUS);
+}
+
+impl Modulo for Of25519 {
+    const MODULUS: Limbs = [!18, !0, !0, !0, !0, !0, !0, !0 >> 1];
+
+    #[inline(always)]
+    fn product(a: Limbs, b: Limbs) -> Limbs {
+        Fold::<Self>::mul(a, b)
+    }
 }
 
 /// The field of such a prime.
@@ -52,17 +106,23 @@ impl<S: Special> Field for Fold<S> {
 
     #[inline(always)]
     fn add(a: Limbs, b: Limbs) -> Limbs {
-        S::FIELD.add(Element::of_limbs(a), Element::of_limbs(b)).limbs()
+        S::FIELD
+            .add(Element::of_limbs(a), Element::of_limbs(b))
+            .limbs()
     }
 
     #[inline(always)]
     fn sub(a: Limbs, b: Limbs) -> Limbs {
-        S::FIELD.sub(Element::of_limbs(a), Element::of_limbs(b)).limbs()
+        S::FIELD
+            .sub(Element::of_limbs(a), Element::of_limbs(b))
+            .limbs()
     }
 
     #[inline(always)]
     fn mul(a: Limbs, b: Limbs) -> Limbs {
-        S::FIELD.mul(Element::of_limbs(a), Element::of_limbs(b)).limbs()
+        S::FIELD
+            .mul(Element::of_limbs(a), Element::of_limbs(b))
+            .limbs()
     }
 
     #[inline(always)]
@@ -79,6 +139,16 @@ impl<S: Special> Field for Fold<S> {
     fn mul_less(a: Limbs, b: Limbs, c: Limbs) -> Limbs {
         let [a, b, c] = [a, b, c].map(Element::of_limbs);
         S::FIELD.mul_less(a, b, c).limbs()
+    }
+
+    #[inline(always)]
+    fn mul_less_mul(a: Limbs, b: Limbs, c: Limbs, d: Limbs) -> Limbs {
+        S::difference([a, b], [c, d])
+    }
+
+    #[inline(always)]
+    fn mul_less_square(a: Limbs, b: Limbs, c: Limbs) -> Limbs {
+        S::difference_to_square([a, b], c)
     }
 
     #[inline(always)]

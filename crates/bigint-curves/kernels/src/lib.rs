@@ -1,8 +1,8 @@
 //! Signatures, a thread for each.
 //!
-//! The arithmetic of curves is the library's own source, `src/shared`. A number of a batch is a group of signatures, and each lane of a
-//! launch has one of them. `a` has their rows (`src/shared/rows.rs`), `b` the table of the generator, one number for all, `c` what
-//! [`factors`] has made of ECDSA's rows, and `r` gets a limb for each: the verdict.
+//! The arithmetic of curves is the library's own source, `src/shared`. `a` has the signatures' rows (`src/shared/rows.rs`), `b` the
+//! table of the generator, one number for all, and `r` gets a limb for each: the verdict. The threads of a block invert together
+//! ([`inverse`]), for which launches have shared memory.
 //!
 //! All threads double and add at the same places: numbers have windows of four bits, of which one in sixteen is 0. They wait for one
 //! another before each, as warps that drift apart would fetch the code again and again.
@@ -16,80 +16,86 @@ mod shared;
 
 mod factors;
 mod field;
+mod inverse;
 
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Arguments, Limb};
 use bigint_kernels::gpu::block::Team;
 use bigint_kernels::gpu::memory::{Number, Unit};
+use bigint_kernels::gpu::shared::OfThreads;
 use bigint_kernels::gpu::thread;
 use bigint_kernels::montgomery::{load, store};
-use bigint_kernels::thread::Batches;
+use bigint_kernels::thread::{Batches, Work};
+use factors::Factors;
 use field::{Fold, Of25519, OfP256, OfSecp256k1};
+use inverse::Modulo;
 use shared::combination::{Digit, Digits, digit_of};
 use shared::curves::{P256, Secp256k1};
 use shared::edwards::{self, Fixed};
-use shared::field::{Field, Limbs, power};
+use shared::field::{Field, Limbs};
 use shared::rows;
 use shared::weierstrass::{self, Affine, Curve, Ordinate, Verdict};
 
-/// A thread's signature.
-struct Signature {
-    team: Team<BLOCK>,
-    row: Number<Unit>,
-    table: Number<Unit>,
-    factors: Number<Unit>,
-    /// The verdicts of the group, and which one is the signature's.
-    verdicts: Number<Unit>,
-    lane: u32,
+/// A thread's signature, and its block. A launch has a thread for each signature; those behind the last repeat it, without a verdict.
+///
+/// # Safety
+/// As for [`Batches::new`], in a launch whose blocks have [`BLOCK`] threads and the shared memory of [`OfThreads`].
+#[inline(always)]
+unsafe fn signature(arguments: &Arguments) -> Option<(Work<Unit>, Block)> {
+    // SAFETY: by this function's own contract.
+    let (batches, room) = unsafe { (Batches::<Unit>::new(arguments), OfThreads::new(0)) };
+    let team = batches.team();
+    let work = batches.numbers_in_step().next()?;
+    Some((work, Block { team, room }))
 }
 
-impl Signature {
-    /// The calling thread's, of rows of so many limbs. Threads behind the last group repeat its signatures, without a verdict.
-    ///
-    /// # Safety
-    /// As for [`Batches::new`], in a launch in which [`GROUP`](rows::GROUP) lanes share a number.
-    #[inline(always)]
-    unsafe fn new(arguments: &Arguments, width: u32) -> Self {
-        let thread = thread::index_1d();
-        let (group, lane) = (
-            thread / u64::from(rows::GROUP),
-            thread as u32 % rows::GROUP,
-        );
-        let is_on = group < arguments.count;
-        let group = group.min(arguments.count - 1);
-        let own = |number: Number<Unit>, width| number.part(lane * width, (lane + 1) * width);
-        // SAFETY: by this function's own contract; `group` is in the batch, each of its threads writes a limb of its own, and those
-        // behind the last group write none.
-        unsafe {
-            Signature {
-                team: Batches::<Unit>::new(arguments).team(),
-                row: own(Number::new(&arguments.a, group), width),
-                table: Number::new(&arguments.b, group),
-                factors: own(Number::new(&arguments.c, group), rows::FACTORS),
-                verdicts: Number::new(&arguments.r, group).switched(is_on),
-                lane,
-            }
-        }
-    }
+/// A thread's block.
+#[derive(Clone, Copy)]
+struct Block {
+    team: Team<BLOCK>,
+    room: OfThreads<8>,
+}
 
+impl Block {
+    /// The inverse of the thread's number.
     #[inline(always)]
-    fn set(&self, verdict: Verdict) {
-        self.verdicts.set(self.lane, verdict as Limb);
+    fn inverse<M: Modulo>(self, x: Limbs) -> Limbs {
+        inverse::of_block::<M>(self.team, self.room, thread::block_index(), x)
+    }
+}
+
+/// Where digits are.
+trait Source {
+    /// Limb `at`.
+    fn limb(&self, at: u32) -> Limb;
+}
+
+impl Source for Factors {
+    #[inline(always)]
+    fn limb(&self, at: u32) -> Limb {
+        Factors::limb(self, at)
+    }
+}
+
+impl Source for Number<Unit> {
+    #[inline(always)]
+    fn limb(&self, at: u32) -> Limb {
+        Number::limb(*self, at)
     }
 }
 
 /// The digits of terms.
-struct Windows<const TERMS: usize, const WINDOWS: u32> {
+struct Windows<'a, S, const TERMS: usize, const WINDOWS: u32> {
     team: Team<BLOCK>,
     /// The terms, one behind the other.
-    numbers: Number<Unit>,
+    numbers: &'a S,
     /// Where the first term is.
     first: u32,
     /// The terms' signs.
     signs: u32,
 }
 
-impl<const TERMS: usize, const WINDOWS: u32> Digits for Windows<TERMS, WINDOWS> {
+impl<S: Source, const TERMS: usize, const WINDOWS: u32> Digits for Windows<'_, S, TERMS, WINDOWS> {
     const TERMS: usize = TERMS;
     const WINDOWS: u32 = WINDOWS;
     const BITS: u32 = rows::WINDOW_BITS;
@@ -98,7 +104,7 @@ impl<const TERMS: usize, const WINDOWS: u32> Digits for Windows<TERMS, WINDOWS> 
 
     #[inline(always)]
     fn digit(&self, term: usize, window: u32) -> Option<Digit> {
-        let at = self.first + rows::TERM * term as u32 + window * Self::BITS / 32;
+        let at = self.first + factors::TERM * term as u32 + window * Self::BITS / 32;
         let (entry, is_negative) = digit_of(self.numbers.limb(at), Self::BITS, window)?;
         Some((entry, is_negative != (self.signs >> term & 1 == 1)))
     }
@@ -111,7 +117,7 @@ impl<const TERMS: usize, const WINDOWS: u32> Digits for Windows<TERMS, WINDOWS> 
 
 /// The place in the table of a digit of the number at limb `first`, and whether it is negative.
 #[inline(always)]
-fn entry(numbers: Number<Unit>, first: u32, place: u32) -> Option<(u32, bool)> {
+fn entry(numbers: &impl Source, first: u32, place: u32) -> Option<(u32, bool)> {
     let limb = numbers.limb(first + place * rows::PLACE_BITS / 32);
     let (entry, is_negative) = digit_of(limb, rows::PLACE_BITS, place)?;
     Some((
@@ -132,7 +138,7 @@ fn ordinate(y: Limbs) -> Ordinate {
 /// Verdicts of ECDSA.
 ///
 /// # Safety
-/// As for [`Signature::new`].
+/// As for [`signature`].
 #[inline(always)]
 unsafe fn ecdsa<C, P, const TERMS: usize, const WINDOWS: u32>(arguments: &Arguments)
 where
@@ -140,37 +146,33 @@ where
     P: factors::Points,
 {
     // SAFETY: by this function's own contract.
-    let signature = unsafe { Signature::new(arguments, rows::ECDSA) };
-    let Signature {
-        team,
-        row,
-        table,
-        factors,
-        ..
-    } = signature;
-    let signs = factors.limb(rows::SIGNS);
-    let digits = Windows::<TERMS, WINDOWS> {
-        team,
-        numbers: factors,
-        first: rows::V,
-        signs: signs >> 1,
+    let Some((work, block)) = (unsafe { signature(arguments) }) else {
+        return;
+    };
+    let (row, table) = (work.a, work.b);
+    let factors = factors::factors::<P>(row, block.inverse::<P>(load(row, rows::S)));
+    let digits = Windows::<_, TERMS, WINDOWS> {
+        team: block.team,
+        numbers: &factors,
+        first: factors::V,
+        signs: factors.signs >> 1,
     };
     let fixed = |place| {
-        let (at, is_negative) = entry(factors, 0, place)?;
+        let (at, is_negative) = entry(&factors, 0, place)?;
         let (x, y) = (load(table, 16 * at), load(table, 16 * at + 8));
-        Some((Affine { x, y }, is_negative != (signs & 1 == 1)))
+        Some((Affine { x, y }, is_negative != (factors.signs & 1 == 1)))
     };
     let key = (load(row, 0), ordinate(load(row, rows::Y)));
     let candidates = || factors::candidates::<P>(load(row, rows::R));
     let verdict = weierstrass::verdict::<C, _>(key, &digits, rows::PLACES, fixed, candidates);
-    signature.set(verdict);
+    work.r.set(0, verdict as Limb);
 }
 
 /// Verdicts of ECDSA on secp256k1.
 ///
 /// # Safety
-/// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads in which [`GROUP`](rows::GROUP) lanes share a number, with batches
-/// that are allocated and contiguous and results that overlap none of them.
+/// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, a thread for each signature, with the shared memory of
+/// [`OfThreads`], batches that are allocated and contiguous and results that overlap none of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn secp256k1(arguments: Arguments) {
     // SAFETY: by this function's own contract.
@@ -187,27 +189,6 @@ pub unsafe extern "ptx-kernel" fn p256(arguments: Arguments) {
     unsafe { ecdsa::<P256<OfP256>, factors::OfP256, 1, 64>(&arguments) }
 }
 
-/// The factors of ECDSA on secp256k1: `a` has the rows of a group, `r` gets [`FACTORS`](rows::FACTORS) limbs for each.
-///
-/// # Safety
-/// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are allocated and contiguous and results that
-/// overlap none of them.
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn secp256k1_factors(arguments: Arguments) {
-    // SAFETY: by this function's own contract.
-    unsafe { factors::factors::<factors::OfSecp256k1>(&arguments) }
-}
-
-/// The factors of ECDSA on P-256.
-///
-/// # Safety
-/// As for [`secp256k1_factors`].
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn p256_factors(arguments: Arguments) {
-    // SAFETY: by this function's own contract.
-    unsafe { factors::factors::<factors::OfP256>(&arguments) }
-}
-
 /// Verdicts of Ed25519.
 ///
 /// # Safety
@@ -216,18 +197,18 @@ pub unsafe extern "ptx-kernel" fn p256_factors(arguments: Arguments) {
 pub unsafe extern "ptx-kernel" fn ed25519(arguments: Arguments) {
     type F = Fold<Of25519>;
     // SAFETY: by this function's own contract.
-    let signature = unsafe { Signature::new(&arguments, rows::ED25519) };
-    let Signature {
-        team, row, table, ..
-    } = signature;
-    let digits = Windows::<1, 64> {
-        team,
-        numbers: row,
+    let Some((work, block)) = (unsafe { signature(&arguments) }) else {
+        return;
+    };
+    let (row, table) = (work.a, work.b);
+    let digits = Windows::<_, 1, 64> {
+        team: block.team,
+        numbers: &row,
         first: rows::K,
         signs: 0,
     };
     let fixed = |place| {
-        let (at, is_negative) = entry(row, rows::FACTOR, place)?;
+        let (at, is_negative) = entry(&row, rows::FACTOR, place)?;
         let [plus, minus, product] = [0, 8, 16].map(|limb| load(table, 24 * at + limb));
         let fixed = Fixed {
             plus,
@@ -237,19 +218,20 @@ pub unsafe extern "ptx-kernel" fn ed25519(arguments: Arguments) {
         Some((fixed, is_negative))
     };
     let (sum, is_point) = edwards::combined::<F, _>(load(row, 0), &digits, rows::PLACES, fixed);
-    // 1 / Z = Z^(p - 2), p - 2 = 2^255 - 21.
-    let inverse = power::<F, 3>(sum[2], [[250, 1], [1, 1], [2, 0]]);
-    let encoding = edwards::encoded::<F>(sum, inverse);
+    // Of what is no point `Z` may be 0, which would be four signatures' end.
+    let z = if is_point { sum[2] } else { F::one() };
+    let encoding = edwards::encoded::<F>(sum, block.inverse::<Of25519>(z));
     let r: Limbs = load(row, rows::ENCODING);
-    signature.set(match (is_point, (0..8).all(|i| encoding[i] == r[i])) {
+    let verdict = match (is_point, (0..8).all(|i| encoding[i] == r[i])) {
         (false, _) => Verdict::NoPoint,
         (true, true) => Verdict::Valid,
         (true, false) => Verdict::Mismatch,
-    });
+    };
+    work.r.set(0, verdict as Limb);
 }
 
-/// Sums, differences, products and squares in the three fields, secp256k1's, P-256's and edwards25519's, for tests: `a` has
-/// two numbers of eight limbs, `r` gets twelve.
+/// Sums, differences, products, squares and their differences in the three fields, secp256k1's, P-256's and edwards25519's, for tests: `a`
+/// has two numbers of eight limbs, `r` gets 18.
 ///
 /// # Safety
 /// As for [`secp256k1`].
@@ -259,12 +241,12 @@ pub unsafe extern "ptx-kernel" fn arithmetic(arguments: Arguments) {
     for work in unsafe { Batches::<Unit>::new(&arguments) }.numbers() {
         let (x, y) = (load(work.a, 0), load(work.a, 8));
         results::<Fold<OfSecp256k1>>(work.r, 0, x, y);
-        results::<OfP256>(work.r, 32, x, y);
-        results::<Fold<Of25519>>(work.r, 64, x, y);
+        results::<OfP256>(work.r, 48, x, y);
+        results::<Fold<Of25519>>(work.r, 96, x, y);
     }
 }
 
-/// Stores `x + y`, `x - y`, `x y` and `x x`.
+/// Stores `x + y`, `x - y`, `x y`, `x x`, `x x - y y` and `x y - x x`.
 #[inline(always)]
 fn results<F: Field<Element = Limbs>>(r: Number<Unit>, at: u32, x: Limbs, y: Limbs) {
     let (x, y) = (F::element(x), F::element(y));
@@ -272,4 +254,6 @@ fn results<F: Field<Element = Limbs>>(r: Number<Unit>, at: u32, x: Limbs, y: Lim
     store(r, at + 8, F::number(F::sub(x, y)));
     store(r, at + 16, F::number(F::mul(x, y)));
     store(r, at + 24, F::number(F::square(x)));
+    store(r, at + 32, F::number(F::mul_less_mul(x, x, y, y)));
+    store(r, at + 40, F::number(F::mul_less_square(x, y, x)));
 }

@@ -62,6 +62,23 @@ pub trait Field {
         Self::sub(Self::mul(a, b), c)
     }
 
+    /// `a b - c d`.
+    #[inline(always)]
+    fn mul_less_mul(
+        a: Self::Element,
+        b: Self::Element,
+        c: Self::Element,
+        d: Self::Element,
+    ) -> Self::Element {
+        Self::mul_less(a, b, Self::mul(c, d))
+    }
+
+    /// `a b - c c`.
+    #[inline(always)]
+    fn mul_less_square(a: Self::Element, b: Self::Element, c: Self::Element) -> Self::Element {
+        Self::mul_less(a, b, Self::square(c))
+    }
+
     /// `a a` less up to three numbers.
     #[inline(always)]
     fn square_less<const N: usize>(a: Self::Element, less: [Self::Element; N]) -> Self::Element {

@@ -1,7 +1,4 @@
-//! What the host gives the device of each signature, a row of limbs, and what of it the device makes for itself first.
-
-/// Signatures of one number of a batch: a thread inverts all their `s` together, and then each has a thread of its own. Their rows are one behind the other.
-pub const GROUP: u32 = 16;
+//! What the host gives the device of each signature, a row of limbs.
 
 /// Bits of a window of the device's digits.
 pub const WINDOW_BITS: u32 = 4;
@@ -29,18 +26,6 @@ pub const S: u32 = 24;
 
 /// Where the digest's number is.
 pub const DIGEST: u32 = 32;
-
-/// Limbs of what the device makes of a row of ECDSA: `u`, the terms of `v`, and signs.
-pub const FACTORS: u32 = 20;
-
-/// Where the first term is.
-pub const V: u32 = 8;
-
-/// Limbs of a term, if there are two.
-pub const TERM: u32 = 5;
-
-/// Where the signs are: in bit 0 that of `u`, then those of the terms.
-pub const SIGNS: u32 = 18;
 
 /// Limbs of a row of Ed25519: the key, `R`, `S` and `k`.
 pub const ED25519: u32 = 32;

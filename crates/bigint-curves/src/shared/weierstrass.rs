@@ -126,8 +126,7 @@ impl<C: Curve> Points<C> {
         } else {
             C::Field::square(p.x)
         };
-        let half = C::Field::halve(product);
-        C::Field::add(C::Field::double(half), half)
+        C::Field::add(product, C::Field::halve(product))
     }
 
     /// The sum of two points from `U1`, `S1`, `H`, `R` and `Z1 Z2`.
@@ -143,19 +142,19 @@ impl<C: Curve> Points<C> {
         let cube = C::Field::mul(square, h);
         let v = C::Field::mul(u, square);
         let x = C::Field::square_less(r, [cube, v, v]);
-        let y = C::Field::mul_less(r, C::Field::sub(v, x), C::Field::mul(s, cube));
+        let y = C::Field::mul_less_mul(r, C::Field::sub(v, x), s, cube);
         let z = C::Field::mul(z, h);
         Jacobian { x, y, z }
     }
 
-    /// The sum with a point whose `Z` is 1, and `H`.
+    /// The sum with a point whose `Z` is 1.
     #[inline(always)]
-    fn mixed(p: Jacobian<Element<C>>, q: Affine<Element<C>>) -> (Jacobian<Element<C>>, Element<C>) {
+    fn mixed(p: Jacobian<Element<C>>, q: Affine<Element<C>>) -> Jacobian<Element<C>> {
         let square = C::Field::square(p.z);
         let cube = C::Field::mul(square, p.z);
         let h = C::Field::mul_less(q.x, square, p.x);
         let r = C::Field::mul_less(q.y, cube, p.y);
-        (Self::sum(p.x, p.y, h, r, p.z), h)
+        Self::sum(p.x, p.y, h, r, p.z)
     }
 
     /// A point with `Z` = 1.
@@ -191,7 +190,7 @@ impl<C: Curve> Group for Points<C> {
         let c = C::Field::square(p.y);
         let b = C::Field::mul(p.x, c);
         let x = C::Field::square_less(a, [b, b]);
-        let y = C::Field::mul_less(a, C::Field::sub(b, x), C::Field::square(c));
+        let y = C::Field::mul_less_square(a, C::Field::sub(b, x), c);
         let z = C::Field::mul(p.y, p.z);
         Jacobian { x, y, z }
     }
@@ -219,7 +218,7 @@ impl<C: Curve> Group for Points<C> {
 
     #[inline(always)]
     fn add_fixed(p: Self::Point, q: Self::Fixed) -> Self::Point {
-        Self::mixed(p, q).0
+        Self::mixed(p, q)
     }
 
     #[inline(always)]
@@ -262,8 +261,16 @@ impl<C: Curve> Direct for Points<C> {
 /// a table are brought to one denominator `s`, which is left out: a sum with `(x : y : s)` costs what one with `(x, y)` does. In
 /// the end `Z` is multiplied by `s`.
 ///
-/// Each point of the table is the sum of the one before and of `(x, y)`, so that its `Z` is that one's times `H`. The products of
-/// these factors from the last point down bring each to the last one's `Z`.
+/// Two points over one `Z`, which is left out, have the sum
+///
+/// ```text
+/// H = X2 - X1, R = Y2 - Y1, U = X1 H^2, V = X2 H^2, S = Y1 (V - U)
+/// X3 = R^2 - U - V,  Y3 = R (U - X3) - S
+/// ```
+///
+/// over `H Z`, over which `(U, S)` is the first of them ([Meloni 2007]): 4 products and 2 squares. So is `(x, y)` over the `Z = y` of its double,
+/// as `(B, C^2)`. Each point of the table is the sum of the one before and of such a point, and the products of all `H` from
+/// the last one down bring each to the last one's `Z`.
 pub struct OverOneZ<C>(PhantomData<C>);
 
 impl<C: Curve> OverOneZ<C> {
@@ -275,6 +282,33 @@ impl<C: Curve> OverOneZ<C> {
             x: C::Field::mul(p.x, square),
             y: C::Field::mul(p.y, C::Field::mul(square, z)),
         }
+    }
+
+    /// A point, whose `Z` is left out, and its double, both over `Y`.
+    #[inline(always)]
+    fn with_double(p: Jacobian<Element<C>>) -> (Affine<Element<C>>, Affine<Element<C>>) {
+        let a = Points::<C>::slope(p);
+        let c = C::Field::square(p.y);
+        let b = C::Field::mul(p.x, c);
+        let s = C::Field::square(c);
+        let x = C::Field::square_less(a, [b, b]);
+        let y = C::Field::mul_less(a, C::Field::sub(b, x), s);
+        (Affine { x: b, y: s }, Affine { x, y })
+    }
+
+    /// The sum of two points over one `Z`, the first of them over the sum's, and `H`.
+    #[inline(always)]
+    fn with_sum(
+        p: Affine<Element<C>>,
+        q: Affine<Element<C>>,
+    ) -> (Affine<Element<C>>, Affine<Element<C>>, Element<C>) {
+        let (h, r) = (C::Field::sub(q.x, p.x), C::Field::sub(q.y, p.y));
+        let square = C::Field::square(h);
+        let (u, v) = (C::Field::mul(p.x, square), C::Field::mul(q.x, square));
+        let s = C::Field::mul(p.y, C::Field::sub(v, u));
+        let x = C::Field::square_less(r, [u, v]);
+        let y = C::Field::mul_less(r, C::Field::sub(u, x), s);
+        (Affine { x, y }, Affine { x: u, y: s }, h)
     }
 }
 
@@ -346,24 +380,20 @@ impl<C: Curve> Table for OverOneZ<C> {
 
     #[inline(always)]
     fn fill(table: &mut [Self::Multiple; ENTRIES], q: Self::Point, are_odd: bool) -> Self::Scale {
-        let affine = |p: Self::Point| Affine { x: p.x, y: p.y };
-        let first = affine(q);
-        let twice = Points::<C>::double(Points::<C>::point(first));
-        // Of odd multiples the step is `2 Q`, which is `(x, y)` once its `Z` is left out as well.
-        let (mut last, step, mut at, left_out) = if are_odd {
-            let first = Points::<C>::point(Self::scaled(first, twice.z));
-            (first, affine(twice), 1, C::Field::mul(q.z, twice.z))
+        let (first, twice) = Self::with_double(q);
+        let (mut step, mut last, begin) = if are_odd {
+            (twice, first, 1)
         } else {
-            (twice, first, 2, q.z)
+            (first, twice, 2)
         };
-        table[at - 1] = affine(last);
+        table[0] = first;
+        table[begin - 1] = last;
         // The `Z` of each point divided by that of the one before.
-        let mut factors = [last.z; ENTRIES];
+        let mut factors = [q.y; ENTRIES];
+        let mut at = begin;
         while at < ENTRIES {
-            let h;
-            (last, h) = Points::<C>::mixed(last, step);
-            table[at] = affine(last);
-            factors[at] = h;
+            (last, step, factors[at]) = Self::with_sum(step, last);
+            table[at] = last;
             at += 1;
         }
         let mut factor = factors[ENTRIES - 1];
@@ -371,11 +401,11 @@ impl<C: Curve> Table for OverOneZ<C> {
         while at > 0 {
             at -= 1;
             table[at] = Self::scaled(table[at], factor);
-            if at > 0 {
+            if at >= begin {
                 factor = C::Field::mul(factor, factors[at]);
             }
         }
-        C::Field::mul(left_out, last.z)
+        C::Field::mul(C::Field::mul(q.z, q.y), factor)
     }
 
     #[inline(always)]
