@@ -268,7 +268,7 @@ impl<C: Curve> Direct for Points<C> {
 /// X3 = R^2 - U - V,  Y3 = R (U - X3) - S
 /// ```
 ///
-/// over `H Z`, over which `(U, S)` is the first of them ([Meloni 2007]): 4 products and 2 squares. So is `(x, y)` over the `Z = y` of its double,
+/// over `H Z`, over which `(U, S)` is the first of them (N. Meloni, WAIFI 2007): 4 products and 2 squares. So is `(x, y)` over the `Z = y` of its double,
 /// as `(B, C^2)`. Each point of the table is the sum of the one before and of such a point, and the products of all `H` from
 /// the last one down bring each to the last one's `Z`.
 pub struct OverOneZ<C>(PhantomData<C>);
