@@ -49,6 +49,16 @@ impl Engine {
         Ok((sum, product))
     }
 
+    /// The highest `limbs` limbs of the fraction of `x / d`, modulo 1, for one number each, and `d` not zero. It is off by less than 2 of the
+    /// last place.
+    pub(crate) fn fraction_of(&self, x: &Batch, d: &Batch, limbs: usize) -> Result<Batch, Error> {
+        if let Some(fraction) = self.newton_fraction(x, d, limbs)? {
+            return Ok(fraction);
+        }
+        let dividend = self.lifted(x, limbs, x.width() + limbs)?;
+        self.limbs_from(&self.div(&dividend, d)?, 0, limbs)
+    }
+
     /// The highest limbs of the fractions of `f c` and `f d`, so many of each, for a fraction `f` and integers
     /// `c` and `d`. They are too great by less than 1 of the last place, or too small by less than 3, and what
     /// a product has above its fraction must be below the last place.

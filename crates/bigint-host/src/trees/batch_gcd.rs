@@ -321,13 +321,28 @@ impl<'a> Run<'a> {
         let common = one_of(&common)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {
-            true => Ok(std::iter::repeat_n(1, which.len()).collect()),
+            true => Integers::from_fn(which.len(), 1, |_| (1, false), |_, limbs| limbs[0] = 1),
             false => engine.gcd(&self.numbers.gather(which)?, &common),
         }
     }
 
     /// The results of all groups, in the order of the numbers.
     fn common(&self, found: &[Integers]) -> Result<Common, Error> {
+        let products = (0..self.groups.len()).map(|group| self.product(group));
+        let products = products
+            .collect::<Result<Option<Vec<_>>, _>>()?
+            .unwrap_or_default();
+        let products = Integers::concatenate(&products.iter().collect::<Vec<_>>())?;
+        let count = self.numbers.len();
+        if let ([found], [group]) = (found, &self.groups[..])
+            && group.is_sorted()
+        {
+            return Ok(Common {
+                divisors: found.slice(0..count)?,
+                small: found.slice(count..2 * count)?,
+                products,
+            });
+        }
         let mut places = vec![(0, 0); self.numbers.len()];
         for (group, which) in self.groups.iter().enumerate() {
             for (at, &index) in which.iter().enumerate() {
@@ -347,14 +362,10 @@ impl<'a> Run<'a> {
                 |index, limbs: &mut [Limb]| limbs.copy_from_slice(number(index)),
             )
         };
-        let products = (0..self.groups.len()).map(|group| self.product(group));
-        let products = products
-            .collect::<Result<Option<Vec<_>>, _>>()?
-            .unwrap_or_default();
         Ok(Common {
             divisors: column(0)?,
             small: column(1)?,
-            products: Integers::concatenate(&products.iter().collect::<Vec<_>>())?,
+            products,
         })
     }
 }

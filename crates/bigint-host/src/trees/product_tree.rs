@@ -19,12 +19,12 @@
 //! times 3 is 1 = 7 mod 3; and .466.. times 3 is 1.4, .4 times 5 is 2 = 7 mod 5.
 //!
 //! **The error.** A node whose product has at most `w` limbs keeps `w + 1` limbs of its fraction,
-//! rounded down, with `w = w_l + w_r`. So what it has is `f - e B^-(w+1)` with `0 <= e`, and `e <= 1`
+//! rounded down, with `w = w_l + w_r`. So what it has is `f - e B^-(w+1)` with `-2 <= e`, and `e <= 2`
 //! at the root. A child multiplies by `P_r < B^(w_r)` and keeps `w_r` limbs less: its error in its
-//! own last place is `e P_r / B^(w_r) + 1 < e + 1`. A leaf at depth `d` has `e <= d + 1`, and
-//! `f N_i` is off by less than `(d + 1) N_i B^-(w+1) < (d + 1) / B`, which is below 1/2 for any depth
+//! own last place is `e P_r / B^(w_r) + 1 < e + 1`. A leaf at depth `d` has `e <= d + 2`, and
+//! `f N_i` is off by less than `(d + 2) N_i B^-(w+1) < (d + 2) / B`, which is below 1/2 for any depth
 //! that there is: the nearest integer is the remainder, or `N_i` where the remainder is zero and `f`
-//! has been rounded down past it.
+//! has been rounded down past it. Fractions are modulo 1: one that is rounded up past 1 is one just above 0.
 //!
 //! **Without the limb more.** Where leaves are not full, a product of so many of them has [`SLACK`] bits
 //! of zeros on top, and halves of a batch of `2^k` leaves from some level on all have. From there
@@ -529,12 +529,9 @@ impl ProductTree {
             true => &engine.rem(x, root)?,
             false => x,
         };
-        // floor(x B^(w+1) / P), of which the integer part is taken away.
         let slack_from = self.slack_from();
         let limbs = width + usize::from(slack_from.is_none());
-        let dividend = engine.lifted(x, limbs, x.width() + limbs)?;
-        let f = engine.limbs_from(&engine.div(&dividend, root)?, 0, limbs)?;
-        drop(dividend);
+        let f = engine.fraction_of(x, root, limbs)?;
         let mut fractions: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
         if let (Some(root), false) = (fractions.last_mut(), self.is_empty()) {
             *root = Some(f);

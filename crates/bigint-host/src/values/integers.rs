@@ -339,6 +339,10 @@ impl Integers {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn concatenate(columns: &[&Integers]) -> Result<Self, Error> {
+        // One alone is not copied.
+        if let [alone] = columns {
+            return Ok((*alone).clone());
+        }
         let columns: Vec<&Column> = columns.iter().map(|column| column.column()).collect();
         Ok(Column::joined(&columns)?.into())
     }

@@ -5,7 +5,7 @@
 //!           word        one limb [Möller and Granlund 2011]
 //!           school      limb by limb (Knuth's algorithm D)
 //!           recursive   halves of the quotient [Burnikel and Ziegler 1998]
-//!           reciprocal  two products by the divisor's reciprocal (Newton)
+//!           reciprocal  pieces, by products with the reciprocal of the divisor's top (Newton)
 //! ```
 //!
 //! All methods take a dividend `a` of `k + m` limbs, and a divisor `d` of `m` limbs whose top
@@ -32,10 +32,9 @@
 //! the functions allocate.
 
 use super::limbs::{
-    add_assign, decrement, is_less, shift_left, shift_right_by, store, sub_assign, sub_product,
-    trim,
+    add_assign, decrement, is_less, shift_left, shift_right_by, sub_assign, sub_product, trim,
 };
-use super::reciprocal::Reciprocal;
+use super::reciprocal::Divisor;
 use super::with_scratch;
 use crate::Path;
 use crate::memory::scratch;
@@ -44,7 +43,7 @@ use crate::memory::scratch;
 const RECURSIVE: usize = 24;
 
 /// The limbs of a divisor and of a quotient from which on a reciprocal is faster than halves.
-const RECIPROCAL: usize = 3000;
+const RECIPROCAL: usize = 1000;
 
 /// Divides `a` by `d`, as the module describes.
 pub(crate) fn divide(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) -> bool {
@@ -72,7 +71,7 @@ fn below(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
     } else if k < m {
         shorter(q, a, d, path);
     } else if m >= RECIPROCAL {
-        by_reciprocal(q, a, d);
+        by_reciprocal(q, a, d, path);
     } else if k == m {
         let half = k / 2;
         shorter(&mut q[half..], &mut a[half..], d, path);
@@ -140,19 +139,16 @@ fn by_word(q: &mut [u64], a: &mut [u64], d: u64) {
     a[0] = remainder;
 }
 
-/// Computes [`below`] by the reciprocal of the divisor, in pieces as long as the divisor.
-fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64]) {
-    let m = d.len();
-    let reciprocal = Reciprocal::new(d, m);
-    let mut end = q.len();
+/// Computes [`below`] by the reciprocal of the divisor's top, in two pieces, or more that are no longer than the divisor.
+fn by_reciprocal(q: &mut [u64], a: &mut [u64], d: &[u64], path: Path) {
+    let (k, m) = (q.len(), d.len());
+    let piece = k.div_ceil(k.div_ceil(m).max(2));
+    let divisor = Divisor::new(d, piece, path);
+    let mut end = k;
     while end > 0 {
-        let start = (end - 1) / m * m;
-        let part = &mut a[start..end + m];
-        let (quotient, remainder) = reciprocal.divide(part, d);
-        for (to, from) in [(&mut q[start..end], quotient), (&mut part[..m], remainder)] {
-            to.fill(0);
-            store(to, &from);
-        }
+        // The first piece is the short one, if there is one.
+        let start = (end - 1) / piece * piece;
+        divisor.divide(&mut q[start..end], &mut a[start..end + m]);
         end = start;
     }
 }
@@ -303,11 +299,28 @@ mod tests {
     #[test]
     fn quotients_by_reciprocals_are_exact() {
         let mut random = Random(24);
-        for (k, m) in [(3000, 3000), (3500, 3100), (6100, 3001), (3000, 3900)] {
-            let a = adversaries(k + m, &mut random);
-            let d = adversaries(m, &mut random);
-            for _ in 0..3 {
-                check(any(&a, &mut random), any(&d, &mut random));
+        for (k, m) in [
+            (1000, 1000),
+            (1001, 1000),
+            (1500, 1100),
+            (2100, 1001),
+            (1000, 1900),
+            (2900, 1450),
+            (1400, 1399),
+            (3002, 1501),
+        ] {
+            let dividends = adversaries(k + m, &mut random);
+            for mut d in adversaries(m, &mut random) {
+                check(any(&dividends, &mut random), &d);
+                // Quotients at the ends of their range, and beside them.
+                d[m - 1] |= 1 << 63;
+                let d = big(&d);
+                let ones = (BigUint::from(1u32) << (64 * k)) - 1u32;
+                let end = [BigUint::ZERO, &d - 1u32, BigUint::from(1u32)];
+                let end = &end[random.next() as usize % 3];
+                let mut a = (ones * &d + end).to_u64_digits();
+                a.resize(k + m, 0);
+                check(&a, &d.to_u64_digits());
             }
         }
     }

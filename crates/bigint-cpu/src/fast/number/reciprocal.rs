@@ -20,14 +20,27 @@
 //! ```
 //!
 //! A relative error of `c B^-h` in `u` becomes `c^2 B^-2h <= c^2 B^(-n-1)`, which is negligible
-//! beside the truncations: these are a few units of the last place. **Cost**: two products of
-//! `n/2` by `n` limbs at the top level, and `O(M(n))` in all.
+//! beside the truncations: these are a few units of the last place. As `e` is below a few times `B^n`, the product
+//! `u d` may [wrap](super::Factor::modulo) above limb `n + 2`; that `e` is off by one there is negligible, too.
+//!
+//! **In pieces** ([`Divisor`]). For quotients of at most `g` limbs the reciprocal of the top `g + 1` limbs of `d` is enough: `q'`
+//! is off by one at most, as what `d` and `v` lack is worth `B^(1-g)` and less of it. Of `r'`, which is below `2 d` in size, a product
+//! modulo `B^N - 1`, `N > m + 1`, tells everything.
+//!
+//! **Cost**, in transforms of `n` limbs: five for the last step of a reciprocal of as many, and ten in all; in pieces of
+//! half a divisor of `n` limbs four for each, two of `d` and of `v`, and with the reciprocal of one half eleven for a quotient
+//! of `n` limbs, where a product has six.
 
 use super::limbs::{
-    add_assign, decrement, increment, is_less_trimmed, shift_left, sub_assign, trim, trimmed,
+    add_assign, decrement, increment, is_less, is_less_trimmed, shift_left, sub_assign, trim,
+    trimmed,
 };
+use super::{Factor, division};
 use crate::Path;
 use crate::memory::{empty, scratch};
+
+/// The limbs of the reciprocals that are divided for.
+const SHORT: usize = 300;
 
 /// The reciprocal of a divisor.
 pub(crate) struct Reciprocal {
@@ -43,7 +56,7 @@ impl Reciprocal {
         let shift = d.last().map_or(0, |top| top.leading_zeros());
         let mut shifted = scratch(n);
         shift_left(&mut shifted[n - d.len()..], d, shift);
-        let v = reciprocal(&shifted);
+        let v = reciprocal(&shifted, Path::best());
         drop(shifted);
         let mut limbs = scratch(v.len() + 1);
         shift_left(&mut limbs, &v, shift);
@@ -82,71 +95,115 @@ impl Reciprocal {
     }
 }
 
-/// An approximation of `B^2n / d` of `n + 1` limbs, within a few units, for `d`
-/// of `n` limbs with its top bit set.
-fn reciprocal(d: &[u64]) -> Vec<u64> {
-    let n = d.len();
-    if n <= 2 {
-        return short_reciprocal(d);
-    }
-    let h = n / 2 + 1;
-    let u = reciprocal(&d[n - h..]);
-    // e = B^(n+h) - u d, with a sign. It is below a few times B^n.
-    let mut e = scratch(n + h + 2);
-    let zeros = d.iter().take_while(|&&limb| limb == 0).count();
-    let long = &mut e[zeros..n + u.len()];
-    super::mul(long, &u, &d[zeros..], Path::best(), true);
-    let too_large = e[n + h] != 0 || e[n + h + 1] != 0;
-    if too_large {
-        e[n + h] -= 1;
-    } else {
-        negate(&mut e[..n + h]);
-    }
-    // u e / B^2h = (u (e / B^(n-h))) / B^(3h-n), but for the last place.
-    let correction = product(&u, &e[n - h..]);
-    let correction = correction.get(3 * h - n..).unwrap_or(&[]);
-    let mut v: Vec<u64> = empty(n + 2);
-    v.resize(n - h, 0);
-    v.extend_from_slice(&u);
-    v.resize(n + 2, 0);
-    let correction = &correction[..correction.len().min(v.len())];
-    if too_large {
-        sub_assign(&mut v, correction);
-    } else {
-        add_assign(&mut v, correction);
-    }
-    v.truncate(n + 1);
-    v
+/// A divisor whose top bit is set, for many quotients of at most `g` limbs.
+pub(crate) struct Divisor<'a> {
+    limbs: &'a [u64],
+    g: usize,
+    /// The divisor, and the reciprocal of its top `g + 1` limbs, as factors.
+    factor: Factor,
+    reciprocal: Factor,
 }
 
-/// `floor((B^2n - 1) / d)`, bit by bit, for at most two limbs.
-fn short_reciprocal(d: &[u64]) -> Vec<u64> {
-    let n = d.len();
-    let d = d
-        .iter()
-        .rev()
-        .fold(0u128, |d, &limb| d << 64 | u128::from(limb));
-    let mut quotient = vec![0; n + 1];
-    let mut remainder = 0u128;
-    for bit in (0..128 * n).rev() {
-        // remainder < d, so 2 remainder + 1 needs one bit more than d.
-        let carry = remainder >> 127 == 1;
-        remainder = remainder << 1 | 1;
-        if carry || remainder >= d {
-            remainder = remainder.wrapping_sub(d);
-            // The quotient is below 2 B^n.
-            quotient[bit / 64] |= 1 << (bit % 64);
+impl<'a> Divisor<'a> {
+    pub(crate) fn new(d: &'a [u64], g: usize, path: Path) -> Self {
+        let (m, kept) = (d.len(), d.len().min(g + 1));
+        let mut top = scratch(g + 1);
+        top[g + 1 - kept..].copy_from_slice(&d[m - kept..]);
+        let v = reciprocal(&top, path);
+        Divisor {
+            limbs: d,
+            g,
+            factor: Factor::modulo(d, g + 1, m + 2, path, true),
+            reciprocal: Factor::modulo(&v, g + 1, 2 * g + 3, path, true),
         }
     }
-    quotient
+
+    /// Stores the quotient of `x` in `q`, and the remainder in the lower `m` limbs of `x`, whose upper `m` limbs are less
+    /// than the divisor.
+    pub(crate) fn divide(&self, q: &mut [u64], x: &mut [u64]) {
+        let (m, k) = (self.limbs.len(), q.len());
+        let estimate = self.reciprocal.product(&x[m - 1..], true);
+        let mut quotient = empty(k + 1);
+        quotient.extend_from_slice(&estimate[self.g + 2..][..k + 1]);
+        drop(estimate);
+        // In two's complement.
+        let mut rest = self.rest(x, &quotient);
+        while rest[m + 1] >> 63 == 1 {
+            add_assign(&mut rest, self.limbs);
+            decrement(&mut quotient);
+        }
+        while rest[m] != 0 || !is_less(&rest[..m], self.limbs) {
+            sub_assign(&mut rest, self.limbs);
+            increment(&mut quotient);
+        }
+        q.copy_from_slice(&quotient[..k]);
+        x[..m].copy_from_slice(&rest[..m]);
+    }
+
+    /// `x - q d` in `m + 2` limbs, which is below `B^(m+1)` in size.
+    fn rest(&self, x: &[u64], q: &[u64]) -> Vec<u64> {
+        let width = self.limbs.len() + 2;
+        let product = self.factor.product(q, true);
+        let kept = self.factor.wraps().unwrap_or(width);
+        let (low, high) = x.split_at(kept.min(x.len()));
+        let mut rest = empty(kept);
+        rest.extend_from_slice(low);
+        rest.resize(kept, 0);
+        if self.factor.wraps().is_none() {
+            sub_assign(&mut rest, &product[..kept]);
+            return rest;
+        }
+        // B^N is 1.
+        if add_assign(&mut rest, high) {
+            increment(&mut rest);
+        }
+        if sub_assign(&mut rest, &product) {
+            decrement(&mut rest);
+        }
+        if rest[kept - 1] >> 63 == 1 {
+            increment(&mut rest);
+        }
+        rest.truncate(width);
+        rest
+    }
 }
 
-/// Negates `x`: `x <- B^len - x`, but 0 stays 0.
-fn negate(x: &mut [u64]) {
-    for limb in x.iter_mut() {
-        *limb = !*limb;
+/// An approximation of `B^2n / d` of `n + 1` limbs, within a few units, for `d`
+/// of `n` limbs with its top bit set.
+fn reciprocal(d: &[u64], path: Path) -> Vec<u64> {
+    let n = d.len();
+    if n <= SHORT {
+        // floor((B^2n - 1) / d)
+        let mut ones = vec![u64::MAX; 2 * n];
+        let mut v = vec![0; n + 1];
+        v[n] = division::divide(&mut v[..n], &mut ones, d, path).into();
+        return v;
     }
-    increment(x);
+    let h = n / 2 + 1;
+    let mut v = reciprocal(&d[n - h..], path);
+    // The product of u and e has n + 5 limbs at most.
+    let u = Factor::modulo(&v, n, n + 6, path, true);
+    let mut e = u.product(d, true);
+    // u d - B^(n+h); what is below zero is in complement, and one more.
+    let one = u.wraps().map_or(n + h, |limbs| (n + h) % limbs);
+    sub_assign(&mut e[one..], &[1]);
+    let is_too_large = e[e.len() - 1] >> 63 == 0;
+    let e = &mut e[n - h..n + 2];
+    if !is_too_large {
+        e.iter_mut().for_each(|limb| *limb = !*limb);
+    }
+    // u e / B^2h = (u (e / B^(n-h))) / B^(3h-n), but for the last place.
+    let correction = u.product(e, true);
+    let correction = &correction[3 * h - n..2 * h + 3];
+    let mut shifted = empty(n + 1);
+    shifted.resize(n - h, 0);
+    shifted.append(&mut v);
+    if is_too_large {
+        sub_assign(&mut shifted, correction);
+    } else {
+        add_assign(&mut shifted, correction);
+    }
+    shifted
 }
 
 /// The product `a b`, without zeros at its end, on all threads where it is long.

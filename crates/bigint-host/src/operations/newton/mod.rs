@@ -38,6 +38,7 @@
 //! **Cost**, in products of `m` limbs, where transforms wrap: a reciprocal of `m/2` limbs 1, a quotient of `m` limbs 3; and
 //! passes over memory.
 
+mod fraction;
 mod iroot;
 mod root;
 
@@ -174,7 +175,10 @@ impl Engine {
         let m = d.width();
         let (q, (rest, more)) = match a.width() - m {
             0 => (self.of_limbs(&[0])?, (self.limbs_from(a, 0, m + 1)?, None)),
-            digits => self.digits(a, d, digits)?,
+            digits => {
+                let (q, rest) = self.digits(a, d, digits, true)?;
+                (q, rest.expect("it is wanted"))
+            }
         };
         // Nearly always the rest is less than the divisor by its top limbs, whatever `more` carries to them.
         let top = self.limbs_from(&rest, m - 1, 2)?;
@@ -202,16 +206,26 @@ impl Engine {
         Ok([q, self.limbs_from(&rest, 0, m)?])
     }
 
-    /// `q` of as many limbs as there are digits and one more, and `a - q d` as [`Engine::rest_and_more`] has it.
-    fn digits(&self, a: &Batch, d: &Batch, digits: usize) -> Result<(Batch, Rest), Error> {
+    /// `q` of as many limbs as there are digits and one more, and where it is wanted `a - q d` as [`Engine::rest_and_more`] has it.
+    fn digits(
+        &self,
+        a: &Batch,
+        d: &Batch,
+        digits: usize,
+        wants_rest: bool,
+    ) -> Result<(Batch, Option<Rest>), Error> {
         let m = d.width();
+        let rest_of = |a: &Batch, q: &Batch, d: &Batch| {
+            let rest = || self.rest_and_more(a, q, d, m + 1);
+            wants_rest.then(rest).transpose()
+        };
         let h = reciprocal_limbs(digits);
         let excess = self.of_limbs(&[EXCESS])?;
         let x = self.sub_in(h + 1, &self.reciprocal(d, h)?, &excess)?;
         if digits < h {
             let top = self.limbs_from(a, m - 1, digits + 2)?;
             let q = self.quotient_by(&x, &top, digits)?;
-            let rest = self.rest_and_more(a, &q, d, m + 1)?;
+            let rest = rest_of(a, &q, d)?;
             return Ok((q, rest));
         }
         self.keep_transform(&x);
@@ -233,7 +247,7 @@ impl Engine {
             let top = self.add_in(g + 2, &top, &self.of_limbs(&[1])?)?;
             let low = self.quotient_by(&x, &top, g)?;
             let q = lifted(&high, &low)?;
-            let rest = self.rest_and_more(a, &q, d, m + 1)?;
+            let rest = rest_of(a, &q, d)?;
             return Ok((q, rest));
         }
         let mut d = d.clone();
@@ -248,7 +262,7 @@ impl Engine {
         let rest = self.or_in(m + g + 1, &rest, &self.limbs_from(a, 0, g)?)?;
         let top = self.limbs_from(&rest, m - 1, g + 2)?;
         let low = self.quotient_by(&x, &top, g)?;
-        let rest = self.rest_and_more(&rest, &low, &d, m + 1)?;
+        let rest = rest_of(&rest, &low, &d)?;
         Ok((lifted(&high, &low)?, rest))
     }
 

@@ -1,10 +1,13 @@
-//! Products with a factor that is used again and again, of which only the middle is needed.
+//! Products with a factor that is used again and again, by transforms that wrap.
 //!
-//! Let `a` have `n` limbs and `b` have `m < n`. Limbs `m` to `n` of `a b` can be read from the
+//! A transform of eight blocks is cyclic: it makes products modulo `B^N - 1`, for the `N` limbs of all its
+//! coefficients, a whole number as four rows have `h` limbs. One of fewer blocks is not, and must have room for the
+//! whole product (see [`super::top`]).
+//!
+//! **Middles.** Let `a` have `n` limbs and `b` have `m < n`. Limbs `m` to `n` of `a b` can be read from the
 //! product modulo `B^N - 1`, `N >= n`, as well as from the whole product: the part above `B^N` is
 //! below `B^m` and is added to the limbs below `m`, so nothing but a carry of 1 can leave these. So
-//! the transform may have `n` limbs instead of `n + m`. A transform of eight blocks is cyclic. One
-//! of fewer blocks is not, and must have room for the whole product (see [`super::top`]).
+//! the transform may have `n` limbs instead of `n + m`.
 //!
 //! An example in decimal, with `n = 4` and `m = 2`, modulo `10^4 - 1`: `1234 * 56 = 69104` becomes
 //! `9104 + 6 = 9110`, and `91` stands in the middle.
@@ -16,9 +19,11 @@ use super::buffer::with_rows;
 use super::engine::{Engine, PortableEngine};
 use super::field::Row;
 use super::jobs::Times;
-use super::{Plan, Product, coefficients, recombine};
+use super::recombine::{self, Overflow};
+use super::{Plan, Product, coefficients};
 use crate::fast::Path;
 use crate::fast::number::isa::Isa;
+use crate::fast::number::limbs::{add_assign, increment};
 use crate::fast::number::tuning::Thresholds;
 use crate::memory::{empty, scratch};
 
@@ -39,6 +44,17 @@ impl Factor {
             return None;
         }
         let plan = Plan::middle(n, b.len());
+        Some(Factor::of_plan(b, plan, isa, parallel))
+    }
+
+    /// The factor with the limbs `b`, for [`Factor::product`] with operands of at most `n` limbs; where products wrap, they do so
+    /// above the lowest `limbs` limbs.
+    pub(crate) fn modulo(b: &[u64], n: usize, limbs: usize, path: Path, parallel: bool) -> Self {
+        let plan = Plan::new(n, b.len()).or_cyclic(limbs);
+        Factor::of_plan(b, plan, Isa::of(path), parallel)
+    }
+
+    fn of_plan(b: &[u64], plan: Plan, isa: Isa, parallel: bool) -> Self {
         let length = 4 * plan.stride();
         let mut values = empty(length);
         values.resize(length, Row::ZERO);
@@ -52,7 +68,7 @@ impl Factor {
             Isa::Avx2(token) => factor.transform(super::engine::Avx2Engine(token), b, parallel),
             _ => factor.transform(PortableEngine, b, parallel),
         }
-        Some(factor)
+        factor
     }
 
     fn transform(&mut self, engine: impl Engine, b: &[u64], parallel: bool) {
@@ -63,21 +79,46 @@ impl Factor {
     /// At least `count` limbs of `a b`, up to the last below `B^n`, for `a` of `n` limbs. If
     /// `count` is at most `n - m`, the upper `count` limbs are right to a unit, modulo `B^count`.
     pub(crate) fn middle(&self, a: &[u64], count: usize, parallel: bool) -> Vec<u64> {
+        self.compute(a, Some(count), parallel)
+    }
+
+    /// The product with `a`: whole, with zeros on top, or modulo `B^N - 1` where it [wraps](Factor::wraps) at `N` limbs,
+    /// then as any number from 0 to `B^N - 1`.
+    pub(crate) fn product(&self, a: &[u64], parallel: bool) -> Vec<u64> {
+        self.compute(a, None, parallel)
+    }
+
+    /// The limbs at which products wrap, if they do.
+    pub(crate) fn wraps(&self) -> Option<usize> {
+        self.plan.is_cyclic().then(|| self.plan.limbs())
+    }
+
+    fn compute(&self, a: &[u64], middle: Option<usize>, parallel: bool) -> Vec<u64> {
         match self.isa {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512(token, _) => {
-                self.middle_on(super::engine::Avx512Engine(token), a, count, parallel)
+                self.compute_on(super::engine::Avx512Engine(token), a, middle, parallel)
             }
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(token) => {
-                self.middle_on(super::engine::Avx2Engine(token), a, count, parallel)
+                self.compute_on(super::engine::Avx2Engine(token), a, middle, parallel)
             }
-            _ => self.middle_on(PortableEngine, a, count, parallel),
+            _ => self.compute_on(PortableEngine, a, middle, parallel),
         }
     }
 
-    fn middle_on(&self, engine: impl Engine, a: &[u64], count: usize, parallel: bool) -> Vec<u64> {
-        Product::new(engine, self.plan, a.len(), parallel).middle(&self.values, a, count)
+    fn compute_on(
+        &self,
+        engine: impl Engine,
+        a: &[u64],
+        middle: Option<usize>,
+        parallel: bool,
+    ) -> Vec<u64> {
+        let product = Product::new(engine, self.plan, a.len(), parallel);
+        match middle {
+            Some(count) => product.middle(&self.values, a, count),
+            None => product.wrapped(&self.values, a),
+        }
     }
 }
 
@@ -85,14 +126,32 @@ impl<E: Engine> Product<E> {
     /// Computes [`Factor::middle`] of `a` and the factor with these values.
     pub(super) fn middle(&self, values: &[Row], a: &[u64], count: usize) -> Vec<u64> {
         let (first, mut r) = self.room_for_middle(a.len(), count);
+        self.times(values, a, &mut r, first);
+        r
+    }
+
+    /// Computes [`Factor::product`] of `a` and the factor with these values.
+    fn wrapped(&self, values: &[Row], a: &[u64]) -> Vec<u64> {
+        let mut r = scratch(self.plan.limbs());
+        let over = self.times(values, a, &mut r, 0);
+        // `B^N` is 1. Then the number is small, and there is no carry again.
+        if self.plan.is_cyclic() && add_assign(&mut r, &over) {
+            increment(&mut r);
+        }
+        r
+    }
+
+    /// Computes the product of `a` and the factor with these values, from row `first` on. Returns what is above it.
+    fn times(&self, values: &[Row], a: &[u64], r: &mut [u64], first: usize) -> Overflow {
         with_rows(4 * self.plan.stride(), |x| {
+            let mut over = Overflow::default();
             self.in_pool(|| {
                 self.split([(&mut *x, a)]);
                 let factors = self.shared_blocks(values).map(Times::Values);
-                self.finish(&mut r, x, factors, first);
+                over = self.finish(r, x, factors, first);
             });
-        });
-        r
+            over
+        })
     }
 
     /// The row from which on coefficients make the upper `count` of `n` limbs, and memory for the limbs from
@@ -109,17 +168,30 @@ impl<E: Engine> Product<E> {
 impl Plan {
     /// The smallest shape of a transform for the middle of products of `a` limbs by `b`, `a > b`.
     pub(super) fn middle(a: usize, b: usize) -> Self {
-        let whole = Self::new(a, b);
-        let rows = coefficients(a, whole.h).div_ceil(8).next_power_of_two();
+        Self::new(a, b).or_cyclic(a)
+    }
+
+    /// A cyclic shape of at least so many limbs, with pieces as long, if that is smaller than this one.
+    fn or_cyclic(self, limbs: usize) -> Self {
+        let rows = coefficients(limbs, self.h).div_ceil(8).next_power_of_two();
         let cyclic = Plan {
-            h: whole.h,
+            h: self.h,
             blocks: 8,
             log_block: rows.ilog2().max(5) - 3,
         };
-        if cyclic.rows() < whole.rows() {
+        if cyclic.rows() < self.rows() {
             cyclic
         } else {
-            whole
+            self
         }
+    }
+
+    fn is_cyclic(&self) -> bool {
+        self.blocks == 8
+    }
+
+    /// The limbs of all coefficients.
+    fn limbs(&self) -> usize {
+        self.rows() / recombine::GROUP * self.h as usize
     }
 }

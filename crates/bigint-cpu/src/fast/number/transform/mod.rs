@@ -54,6 +54,7 @@ use self::field::{Row, Stored};
 use self::jobs::{Blocks, InverseTop, Recombine, SplitTop, Times, Values};
 pub(crate) use self::middle::Factor;
 pub(crate) use self::pairs::{Fractions, middles, sum_of_fractions};
+use self::recombine::Overflow;
 use super::isa::Isa;
 use super::limbs::add_assign;
 use crate::memory::scratch;
@@ -302,14 +303,14 @@ impl<E: Engine> Product<E> {
     }
 
     /// Computes everything after the splitting: `r` from the columns of `x` and the factor of each
-    /// block. `r` begins with the coefficients of row `first`.
+    /// block. `r` begins with the coefficients of row `first`. Returns what is above `r`.
     fn finish<'a>(
         &self,
         r: &mut [u64],
         x: &mut [Row],
         factors: impl Iterator<Item = Times<'a>>,
         first: usize,
-    ) {
+    ) -> Overflow {
         let Product { engine, plan, .. } = *self;
         let roots = self.roots();
         let blocks = self.blocks(x).zip(factors);
@@ -324,20 +325,20 @@ impl<E: Engine> Product<E> {
                 roots: &roots[prime],
             });
         });
-        self.back(r, x, first);
+        self.back(r, x, first)
     }
 
-    /// Computes everything after the blocks: `r`, from row `first` on.
-    fn back(&self, r: &mut [u64], x: &mut [Row], first: usize) {
+    /// Computes everything after the blocks: `r`, from row `first` on. Returns what is above `r`.
+    fn back(&self, r: &mut [u64], x: &mut [Row], first: usize) -> Overflow {
         let Product { engine, plan, .. } = *self;
         self.for_each(self.column_ranges(x).into_iter(), |(_, blocks)| {
             engine.enter(InverseTop { plan, blocks });
         });
-        self.recombine(r, x, first);
+        self.recombine(r, x, first)
     }
 
-    /// Makes limbs of residues, from row `first` on.
-    fn recombine(&self, r: &mut [u64], x: &[Row], first: usize) {
+    /// Makes limbs of residues, from row `first` on. Returns what is above them, where they end with a group of rows.
+    fn recombine(&self, r: &mut [u64], x: &[Row], first: usize) -> Overflow {
         let Product { engine, plan, .. } = *self;
         let h = plan.h as usize;
         // Four rows are h limbs, so ranges are whole groups of four.
@@ -355,12 +356,15 @@ impl<E: Engine> Product<E> {
                 out,
             });
         });
-        for (i, overflow) in overflows.iter().enumerate() {
+        let (mut above, mut carries) = ([0; 3], 0);
+        for (i, overflow) in overflows.into_iter().enumerate() {
             let start = ((i + 1) * width * h).min(r.len());
             let rest = &mut r[start..];
             let reached = rest.len().min(overflow.len());
-            // A carry leaves the end only if the product is wanted modulo the power there.
-            add_assign(rest, &overflow[..reached]);
+            carries += u64::from(add_assign(rest, &overflow[..reached]));
+            above = overflow;
         }
+        add_assign(&mut above, &[carries]);
+        above
     }
 }

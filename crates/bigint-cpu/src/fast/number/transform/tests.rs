@@ -7,7 +7,7 @@ use super::super::isa::Isa;
 use super::super::tests::{Random, big};
 use super::engine::{Engine, PortableEngine};
 use super::field::{self, PRIMES, Ring, Row};
-use super::{Plan, Product};
+use super::{Factor, Plan, Product};
 use crate::fast::Path;
 
 /// Runs a generic check on every engine that this machine has.
@@ -302,4 +302,48 @@ fn middles_are_right_to_a_unit_where_the_rest_wraps() {
         (5700, 2300),
     ])
     .everywhere();
+}
+
+/// Checks products of `n` limbs by `m` that wrap above so many limbs, or have room.
+#[test]
+fn products_that_wrap_are_right_modulo_their_length() {
+    let mut random = Random(13);
+    for path in [Path::Portable, Path::Avx2, Path::Avx512Ifma] {
+        for (n, m, limbs, wraps) in [
+            (352, 140, 352, Some(352)),
+            (350, 340, 352, Some(352)),
+            (353, 140, 353, None),
+            (300, 40, 345, Some(352)),
+            (5600, 2300, 5602, Some(5632)),
+            (5632, 5632, 5632, Some(5632)),
+        ] {
+            let ones = |n| vec![u64::MAX; n];
+            let mut power = vec![0; n];
+            power[n - 1] = 1 << 63;
+            // 19 times it is 8 B^352 and 352 limbs of ones: what wraps carries out of them.
+            let carries: BigUint = (BigUint::from(9u32) << (64 * 352)) - 1u32;
+            let carries = (carries / 19u32).to_u64_digits()[..352.min(n)].to_vec();
+            let mut nineteen = vec![0; m];
+            nineteen[0] = 19;
+            for (a, b) in [
+                (carries, nineteen),
+                (random.limbs(n), random.runs(m)),
+                (ones(n), ones(m)),
+                (power, vec![2; m]),
+            ] {
+                let factor = Factor::modulo(&b, n, limbs, path, m % 2 == 0);
+                assert_eq!(factor.wraps(), wraps);
+                let got = big(&factor.product(&a, m % 2 == 0));
+                let product = big(&a) * big(&b);
+                let is_right = match wraps {
+                    None => got == product,
+                    Some(wraps) => {
+                        let modulus = (BigUint::from(1u32) << (64 * wraps)) - 1u32;
+                        got <= modulus && got % &modulus == product % &modulus
+                    }
+                };
+                assert!(is_right, "{n} x {m} limbs above {limbs} on {path:?}");
+            }
+        }
+    }
 }
