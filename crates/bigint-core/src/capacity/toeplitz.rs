@@ -10,6 +10,12 @@ const COLUMNS: u32 = 8;
 /// The widest number, in limbs, that is multiplied whole.
 pub const WIDEST_TOEPLITZ: u32 = 512;
 
+/// The most limbs of an operand above its columns.
+pub const MOST_ABOVE: u32 = 8;
+
+/// The most of them where there could be a block more.
+const FEW_ABOVE: u32 = 3;
+
 /// The columns into which the wider of two numbers is cut. The matrices are made of the other number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Toeplitz {
@@ -17,6 +23,8 @@ pub struct Toeplitz {
     pub blocks: u32,
     /// The passes, of eight columns each.
     pub passes: u32,
+    /// The limbs of the wider number above its columns.
+    pub above: u32,
 }
 
 impl Toeplitz {
@@ -25,11 +33,43 @@ impl Toeplitz {
     #[inline(always)]
     pub const fn of(n: u32, m: u32) -> Self {
         let wider = if n > m { n } else { m };
-        let passes = if wider > 4 * BLOCK * COLUMNS { 2 } else { 1 };
-        let mut blocks = wider.div_ceil(passes * BLOCK * COLUMNS);
+        let passes = if wider > 4 * BLOCK * COLUMNS + MOST_ABOVE {
+            2
+        } else {
+            1
+        };
+        let pass = passes * BLOCK * COLUMNS;
+        let mut blocks = wider.div_ceil(pass);
         blocks = if blocks < 1 { 1 } else { blocks };
         blocks = if blocks > 4 { 4 } else { blocks };
-        Toeplitz { blocks, passes }
+        // (On an H200 more limbs above fewer blocks take longer than one block more.)
+        if passes == 1 && blocks > 1 && wider - (blocks - 1) * pass <= FEW_ABOVE {
+            blocks -= 1;
+        }
+        let above = match passes {
+            1 => wider.saturating_sub(blocks * pass),
+            _ => 0,
+        };
+        Toeplitz {
+            blocks,
+            passes,
+            above,
+        }
+    }
+
+    /// The turns of steps along columns that the narrower of two numbers of `n` and `m` limbs makes; 0 if they are
+    /// cut into pieces.
+    #[inline(always)]
+    pub const fn turns(self, n: u32, m: u32) -> u32 {
+        let (narrower, wider) = if n < m { (n, m) } else { (m, n) };
+        match wider > WIDEST_TOEPLITZ {
+            true => 0,
+            false => {
+                let limbs = self.limbs();
+                let narrower = if narrower < limbs { narrower } else { limbs };
+                narrower.div_ceil(BLOCK * self.blocks) + 1
+            }
+        }
     }
 
     /// The limbs of all columns together.
@@ -53,7 +93,8 @@ impl Toeplitz {
         BLOCK * (self.blocks | 1)
     }
 
-    /// The offset of the columns in a warp's shared memory, in limbs.
+    /// The offset of the columns in a warp's shared memory, in limbs. All columns stand there twice, as they are
+    /// cyclic.
     #[inline(always)]
     pub const fn columns_at(self) -> u32 {
         self.matrix_limbs()
@@ -63,7 +104,7 @@ impl Toeplitz {
     /// limb of the product.
     #[inline(always)]
     pub const fn sums_at(self) -> u32 {
-        (self.columns_at() + COLUMNS * self.passes * self.column_limbs()) / 2
+        (self.columns_at() + 2 * COLUMNS * self.passes * self.column_limbs()) / 2
     }
 
     /// The number of sums that a lane turns into limbs at a time.
@@ -79,11 +120,28 @@ impl Toeplitz {
         self.sums_at() + i + i / self.chunk()
     }
 
+    /// The offset of a copy of the wider number, in limbs, if it has limbs above its columns. A block of zeros stands
+    /// below it, and zeros for a limb of each lane above it.
+    #[inline(always)]
+    pub const fn copy_at(self) -> u32 {
+        (2 * self.sum(2 * self.limbs() + 4 * MOST_ABOVE)).next_multiple_of(4)
+    }
+
+    /// The offset of the narrower number's limbs above the columns, in limbs.
+    #[inline(always)]
+    pub const fn top_at(self) -> u32 {
+        self.copy_at() + BLOCK + self.limbs() + MOST_ABOVE + 32
+    }
+
     /// The bytes of a warp's shared memory: a multiple of 128, so that each of the 32 lanes accounts for
     /// the same number of limbs.
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
-        (8 * self.sum(2 * self.limbs())).next_multiple_of(128)
+        let bytes = match self.above {
+            0 => 8 * self.sum(2 * self.limbs()),
+            _ => 4 * (self.top_at() + MOST_ABOVE),
+        };
+        bytes.next_multiple_of(128)
     }
 }
 
@@ -91,9 +149,9 @@ impl Toeplitz {
 /// limbs. (On an H100 fewer or more took up to a tenth longer.)
 pub const fn toeplitz_blocks(blocks: u32) -> u32 {
     match blocks {
-        1 => 9,
-        2 => 7,
-        _ => 4,
+        1 => 12,
+        2 => 9,
+        _ => 5,
     }
 }
 
@@ -106,7 +164,7 @@ mod tests {
         for wider in 1..=WIDEST_TOEPLITZ {
             let of = Toeplitz::of(1, wider);
             assert_eq!(of, Toeplitz::of(wider, wider));
-            assert!(of.limbs() >= wider);
+            assert!(of.limbs() + of.above >= wider && of.above <= MOST_ABOVE);
             assert_eq!(of.columns_at() % 8, 0);
             assert_eq!(of.sums_at() % 2, 0);
             // The numbers of a block of 32 threads fit the shared memory that every device gives a block.

@@ -211,11 +211,20 @@ impl Kernel {
                     is_one_piece: is_one_piece(a, b, limbs),
                 })
             }
-            Family::Toeplitz => Specialization::Toeplitz(Toeplitz {
-                blocks: kernel::Toeplitz::of(a.width as u32, b.width as u32).blocks,
-                by_fours: moves_fours(arguments),
-                are_neighbours,
-            }),
+            Family::Toeplitz => {
+                let (n, m) = (a.width as u32, b.width as u32);
+                let plan = kernel::Toeplitz::of(n, m);
+                Specialization::Toeplitz(Toeplitz {
+                    blocks: plan.blocks,
+                    by_fours: moves_fours(arguments),
+                    turns: plan.turns(n, m),
+                    are_neighbours,
+                    passes: plan.passes,
+                    has_above: plan.above > 0,
+                    once: arguments.workers >= arguments.count,
+                    swaps: n > m,
+                })
+            }
             Family::Montgomery => Specialization::Montgomery(Montgomery {
                 log_lanes,
                 fours: montgomery_digit(c.width as usize, self.lanes) as u32 / 4,
@@ -351,6 +360,9 @@ impl Specialization {
                     product_width: 0,
                     ..known
                 })
+            }
+            Specialization::Toeplitz(known) => {
+                Specialization::Toeplitz(Toeplitz { turns: 0, ..known })
             }
             known => known,
         }

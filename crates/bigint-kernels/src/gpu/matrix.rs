@@ -56,16 +56,14 @@ multiply_add! {
     multiply_add_signed "s8"
 }
 
-/// Four neighbouring bytes, in reverse order, of the eight bytes of `high` above `low`: byte `from` is
-/// the lowest of the result, and byte `from - 3` the highest.
+/// Four of the eight bytes of `high` above `low`: hexadecimal digit `i` of `order` says which is byte `i`.
 #[inline(always)]
-pub fn reversed(low: u32, high: u32, from: usize) -> u32 {
-    let bytes = 0x0123_u32 + 0x1111 * (from as u32 - 3);
+pub fn permuted(low: u32, high: u32, order: u32) -> u32 {
     let word;
     // SAFETY: register arithmetic.
     unsafe {
-        asm!("prmt.b32 {word}, {low}, {high}, {bytes};",
-            word = out(reg32) word, low = in(reg32) low, high = in(reg32) high, bytes = in(reg32) bytes,
+        asm!("prmt.b32 {word}, {low}, {high}, {order};",
+            word = out(reg32) word, low = in(reg32) low, high = in(reg32) high, order = in(reg32) order,
             options(pure, nomem, nostack, preserves_flags));
     }
     word

@@ -4,7 +4,7 @@
 // its own.
 #![allow(unsafe_code)]
 
-use super::access::shared::{load, load_four, store, store_four};
+use super::access::shared::{load, load_four, store, store_below, store_four};
 use super::block::Team;
 use super::flat::Row;
 use super::shared::{part_of_warp, start};
@@ -106,6 +106,14 @@ impl Stretch {
         }
     }
 
+    /// The stretch that begins so many words of 64 bits below, inside the same shared memory.
+    #[inline(always)]
+    pub fn words_down(self, words: u32) -> Self {
+        Stretch {
+            address: self.address - 8 * words,
+        }
+    }
+
     /// Limbs `4 at .. 4 at + 4`.
     #[inline(always)]
     pub fn four(self, at: u32) -> [Limb; 4] {
@@ -118,6 +126,13 @@ impl Stretch {
     pub fn set_four(self, at: u32, limbs: [Limb; 4]) {
         // SAFETY: by the contract of `Team::new` or `of_warp`.
         unsafe { store_four(self.address + 16 * at, limbs) }
+    }
+
+    /// Sets limb `limb` if `at < end`, without a branch.
+    #[inline(always)]
+    pub fn set_limb_below(self, at: u32, end: u32, limb: u32, value: Limb) {
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
+        unsafe { store_below(at, end, self.address + 4 * limb, value) }
     }
 
     /// Begins to set limbs `4 at ..` to four `from` of a row, which nobody may change meanwhile; they are
