@@ -348,7 +348,8 @@ mod tests {
         let auto = Options::default();
         use Algorithm::{Fft, School, Toeplitz};
         for ([n, m], with, without) in [
-            ([64, 64], School, School),
+            ([48, 48], School, School),
+            ([64, 64], Toeplitz, School),
             ([65, 65], Toeplitz, School),
             ([96, 96], Toeplitz, School),
             ([128, 128], Toeplitz, Fft),
