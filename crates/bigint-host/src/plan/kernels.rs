@@ -630,8 +630,7 @@ mod tests {
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
         // By tensor cores.
-        assert_eq!(choice(65), (Level::Warp, 32));
-        assert_eq!(choice(128), (Level::Block, 16));
+        assert_eq!([65, 128].map(choice), [(Level::Warp, 32); 2]);
         assert_eq!(choice(256), (Level::Block, 32));
         assert_eq!(choice(4096), (Level::Block, 512));
         let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count).holds());
