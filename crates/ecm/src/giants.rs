@@ -34,6 +34,8 @@ pub struct Giants {
     work: Registers,
     plan: Plan,
     pairing: Pairing,
+    /// The pairs of the next block of giants, found while a device is at work.
+    pairs: Vec<[u16; 2]>,
     tables: Tables,
     /// The next giant.
     next: u64,
@@ -118,14 +120,36 @@ impl Giants {
     /// Makes the babies, their denominator, and the first two giants.
     fn begin(mut work: Registers, plan: Plan) -> Result<Self, Error> {
         let tables = Tables::new(&plan);
-        work.run(first_steps(&plan, tables), ACC, SCRATCH, &[])?;
-        Ok(Giants {
+        work.start(first_steps(&plan, tables), ACC, SCRATCH, &[])?;
+        let mut giants = Giants {
             work,
             pairing: Pairing::new(&plan),
+            pairs: Vec::new(),
             tables,
             next: plan.first,
             plan,
-        })
+        };
+        giants.find_pairs();
+        giants.work.wait()?;
+        Ok(giants)
+    }
+
+    /// How many giants the next block has.
+    fn block(&self) -> u64 {
+        let left = (self.plan.last + 1).saturating_sub(self.next);
+        self.plan.block.min(left)
+    }
+
+    /// Finds the next block's pairs.
+    fn find_pairs(&mut self) {
+        if self.is_done() {
+            return;
+        }
+        let Tables { giants, scaled, .. } = self.tables;
+        let pairs = self.pairing.next(self.block()).into_iter();
+        self.pairs = pairs
+            .map(|(giant, baby)| [giants + giant, scaled + baby])
+            .collect();
     }
 
     /// How many giant steps are done, and of how many.
@@ -144,8 +168,7 @@ impl Giants {
         if self.is_done() {
             return Ok(());
         }
-        let left = self.plan.last + 1 - self.next;
-        let count = self.plan.block.min(left) as u16;
+        let count = self.block() as u16;
         let Tables {
             giants,
             of_giants,
@@ -161,7 +184,8 @@ impl Giants {
         for i in 2..count {
             Group::Curve.add(&mut steps, giant(i), [giant(i - 1), STEP], giant(i - 2));
         }
-        if left > u64::from(count) {
+        self.next += u64::from(count);
+        if !self.is_done() {
             let [next, after] = LAST;
             let [older, newer] = [giant(count - 2), giant(count - 1)];
             Group::Curve.add(&mut steps, next, [newer, STEP], older);
@@ -173,13 +197,9 @@ impl Giants {
             let (r, a, b) = (scaled + i, babies + i, OF_GIANTS);
             steps.push(Step::Mul { r, a, b });
         }
-        let pairs = self.pairing.next(count.into()).into_iter();
-        let pairs: Vec<_> = pairs
-            .map(|(giant, baby)| [giants + giant, scaled + baby])
-            .collect();
-        self.work.run(steps, ACC, SCRATCH, &pairs)?;
-        self.next += u64::from(count);
-        Ok(())
+        self.work.start(steps, ACC, SCRATCH, &self.pairs)?;
+        self.find_pairs();
+        self.work.wait()
     }
 
     /// [`Giants::products`] as devices have them; `None` on the CPU.

@@ -117,12 +117,11 @@ impl Machine {
         u16::from(self.n.is_none())
     }
 
-    /// Does the steps, then multiplies the register `product` by the difference of each pair of registers,
-    /// and waits for it.
+    /// Begins to do the steps, and then to multiply the register `product` by the difference of each pair of registers.
     ///
     /// # Panics
     /// If a register is read that none has set.
-    pub fn run(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
+    pub fn start(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
         let mut program = Program {
             width: self.width as Limb,
             before: self.before(),
@@ -163,6 +162,11 @@ impl Machine {
             self.first = self.last.clone();
             self.is_begun = true;
         }
+        Ok(())
+    }
+
+    /// Waits for all that was started.
+    pub fn wait(&self) -> Result<(), Error> {
         Ok(self.module.wait()?)
     }
 

@@ -79,6 +79,18 @@ impl Registers {
     /// register `scratch` may be overwritten.
     pub fn run(
         &mut self,
+        steps: Vec<Step>,
+        product: u16,
+        scratch: u16,
+        pairs: &[[u16; 2]],
+    ) -> Result<(), Error> {
+        self.start(steps, product, scratch, pairs)?;
+        self.wait()
+    }
+
+    /// [`Registers::run`] that does not wait for a device.
+    pub fn start(
+        &mut self,
         mut steps: Vec<Step>,
         product: u16,
         scratch: u16,
@@ -102,7 +114,15 @@ impl Registers {
                 chain.run(&steps);
                 Ok(())
             }
-            Registers::Device(machine) => machine.run(&steps, product, pairs),
+            Registers::Device(machine) => machine.start(&steps, product, pairs),
+        }
+    }
+
+    /// Waits for all that was started.
+    pub fn wait(&self) -> Result<(), Error> {
+        match self {
+            Registers::Cpu(_) => Ok(()),
+            Registers::Device(machine) => machine.wait(),
         }
     }
 
