@@ -364,7 +364,7 @@ residue_systems! {
     "powers_18" grid::pow_mod::powers::<18, 256>;
     "warpgroups_5" grid::pow_mod::warpgroups::<5, 3, 2, 4, 384>;
     "warpgroups_7" grid::pow_mod::warpgroups::<7, 3, 3, 4, 384>;
-    "warpgroups_9" grid::pow_mod::warpgroups::<9, 3, 3, 8, 256>;
+    "warpgroups_9" grid::pow_mod::warpgroups::<9, 3, 3, 4, 384>;
     "warpgroups_13" grid::pow_mod::warpgroups::<13, 3, 5, 8, 256>;
     "warpgroups_18" grid::pow_mod::warpgroups::<18, 3, 6, 8, 256>;
     "warpgroups_27" grid::pow_mod::warpgroups::<27, 3, 9, 8, 256>;

@@ -49,16 +49,11 @@ fn multiply(limbs: &mut [u32], by: u32) {
     }
 }
 
-/// The four balanced digits of `x mod p`, of the residue nearest to zero.
-fn digits(x: u64, p: u32) -> [u8; 4] {
-    let x = if x > u64::from(p / 2) {
-        x as i64 - i64::from(p)
-    } else {
-        x as i64
-    };
-    // Digits from -128 to 127 are bytes of `x + 128 (1 + 2^8 + 2^16 + 2^24)`, less 128 each.
-    let moved = (x + 0x8080_8080) as u32;
-    (moved ^ 0x8080_8080).to_le_bytes()
+/// The four digits of a number below 127 times 2^24, of which the lower three are balanced.
+fn digits(x: u64) -> [u8; 4] {
+    // Digits from -128 to 127 are bytes of `x + 128 (1 + 2^8 + 2^16)`, less 128 each.
+    let moved = (x + 0x80_8080) as u32;
+    (moved ^ 0x80_8080).to_le_bytes()
 }
 
 /// The bases: [`RnsPlan::channels`] primes each, in turns, from the greatest down.
@@ -100,8 +95,8 @@ impl RnsPlan {
     }
 
     /// Fills the table, of [`words`](RnsPlan::words) words: for each base and prime `p` a four `p`,
-    /// `-1/p mod 2^32`, what squares of `rho` are multiplied by, and the residue of 1; for each another
-    /// four for conversions; the matrices; and limbs.
+    /// `-1/p mod 2^32`, and what the words of squares of `rho` are multiplied by; for each another
+    /// four for conversions, the last of which is the residue of 1; the matrices; and limbs.
     pub fn fill(self, words: &mut [u32]) {
         let bases = self.bases();
         let channels = self.channels() as usize;
@@ -123,12 +118,11 @@ impl RnsPlan {
                 let p = base.own[i % channels];
                 let (constants, conversions) = match i < channels {
                     true => self.of_prime(base, b == 1, i),
-                    false => ([0; 2], [0; 3]),
+                    false => ([0; 2], [0; 4]),
                 };
                 let negative = inverse(p).wrapping_neg();
                 words[at..][..4].copy_from_slice(&[p, negative, constants[0], constants[1]]);
-                words[conversion..][..3].copy_from_slice(&conversions);
-                words[conversion + 3] = 0;
+                words[conversion..][..4].copy_from_slice(&conversions);
             }
         }
         // What goes to the second base comes first.
@@ -139,7 +133,7 @@ impl RnsPlan {
     }
 
     /// The last two of a prime's constants, and what converts to its residues.
-    fn of_prime(self, base: &Base<'_>, is_second: bool, i: usize) -> ([u32; 2], [u32; 3]) {
+    fn of_prime(self, base: &Base<'_>, is_second: bool, i: usize) -> ([u32; 2], [u32; 4]) {
         let p = base.own[i];
         let all = |factors: &[u64]| factors.iter().fold(1, |x, y| times(x, y % u64::from(p), p));
         let own = base.of_others(i);
@@ -149,31 +143,30 @@ impl RnsPlan {
         if is_second {
             let e = times(own, invert(base.of_other_base(i), p), p);
             return (
-                [all(&[e, F, F]), inverse].map(word),
+                [all(&[e, F]), all(&[e, F, F])].map(word),
                 [
                     all(&[up, F, inverse]),
                     all(&[up, F, F, inverse]),
                     all(&[up, F, F, inverse, e]),
+                    inverse,
                 ]
                 .map(word),
             );
         }
         let negative = u64::from(p) - inverse;
         (
-            [0, 1],
-            [all(&[up, F]), all(&[up, F, F]), all(&[negative, F, F])].map(word),
+            [0; 2],
+            [all(&[up, F]), all(&[up, F, F]), all(&[negative, F, F]), 1].map(word),
         )
     }
 
-    /// The matrix from the other base to this one: `F / p` of each prime `p` there, or of its cofactor.
+    /// The matrix from the other base to this one: `1 / p` of each prime `p` there, or its cofactor.
     fn fill_matrix(self, to: &Base<'_>, of_cofactors: bool, words: &mut [u32]) {
         let channels = self.channels() as usize;
         for j in 0..8 * self.pairs as usize {
             let p = to.own[j % channels];
             let all = to.of_other_base(j % channels);
-            // `-2^31 - 2^47`, which a byte 1 on top of the last word adds.
             let p_wide = u64::from(p);
-            let even = p_wide - (F / 2 + (F << 15)) % p_wide;
             for i in 0..=channels {
                 let x = match (i < channels, of_cofactors) {
                     (true, false) => invert(u64::from(to.other[i]), p),
@@ -181,12 +174,12 @@ impl RnsPlan {
                     (false, of_alpha) => u64::from(of_alpha) * (p_wide - all),
                 };
                 let entry = |byte: usize| match byte {
-                    3 if i == channels => even,
-                    2 if i == channels => 0,
-                    _ => times(x, (F << (8 * byte)) % p_wide, p),
+                    // Bytes 255, each of which adds half of three times the prime: no sum is below zero.
+                    2 | 3 if i == channels => (3 * p_wide - 1) / 2 + byte as u64 - 2,
+                    _ => times(x, (1 << (8 * byte)) % p_wide, p),
                 };
                 let bytes: [[u8; 4]; 4] = core::array::from_fn(|byte| match j < channels {
-                    true => digits(entry(byte), p),
+                    true => digits(entry(byte)),
                     false => [0; 4],
                 });
                 for digit in 0..4 {

@@ -13,17 +13,19 @@
 //!
 //! Both sums are products by matrices that depend on the primes alone: the same for all numbers and
 //! all moduli. They are products of bytes: a residue has four, and each entry of a matrix stands there
-//! four times, times 2^8 each time, as four balanced digits. A residue of the second base is kept as
+//! four times, times 2^8 each time, as four digits, the lower three balanced. A residue of the second base is kept as
 //! `rho`, so that what leaves one matrix enters the next.
 //!
 //! By hand, modulo 7 in bases {3, 5} and {2, 11}, `M` = 15: 4 times 5, both in Montgomery's form. `q` =
 //! -20/7 mod 15 is 10, as 7 10 = 70 = -20 + 90; (20 + 70) / 15 = 6, and 6 15 = 90 = 20 mod 7.
 //!
-//! **Bounds.** Residues are below twice their prime and never compared. `q` is not corrected: it is
+//! **Bounds.** Residues have 32 bits, `xi` is below twice its prime, and none is ever compared. `q` is not corrected: it is
 //! below `2 C M`. So `x, y < b n` with `b = 2 C + 1` give `z < n (b^2 n / M + 2 C) < b n` where
 //! `M > 2 n b^2`. `alpha` is the sum of `rho[j] / u[j]` but for `z / U < 2^-8`, and comes from the
-//! top 16 bits of each `rho[j]`, rounded. A sum of bytes times digits, with the next one 2^8 times,
-//! fits 32 bits with a sign up to 4096 bits, and else that of the two upper digits; a test adds up every column.
+//! bits of each `rho[j]` from the 14th on, rounded. What the four sums of a residue make, `S`, is never negative, as
+//! two bytes add a multiple of the prime, and `S - floor(S / 2^30) p` is the residue, below `3 F / 4` with `F` = 2^32; a test
+//! adds up every column. Then `rho' = (rho^2 c + q n) / F` is below `F`: no more than `(2 + 3/4) F^2 / 4` is divided, and less
+//! than a prime is added.
 //!
 //! **Tiles.** Numbers go by sixteen, and primes by eight, a *pair* of groups of four. A unit is the
 //! four words that a lane has of both: with `g = lane / 4`, `q = lane % 4`
@@ -36,7 +38,7 @@
 //!
 //! which is what a lane gives `mma.sync` of the left factor. Columns of a matrix are in such an order
 //! that it gets the four digits' sums of its own primes back: nothing is shuffled. The last of the
-//! `8 P` primes is none: its word carries `alpha` and a byte 1.
+//! `8 P` primes is none: its word carries `alpha` and two bytes 255.
 //!
 //! **Launches**: [`RADIX`] makes `M^2 mod n` of each modulus, [`RESIDUES`] units of numbers, moduli and
 //! those squares, one of [`WARPS`] or [`WARPGROUPS`] the powers, by windows with a table that is read whole where time must tell
@@ -137,7 +139,7 @@ pub const WARPGROUPS: [Form; 7] = {
     [
         form("rns_warpgroups_5", [5, 384, 3, 2]),
         form("rns_warpgroups_7", [7, 384, 3, 2]),
-        form("rns_warpgroups_9", [9, 256, 3, 3]),
+        form("rns_warpgroups_9", [9, 384, 3, 2]),
         form("rns_warpgroups_13", [13, 256, 3, 3]),
         form("rns_warpgroups_18", [18, 256, 3, 3]),
         form("rns_warpgroups_27", [27, 256, 3, 3]),

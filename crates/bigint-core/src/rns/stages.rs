@@ -15,7 +15,7 @@ const FEWEST_STAGES: u32 = 6;
 const MOST_IN_REGISTERS: usize = 17;
 
 /// The most pairs of which sums of two digits, one of them 2^8 times, fit 32 bits.
-pub const MOST_JOINED: usize = 18;
+pub const MOST_JOINED: usize = 27;
 
 /// Matrices in shared memory, and behind them a unit of each entry for each thread, a base's units, the primes and
 /// the barriers of copies.

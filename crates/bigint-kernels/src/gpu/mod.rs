@@ -29,4 +29,5 @@ pub mod three;
 pub mod triangle;
 pub mod warp;
 pub mod warpgroup;
+pub mod wide;
 pub mod window;

@@ -492,25 +492,44 @@ fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
             let at =
                 |chunk: u32| 256 * pairs * (matrix * form.pairs + stages.first(chunk)) as usize;
             let range = at(chunk)..at(chunk + 1);
-            // Of each two digits of a prime, their sums of either sign.
+            // Of each digit of a prime, the sums that it adds up to at least and at most.
             let columns = 64 * stages.pairs_of(chunk) as usize;
-            let mut sums = vec![[[0_i64; 2]; 2]; columns / 4];
+            let mut sums = vec![[[0_i64; 2]; 4]; columns / 8];
             for (at, word) in all[range.clone()].iter().enumerate() {
                 let (eight, prime, digit) = (at / 64 % (columns / 16), at % 32 / 8, at % 8 / 4);
-                for byte in word.to_le_bytes() {
+                let sum = &mut sums[4 * (eight / 2) + prime][eight % 2 * 2 + digit];
+                // The last place has bytes 255 on top.
+                let is_last = at / (4 * columns) == pairs - 1 && at % 64 / 32 == 1 && at % 4 == 3;
+                for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
                     let product = i64::from(byte as i8) * 255;
-                    sums[4 * eight + prime][digit][usize::from(byte > 127)] += product.abs();
+                    let is_always = is_last && i > 1;
+                    sum[0] += if is_always { product } else { product.min(0) };
+                    sum[1] += if is_always { product } else { product.max(0) };
                 }
             }
-            for (column, [first, second]) in sums.iter().enumerate() {
-                let is_apart = pairs > MOST_JOINED && column / 4 % 2 == 0;
-                for sign in 0..2 {
-                    let most = match is_apart {
-                        true => first[sign].max(second[sign]),
-                        false => first[sign] + (second[sign] << 8),
-                    };
-                    assert!(most < 1 << 31, "{form:?}, column {column}: {most}");
+            let base = &plan.bases()[1 - matrix as usize];
+            for (prime, digits) in sums.iter().enumerate() {
+                let channel = 8 * stages.first(chunk) as usize + prime;
+                let all = |side: usize| -> i64 {
+                    let digits = digits.iter().enumerate();
+                    digits.map(|(i, digit)| digit[side] << (8 * i)).sum()
+                };
+                for [low, high] in digits {
+                    assert!(-1 << 31 <= *low && *high < 1 << 31);
                 }
+                let low = [0, 1].map(|side| digits[0][side] + (digits[1][side] << 8));
+                let fits = -1 << 31 <= low[0] && low[1] < 1 << 31;
+                assert!(fits || pairs > MOST_JOINED, "{form:?}, {channel}: {low:?}");
+                // The residue is below `3 F / 4`.
+                let [least, most] = [0, 1].map(all);
+                let p = base.get(channel).copied().unwrap_or_default();
+                let residue = (1 << 30) + (most >> 30) * ((1 << 30) - i64::from(p));
+                let is_prime = channel < 8 * pairs - 1;
+                assert!(0 <= least && most < 1 << 48, "{form:?}, {channel}: {least}");
+                assert!(
+                    !is_prime || residue < 3 << 30,
+                    "{form:?}, {channel}: {residue}"
+                );
             }
             // Those of warps are the same in another order.
             if let Some(others) = &mut others {

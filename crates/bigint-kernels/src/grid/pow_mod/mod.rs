@@ -24,9 +24,10 @@ use self::powers::each;
 use crate::gpu::flat::Row;
 use crate::gpu::memory::{Any, Number};
 use crate::gpu::thread;
+use crate::gpu::wide::{multiply, multiply_add};
 use crate::power::half;
 use bigint_core::kernel::{MatrixArgument, TABLE_WINDOW};
-use bigint_core::rns::{NUMBERS_OF_BLOCK, RnsArguments, RnsPlan, THREADS, TILE};
+use bigint_core::rns::{NUMBERS_OF_BLOCK, PRIME_BITS, RnsArguments, RnsPlan, THREADS, TILE};
 use bigint_core::{LIMB_BITS, Limb};
 
 const BITS: u32 = LIMB_BITS as u32;
@@ -40,10 +41,8 @@ struct Prime {
     p: u32,
     /// `-1/p mod F`.
     negative: u32,
-    /// What squares of `rho` are multiplied by.
-    square: u32,
-    /// The residue of 1.
-    unity: u32,
+    /// What the lower word of a square of `rho` is multiplied by, and the upper one.
+    square: [u32; 2],
 }
 
 impl Prime {
@@ -51,26 +50,57 @@ impl Prime {
     #[inline(always)]
     fn of(table: Row, plan: RnsPlan, base: u32, channel: u32) -> Self {
         let at = 8 * plan.pairs * base + channel;
-        let [p, negative, square, unity] = table.four(at, at);
-        Prime {
-            p,
-            negative,
-            square,
-            unity,
-        }
+        Prime::from(table.four(at, at))
+    }
+
+    /// The residue of 1, of the prime of a base at a place.
+    #[inline(always)]
+    fn unity(table: Row, plan: RnsPlan, base: u32, channel: u32) -> u32 {
+        let at = plan.conversions_at() / 4 + 8 * plan.pairs * base + channel;
+        let [.., unity] = table.four(at, at);
+        unity
     }
 
     /// `x / F`, below `x / F + p`.
     #[inline(always)]
     fn reduced(self, x: u64) -> u32 {
         let q = (x as u32).wrapping_mul(self.negative);
-        ((x + u64::from(q) * u64::from(self.p)) >> BITS) as u32
+        (multiply_add(q, self.p, x) >> BITS) as u32
     }
 
     /// `a b / F`.
     #[inline(always)]
     fn times(self, a: u32, b: u32) -> u32 {
-        self.reduced(u64::from(a) * u64::from(b))
+        self.reduced(multiply(a, b))
+    }
+
+    /// `F` times what the square of `rho` makes, and `q n`: below `3 F^2 / 4`.
+    #[inline(always)]
+    fn squared(self, rho: u32, [q, n]: [u32; 2]) -> u64 {
+        let square = multiply(rho, rho);
+        let [low, high] = self.square;
+        let sum = multiply_add(square as u32, low, multiply(q, n));
+        multiply_add((square >> BITS) as u32, high, sum)
+    }
+
+    /// Another number's `rho`, as products take it: below `2 p`.
+    #[inline(always)]
+    fn in_form(self, rho: u32) -> u32 {
+        self.times(rho, self.square[1])
+    }
+
+    /// The residue, below `3 F / 4`, that four digits' sums make, `S - floor(S / 2^30) p`. Whether 2^8 times the second
+    /// and the first make no more than 32 bits.
+    #[inline(always)]
+    fn of_digits(self, [a, b, c, d]: [u32; 4], are_joined: bool) -> u32 {
+        let (low, high) = (a.wrapping_add(b << 8), c.wrapping_add(d << 8));
+        let over = match are_joined {
+            true => low as i32 >> 16,
+            false => (a as i32 >> 8).wrapping_add(b as i32) >> 8,
+        };
+        let quotient = high.wrapping_add(over as u32) >> (PRIME_BITS - 16);
+        let sum = low.wrapping_add(high << 16);
+        sum.wrapping_sub(quotient.wrapping_mul(self.p))
     }
 
     /// A residue below `2 p`, below `p`.
@@ -95,6 +125,18 @@ impl Prime {
             };
         }
         inverse
+    }
+}
+
+impl From<[u32; 4]> for Prime {
+    /// The prime of a four of the table.
+    #[inline(always)]
+    fn from([p, negative, low, high]: [u32; 4]) -> Self {
+        Prime {
+            p,
+            negative,
+            square: [low, high],
+        }
     }
 }
 
@@ -405,7 +447,7 @@ pub unsafe fn base(arguments: &RnsArguments) {
     let k_of = 128 * pair + 4 * q + 2 * group;
     let by = match second {
         0 => own.limb(k_of, k_of),
-        _ => prime.square,
+        _ => prime.square[1],
     };
     made.set(word, u32::MAX, prime.least(prime.times(residue, by)));
 }

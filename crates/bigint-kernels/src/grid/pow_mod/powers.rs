@@ -20,8 +20,8 @@
 //! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand. Where all have the table of one base,
 //! there are a product of 1 that makes up for the table's form, one for each window, and a product by 1.
 //!
-//! **Cost**: a step `8 P^2` products of matrices a tile, eight products of words a unit and base, and as
-//! many loads of fours. Where all entries are read for each window, no branch and no address depends on
+//! **Cost**: a step `8 P^2` products of matrices a tile, seven products of words for each residue, and eight
+//! loads of fours a unit and base. Where all entries are read for each window, no branch and no address depends on
 //! numbers.
 
 use super::{Prime, number, row};
@@ -33,12 +33,13 @@ use crate::gpu::memory::{Any, Number};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
+use crate::gpu::wide::{multiply, multiply_add};
 use crate::power::{digit, half};
 use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE, Window};
 
-/// The last place of a base has no prime: a byte 1 on top.
-pub(super) const BYTE: u32 = 1 << 24;
+/// The last place of a base has no prime: two bytes 255 on top.
+pub(super) const BYTES: u32 = 0xffff << 16;
 
 /// Units of a base: words that a lane has of two groups of primes and two numbers.
 pub(super) type Units<const PAIRS: usize> = [[u32; 4]; PAIRS];
@@ -134,6 +135,12 @@ impl Place {
     #[inline(always)]
     pub fn is_of_table(self) -> bool {
         self.entry <= self.window.entries()
+    }
+
+    /// Whether it is the first of a window.
+    #[inline(always)]
+    pub fn begins_window(self) -> bool {
+        !self.is_of_table() && self.square == 0 && self.windows > 0
     }
 
     /// Where in the table the product is kept; beyond it where it is not.
@@ -381,6 +388,15 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
     }
 
+    /// The unit of 1.
+    #[inline(always)]
+    fn unity(self, pair: Pair) -> [u32; 4] {
+        let q = self.warp.lane() % 4;
+        let of = |group: u32| 8 * pair.at + 4 * group + q;
+        let [a, b] = [0, 1].map(|i| Prime::unity(self.table, self.plan, pair.base, of(i)));
+        [a, a, b, b]
+    }
+
     /// The four in device memory, among the units of a tile.
     #[inline(always)]
     fn within(self, pair: Pair, tile: u32) -> u32 {
@@ -423,7 +439,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                     let at = self.unit(pair, which);
                     self.units[0].four(at, at)
                 }
-                Beginning::One => words(|k| pair.primes[k / 2].unity),
+                Beginning::One => self.unity(pair),
             };
             let (x, y) = (of(first), self.of_modulus(2, first));
             let product = words(|k| first.primes[k / 2].times(x[k], y[k]));
@@ -494,6 +510,10 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         match step.factor {
             Factor::Radix => self.of_modulus(2, pair),
             Factor::Made(entry) => unit(entry),
+            Factor::One => {
+                let one = self.unity(pair);
+                words(|k| pair.primes[k / 2].in_form(one[k]))
+            }
             _ if self.arguments.window.is_of_table() => {
                 let at = pair.base * self.plan.pairs + pair.at;
                 self.of_base.unit(step.window, at, step.digits)
@@ -534,28 +554,28 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             let modulus = self.of_modulus(1, pair);
             let sums = self.multiplied(pair, xi);
             let x = rho[0];
-            let [x, y] = match now.factor {
-                Factor::Itself | Factor::One => [
-                    words(|k| {
-                        let prime = pair.primes[k / 2];
-                        let is_one = now.factor == Factor::One;
-                        prime.times(x[k], if is_one { prime.unity } else { x[k] })
-                    }),
-                    words(|k| pair.primes[k / 2].square),
-                ],
-                _ => [x, self.factor(now, pair)],
+            let of_modulus = |k: usize| {
+                let q = pair.primes[k / 2].of_digits(digits(&sums, k), true);
+                [q, modulus[k]]
             };
-            let made = words(|k| {
-                let prime = pair.primes[k / 2];
-                let q = prime.reduced(sum(&sums, k));
-                let product = u64::from(x[k]) * u64::from(y[k]);
-                prime.reduced(u64::from(q) * u64::from(modulus[k]) + product)
-            });
+            let product = match now.factor {
+                Factor::Itself => {
+                    [0, 1, 2, 3].map(|k| pair.primes[k / 2].squared(x[k], of_modulus(k)))
+                }
+                _ => {
+                    let y = self.factor(now, pair);
+                    [0, 1, 2, 3].map(|k| {
+                        let [q, n] = of_modulus(k);
+                        multiply_add(x[k], y[k], multiply(q, n))
+                    })
+                }
+            };
+            let made = words(|k| pair.primes[k / 2].reduced(product[k]));
             let top = |k: usize| made[k] >> (PRIME_BITS - 16);
             let upper = |k: usize| if pair.is_last { 0 } else { top(k) };
             tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
             if now.kept < self.entries {
-                let form = |k: usize| pair.primes[k / 2].times(made[k], pair.primes[k / 2].square);
+                let form = |k: usize| pair.primes[k / 2].in_form(made[k]);
                 self.keep(pair, now.kept, words(form));
             }
             turn(rho, made);
@@ -572,7 +592,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             let pair = self.pair(0, at);
             let k_of = self.of_modulus(1, pair);
             let sums = self.multiplied(pair, rho);
-            let z = words(|k| pair.primes[k / 2].reduced(sum(&sums, k)));
+            let z = words(|k| pair.primes[k / 2].of_digits(digits(&sums, k), true));
             if kept < self.entries {
                 self.keep(
                     pair,
@@ -607,7 +627,7 @@ impl Pair {
     #[inline(always)]
     fn with_byte(self, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
         match self.is_last {
-            true => [a, b, BYTE, BYTE],
+            true => [a, b, BYTES, BYTES],
             false => [a, b, c, d],
         }
     }
@@ -624,7 +644,7 @@ pub(super) fn set_alpha<const PAIRS: usize>(
     let [first, second] = tops.map(|top| {
         let top = top + warp.shuffle(top, lane ^ 1);
         let top = top + warp.shuffle(top, lane ^ 2);
-        (top + (1 << 15)) >> 16 | BYTE
+        (top + (1 << 15)) >> 16 | BYTES
     });
     let [a, b, c, d] = rho[PAIRS - 1];
     rho[PAIRS - 1] = match lane % 4 {
@@ -663,13 +683,10 @@ pub(super) fn words(of: impl Fn(usize) -> u32) -> [u32; 4] {
     [of(0), of(1), of(2), of(3)]
 }
 
-/// The sum that the digits of word `k` make, not negative: `2^31 + 2^47` more than they say, which the
-/// matrix takes away.
+/// The sums of the digits of word `k`.
 #[inline(always)]
-fn sum(sums: &[[Sums; 2]; 2], k: usize) -> u64 {
-    let [low, high] = sums[k / 2].map(|sums| {
-        let [first, second] = [sums[k % 2 * 2], sums[k % 2 * 2 + 1]];
-        first.wrapping_add(second << 8) ^ 1 << 31
-    });
-    (u64::from(high) << 16) + u64::from(low)
+fn digits(sums: &[[Sums; 2]; 2], k: usize) -> [u32; 4] {
+    let [low, high] = sums[k / 2];
+    let at = k % 2 * 2;
+    [low[at], low[at + 1], high[at], high[at + 1]]
 }

@@ -128,7 +128,8 @@ impl<
             let [first, second] = [pair, PAIRS + pair].map(|pair| self.primes().of(pair));
             let k_of = self.of_modulus(1).unit(pair);
             self.set_chosen(pair as u32, words(|k| first[k / 2].times(k_of[k], 1)));
-            let one = words(|k| second[k / 2].times(second[k / 2].unity, second[k / 2].square));
+            let one = self.unity(1, pair);
+            let one = words(|k| second[k / 2].in_form(one[k]));
             self.set_chosen((PAIRS + pair) as u32, one);
             pair += 1;
         }

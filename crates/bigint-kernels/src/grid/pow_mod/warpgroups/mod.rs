@@ -19,8 +19,8 @@
 //! between matrices they change places. What the compiler
 //! would compute early, or keep for later in twice the registers, is computed [`here`].
 //!
-//! **Cost**: a step and tile `8 P^2` products of matrices of 16 rows, nine and ten products of words for each residue
-//! of the first base and the second, and a load of a four for each unit of both.
+//! **Cost**: a step and tile `8 P^2` products of matrices of 16 rows, seven products of words for each residue,
+//! and a load of a four for each unit.
 
 mod choice;
 mod ring;
@@ -28,7 +28,7 @@ mod units;
 
 use self::ring::Progress;
 use self::units::{Lane, Primes};
-use super::powers::{BYTE, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
+use super::powers::{BYTES, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
@@ -38,6 +38,7 @@ use crate::gpu::stretch::Stretch;
 use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::{WideSums, wait};
+use crate::gpu::wide::{multiply, multiply_add};
 use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
 /// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
@@ -46,8 +47,6 @@ use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, T
 struct Factor {
     row: Row,
     fours: [u32; 2],
-    /// Whether they may differ.
-    differ: bool,
 }
 
 /// A product, by itself or by a factor, and where in the table it is kept.
@@ -188,7 +187,8 @@ impl<
             return;
         }
         let mut place = Place::first(self.arguments);
-        let mut now = self.step(place);
+        let mut digits = [0; 2];
+        let mut now = self.step(place, digits);
         let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
         loop {
             if let Some(beginning) = place.begins() {
@@ -207,7 +207,14 @@ impl<
             }
             let has_windows = !place.is_of_table();
             place.advance();
-            let next = self.step(place);
+            if place.begins_window() {
+                // The next window's are on their way during a product.
+                let window = self.arguments.window;
+                digits = self
+                    .exponents
+                    .map(|e| entry_of(window, e, place.windows - 1));
+            }
+            let next = self.step(place, digits);
             if next.is_last {
                 self.choose_one();
             } else if self.arguments.window.is_of_table() {
@@ -241,9 +248,9 @@ impl<
         );
     }
 
-    /// The step at a place.
+    /// The step at a place, with the digits of its window.
     #[inline(always)]
-    fn step(self, place: Place) -> Step {
+    fn step(self, place: Place, digits: [u32; 2]) -> Step {
         let (entries, window) = (self.entries, self.arguments.window);
         let scans = self.arguments.scans == 1;
         let is_of_table = place.is_of_table();
@@ -254,9 +261,7 @@ impl<
         let squares = is_of_table && place.entry == 2 && !is_by_radix
             || is_of_window && place.square < window.squares();
         let digits = match is_of_window {
-            true => self
-                .exponents
-                .map(|e| entry_of(window, e, place.windows - 1)),
+            true => digits,
             false => [place.made_by(); 2],
         };
         let is_chosen = is_last || (scans || window.is_of_table()) && is_of_window;
@@ -265,13 +270,11 @@ impl<
             true => Factor {
                 row: self.units[if squares { 1 } else { 2 }],
                 fours: [self.first_four(self.tile_of_modulus()); 2],
-                differ: false,
             },
             false => Factor {
                 row: self.units[3],
                 fours: digits
                     .map(|digit| self.first_of_entry(if is_chosen { entries } else { digit })),
-                differ: !is_chosen,
             },
         };
         Step {
@@ -324,19 +327,14 @@ impl<
         Lane::of(self.units[3], self.first_of_entry(entry))
     }
 
-    /// Units of a factor, from one on.
+    /// Units of a factor, from one on: those of the first number and of the second.
     #[inline(always)]
     fn factors(self, factor: Factor, from: usize, pairs: usize) -> [[u32; 4]; COLUMNS] {
         let [first, second] = factor.fours.map(|four| Lane::of(factor.row, four));
-        let mut units = of_pairs(pairs, |i| first.unit(from + i));
-        if factor.differ {
-            let others: [_; COLUMNS] = of_pairs(pairs, |i| second.unit(from + i));
-            units = of_pairs(pairs, |i| {
-                let ([a, _, c, _], [_, b, _, d]) = (units[i], others[i]);
-                [a, b, c, d]
-            });
-        }
-        units
+        of_pairs(pairs, |i| {
+            let ([a, _, c, _], [_, b, _, d]) = (first.unit(from + i), second.unit(from + i));
+            [a, b, c, d]
+        })
     }
 
     /// The primes of bases.
@@ -346,11 +344,23 @@ impl<
         Primes(self.shared.from_word(2 * four))
     }
 
-    /// A unit of the first base, with the byte 1 in the place that has no prime.
+    /// The unit of 1.
+    #[inline(always)]
+    fn unity(self, base: u32, pair: usize) -> [u32; 4] {
+        let plan = RnsPlan {
+            pairs: PAIRS as u32,
+            ..self.arguments.plan
+        };
+        let of = |group: u32| 8 * pair as u32 + 4 * group + self.warp.lane() % 4;
+        let [a, b] = [0, 1].map(|i| Prime::unity(self.table, plan, base, of(i)));
+        [a, a, b, b]
+    }
+
+    /// A unit of the first base, with the bytes 255 in the place that has no prime.
     #[inline(always)]
     fn with_byte(self, pair: usize, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
         match pair == PAIRS - 1 && self.warp.lane() % 4 == 3 {
-            true => [a, b, BYTE, BYTE],
+            true => [a, b, BYTES, BYTES],
             false => [a, b, c, d],
         }
     }
@@ -361,15 +371,15 @@ impl<
         let mut at = 0;
         while at < PAIRS {
             let primes = self.primes();
-            let [first, second] = [at, PAIRS + at].map(|pair| primes.of(pair));
-            let of = |primes: [Prime; 2], unit: usize| match beginning {
-                Beginning::Base(which) => self.own(which).unit(unit),
-                Beginning::One => words(|k| primes[k / 2].unity),
+            let first = primes.of(at);
+            let of = |base: usize| match beginning {
+                Beginning::Base(which) => self.own(which).unit(PAIRS * base + at),
+                Beginning::One => self.unity(base as u32, at),
             };
-            let (x, y) = (of(first, at), self.of_modulus(2).unit(at));
+            let (x, y) = (of(0), self.of_modulus(2).unit(at));
             let product = words(|k| first[k / 2].times(x[k], y[k]));
             turn(xi, self.with_byte(at, product));
-            let residues = of(second, PAIRS + at);
+            let residues = of(1);
             match Self::STAGES.is_wide() {
                 true => self.set_other(at, residues),
                 false => turn(rho, residues),
@@ -401,35 +411,41 @@ impl<
                 let sums = self.multiplied(0, chunk as u32, xi, progress);
                 let [first, pairs] = Self::chunk(chunk);
                 self.choose_next(now, progress);
+                // On their way while products run.
+                let own = self.of_modulus(1);
+                let moduli: [_; COLUMNS] = of_pairs(pairs, |i| own.unit(PAIRS + first + i));
+                let factors = match now.squares {
+                    true => [[0; 4]; COLUMNS],
+                    false => self.factors(now.factor, PAIRS + first, pairs),
+                };
                 let sums = wait(sums);
                 self.release(progress);
-                let (own, primes) = (self.of_modulus(1), self.primes());
+                let primes = self.primes();
                 let mut all = [[0; 4]; COLUMNS];
                 if now.squares {
                     each::<COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
-                                let unit = PAIRS + first + i;
-                                let (primes, modulus) = (primes.of(unit), own.unit(unit));
+                                let primes = primes.of(PAIRS + first + i);
                                 let x = self.of_base(rho, first + i);
-                                let square = words(|k| primes[k / 2].times(x[k], x[k]));
-                                let by = words(|k| primes[k / 2].square);
-                                all[i] = product::<PAIRS>(primes, &sums[i], square, by, modulus);
+                                let squared = |k: usize, qn| primes[k / 2].squared(x[k], qn);
+                                all[i] = product::<PAIRS>(primes, &sums[i], squared, moduli[i]);
                                 self.set_of_base(rho, first + i, all[i]);
                             }
                         },
                     );
                 } else {
-                    let factors = self.factors(now.factor, PAIRS + first, pairs);
                     each::<COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
-                                let unit = PAIRS + first + i;
-                                let (primes, modulus) = (primes.of(unit), own.unit(unit));
+                                let primes = primes.of(PAIRS + first + i);
                                 let (x, y) = (self.of_base(rho, first + i), factors[i]);
-                                all[i] = product::<PAIRS>(primes, &sums[i], x, y, modulus);
+                                let times = |k: usize, [q, n]: [u32; 2]| {
+                                    multiply_add(x[k], y[k], multiply(q, n))
+                                };
+                                all[i] = product::<PAIRS>(primes, &sums[i], times, moduli[i]);
                                 self.set_of_base(rho, first + i, all[i]);
                             }
                         },
@@ -453,8 +469,7 @@ impl<
                         |i| {
                             if i < pairs {
                                 let (pair, primes) = (first + i, primes.of(PAIRS + first + i));
-                                let form =
-                                    words(|k| primes[k / 2].times(all[i][k], primes[k / 2].square));
+                                let form = words(|k| primes[k / 2].in_form(all[i][k]));
                                 self.keep(primes, PAIRS + pair, now.kept, form);
                             }
                         },
@@ -483,13 +498,21 @@ impl<
                 if kept == self.entries {
                     self.choose_next(next, progress);
                 }
+                let factors = match next.squares {
+                    true => {
+                        let own = self.of_modulus(1);
+                        of_pairs(pairs, |i| own.unit(first + i))
+                    }
+                    false => self.factors(next.factor, first, pairs),
+                };
                 let sums = wait(sums);
                 self.release(progress);
                 let primes = self.primes();
                 let prime = |i: usize, k: usize| primes.of(first + i)[k / 2];
                 // Here and not where it is wanted: sums take twice the registers, or four times.
-                let reduced =
-                    |i: usize, k: usize| here(prime(i, k).reduced(sum::<PAIRS>(&sums[i], k)));
+                let reduced = |i: usize, k: usize| {
+                    here(prime(i, k).of_digits(digits(&sums[i], k), PAIRS <= MOST_JOINED))
+                };
                 let mut z: [_; COLUMNS] = of_pairs(pairs, |i| words(|k| reduced(i, k)));
                 if kept < self.entries {
                     let own = self.of_modulus(1);
@@ -507,7 +530,6 @@ impl<
                 if next.squares {
                     z = of_pairs(pairs, |i| words(|k| prime(i, k).times(z[i][k], z[i][k])));
                 }
-                let factors = self.factors(next.factor, first, pairs);
                 each::<COLUMNS>(
                     #[inline(always)]
                     |i| {
@@ -596,36 +618,24 @@ fn of_pairs<const COLUMNS: usize>(
     units
 }
 
-/// The products of a unit `x`, and of what the sums make and a modulus, over `F`.
+/// A unit of products, and of those of what the sums make and a modulus, over `F`.
 #[inline(always)]
 fn product<const PAIRS: usize>(
     primes: [Prime; 2],
     sums: &WideSums,
-    x: [u32; 4],
-    y: [u32; 4],
+    product: impl Fn(usize, [u32; 2]) -> u64,
     modulus: [u32; 4],
 ) -> [u32; 4] {
     words(|k| {
         let prime = primes[k / 2];
-        let q = prime.reduced(sum::<PAIRS>(sums, k));
-        let product = u64::from(x[k]) * u64::from(y[k]);
-        here(prime.reduced(u64::from(q) * u64::from(modulus[k]) + product))
+        let q = prime.of_digits(digits(sums, k), PAIRS <= MOST_JOINED);
+        here(prime.reduced(product(k, [q, modulus[k]])))
     })
 }
 
-/// The sum that the digits of word `k` make, as [`powers`](super::powers()) has it. The lower two make more than 32 bits
-/// of wide moduli.
+/// The sums of the digits of word `k`.
 #[inline(always)]
-fn sum<const PAIRS: usize>(sums: &WideSums, k: usize) -> u64 {
-    let [low, high] = [0, 4].map(|digits| {
-        let at = 8 * (k / 2) + digits + 2 * (k % 2);
-        [sums[at], sums[at + 1]]
-    });
-    let joined = |[first, second]: [u32; 2]| first.wrapping_add(second << 8) ^ 1 << 31;
-    let high = u64::from(joined(high)) << 16;
-    if PAIRS <= MOST_JOINED {
-        return high + u64::from(joined(low));
-    }
-    let second = i64::from(low[1] as i32) * 256;
-    (high + u64::from(low[0] ^ 1 << 31)).wrapping_add_signed(second)
+fn digits(sums: &WideSums, k: usize) -> [u32; 4] {
+    let at = 8 * (k / 2) + 2 * (k % 2);
+    [0, 1, 4, 5].map(|digit| sums[at + digit])
 }

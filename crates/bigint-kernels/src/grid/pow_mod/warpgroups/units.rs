@@ -42,14 +42,6 @@ impl Primes {
     /// Those of a pair, of the first base's or after them of the second's.
     #[inline(always)]
     pub(super) fn of(self, pair: usize) -> [Prime; 2] {
-        [0, 4].map(|group| {
-            let [p, negative, square, unity] = self.0.four(8 * pair as u32 + group);
-            Prime {
-                p,
-                negative,
-                square,
-                unity,
-            }
-        })
+        [0, 4].map(|group| Prime::from(self.0.four(8 * pair as u32 + group)))
     }
 }
