@@ -127,7 +127,9 @@ impl Tuning {
             _ => false,
         };
         let why = self.toeplitz_or_others(operation, [n, m], of.shape.count)?;
-        if !by_lanes || !why.holds() {
+        // A warp moves limbs of an interleaved number six times as often as lanes by rows.
+        let is_narrow = of.shape.layout == Layout::Interleaved && n.max(m) <= 64;
+        if is_narrow || !by_lanes || !why.holds() {
             return None;
         }
         let (algorithm, level) = (Algorithm::Toeplitz, Level::Warp);
@@ -630,8 +632,8 @@ mod tests {
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
         // By tensor cores.
-        assert_eq!([65, 128].map(choice), [(Level::Warp, 32); 2]);
-        assert_eq!(choice(256), (Level::Block, 32));
+        assert_eq!(choice(65), (Level::Warp, 32));
+        assert_eq!([128, 256].map(choice), [16, 32].map(|lanes| (Level::Block, lanes)));
         assert_eq!(choice(4096), (Level::Block, 512));
         let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count).holds());
         assert_eq!(squares(1000), [false, false, false, true, true]);
