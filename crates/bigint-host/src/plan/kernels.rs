@@ -633,7 +633,10 @@ mod tests {
         assert_eq!(choice(64), (Level::Warp, 2));
         // By tensor cores.
         assert_eq!(choice(65), (Level::Warp, 32));
-        assert_eq!([128, 256].map(choice), [16, 32].map(|lanes| (Level::Block, lanes)));
+        assert_eq!(
+            [128, 256].map(choice),
+            [16, 32].map(|lanes| (Level::Block, lanes))
+        );
         assert_eq!(choice(4096), (Level::Block, 512));
         let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count).holds());
         assert_eq!(squares(1000), [false, false, false, true, true]);
