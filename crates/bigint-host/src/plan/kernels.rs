@@ -127,9 +127,8 @@ impl Tuning {
             _ => false,
         };
         let why = self.toeplitz_or_others(operation, [n, m], of.shape.count)?;
-        // A warp moves limbs of an interleaved number six times as often as lanes by rows.
-        let is_narrow = of.shape.layout == Layout::Interleaved && n.max(m) <= 64;
-        if is_narrow || !by_lanes || !why.holds() {
+        // Of narrower interleaved numbers a warp moves six times the fewest sectors.
+        if !by_lanes || !why.holds() || of.shape.layout == Layout::Interleaved && n.max(m) <= 64 {
             return None;
         }
         let (algorithm, level) = (Algorithm::Toeplitz, Level::Warp);
@@ -631,12 +630,9 @@ mod tests {
         assert_eq!(choice(32), (Level::Thread, 1));
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
-        // By tensor cores.
         assert_eq!(choice(65), (Level::Warp, 32));
-        assert_eq!(
-            [128, 256].map(choice),
-            [16, 32].map(|lanes| (Level::Block, lanes))
-        );
+        let blocks = [16, 32].map(|lanes| (Level::Block, lanes));
+        assert_eq!([128, 256].map(choice), blocks);
         assert_eq!(choice(4096), (Level::Block, 512));
         let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count).holds());
         assert_eq!(squares(1000), [false, false, false, true, true]);
