@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::fast::crew::Help;
 use crate::threads;
 use rayon::Scope;
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,11 @@ pub fn share<T: Send>(parts: impl IntoIterator<Item = T>, threads: usize, work: 
 
 /// [`share`] of the numbers below `count`. It is compiled once for all kinds of work.
 fn share_indices(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) {
+    match Help::here() {
+        Help::Asleep => {}
+        Help::Awake(crew) => return crew.share(count, threads, work),
+        Help::Nobody => return (0..count).for_each(work),
+    }
     let team = Team {
         threads: threads.min(count),
         count,

@@ -134,16 +134,6 @@ pub(crate) fn join<A: Send, B: Send>(
     }
 }
 
-/// Runs `stages` on a thread of the pool. The stages share work among threads, and started from
-/// outside of the pool each would wait for the pool to wake up.
-pub(crate) fn inside(stages: impl FnOnce() + Send) {
-    match Outside::pool() {
-        Some(pool) => pool.scope(|_| stages()),
-        None if threads() > 1 => rayon::scope(|_| stages()),
-        None => stages(),
-    }
-}
-
 /// Starts a thread if there is memory for it.
 fn spawn(work: Work) -> io::Result<()> {
     match pages::can_be_had(LEFT) {

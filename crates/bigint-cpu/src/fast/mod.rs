@@ -5,6 +5,7 @@
 mod add_signed;
 pub mod chain;
 mod cpu;
+pub(crate) mod crew;
 mod decimal;
 mod div_rem;
 mod euclid;

@@ -73,7 +73,7 @@ impl Factor {
 
     fn transform(&mut self, engine: impl Engine, b: &[u64], parallel: bool) {
         let product = Product::new(engine, self.plan, b.len(), parallel);
-        product.in_pool(|| product.values(&mut self.values, b));
+        product.together(|| product.values(&mut self.values, b));
     }
 
     /// At least `count` limbs of `a b`, up to the last below `B^n`, for `a` of `n` limbs. If
@@ -145,7 +145,7 @@ impl<E: Engine> Product<E> {
     fn times(&self, values: &[Row], a: &[u64], r: &mut [u64], first: usize) -> Overflow {
         with_rows(4 * self.plan.stride(), |x| {
             let mut over = Overflow::default();
-            self.in_pool(|| {
+            self.together(|| {
                 self.split([(&mut *x, a)]);
                 let factors = self.shared_blocks(values).map(Times::Values);
                 over = self.finish(r, x, factors, first);

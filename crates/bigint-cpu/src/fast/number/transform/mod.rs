@@ -57,9 +57,10 @@ pub(crate) use self::pairs::{Fractions, middles, sum_of_fractions};
 use self::recombine::Overflow;
 use super::isa::Isa;
 use super::limbs::add_assign;
+use crate::fast::crew::together;
 use crate::memory::scratch;
 use crate::share;
-use crate::threads::{inside, threads};
+use crate::threads;
 
 /// Computes `r = a b`, as a square if both are the same slice. The operands have any lengths from
 /// one limb on, and `r.len() == a.len() + b.len()`.
@@ -173,7 +174,7 @@ impl<E: Engine> Product<E> {
         let length = 4 * self.plan.stride();
         with_rows(if square { length } else { 2 * length }, |buffer| {
             let (x, y) = buffer.split_at_mut(length);
-            self.in_pool(|| {
+            self.together(|| {
                 if square {
                     self.split([(x, a)]);
                     self.finish(r, x, std::iter::repeat_with(|| Times::Itself), 0);
@@ -192,7 +193,7 @@ impl<E: Engine> Product<E> {
         r.fill(0);
         with_rows(8 * self.plan.stride(), |buffer| {
             let (x, y) = buffer.split_at_mut(4 * self.plan.stride());
-            self.in_pool(|| {
+            self.together(|| {
                 self.values(y, b);
                 let mut part = scratch(length + b.len());
                 for (i, piece) in a.chunks(length).enumerate() {
@@ -207,13 +208,9 @@ impl<E: Engine> Product<E> {
         });
     }
 
-    /// Runs all stages within a pool of threads, if there are to be several threads.
-    fn in_pool(&self, stages: impl FnOnce() + Send) {
-        if self.parallel {
-            inside(stages);
-        } else {
-            stages();
-        }
+    /// Runs all stages, for which the threads stay awake if there are to be several.
+    fn together<R>(&self, stages: impl FnOnce() -> R) -> R {
+        together(if self.parallel { threads() } else { 1 }, stages)
     }
 
     /// The number of tasks into which a stage is cut.

@@ -104,7 +104,7 @@ impl<E: Engine> Product<E> {
         with_rows(4 * length, |buffer| {
             let (xs, ys) = buffer.split_at_mut(2 * length);
             let ((x, y), (z, w)) = (xs.split_at_mut(length), ys.split_at_mut(length));
-            self.in_pool(|| {
+            self.together(|| {
                 self.split([(&mut *x, a), (&mut *y, d), (&mut *z, b), (&mut *w, c)]);
                 let roots = self.roots();
                 let first = self.blocks(x).zip(self.blocks(y));
@@ -138,7 +138,7 @@ impl<E: Engine> Product<E> {
         with_rows(3 * length, |buffer| {
             let (x, ys) = buffer.split_at_mut(length);
             let (y, z) = ys.split_at_mut(length);
-            self.in_pool(|| {
+            self.together(|| {
                 self.split([(&mut *x, f), (&mut *y, factors[0]), (&mut *z, factors[1])]);
                 let roots = self.roots();
                 let blocks = self.blocks(x).zip(self.blocks(y).zip(self.blocks(z)));

@@ -56,7 +56,8 @@ use self::rows::{Group, Keep, Leaf, Matrix, Multiply, Product, Square};
 pub use self::words::{digits, limbs};
 use super::isa::Isa;
 use crate::fast::Path;
-use crate::share;
+use crate::fast::crew::together;
+use crate::{memory, share};
 
 /// A residue modulo `2^p - 1` that is squared again and again.
 ///
@@ -332,7 +333,7 @@ impl<M: Machine> Words<M> {
             m,
             layout,
             length,
-            points: vec![bytemuck::Zeroable::zeroed(); slow * blocks],
+            points: memory::zeroed(slow * blocks).expect("memory for the points"),
             leaves: rows::leaves(&fast_plan),
             groups: rows::groups(m, &slow_plan, fast, is_negacyclic),
             slow: slow_plan,
@@ -393,22 +394,18 @@ impl<M: Machine> Words<M> {
         let (plan, leaves) = (&self.fast, &self.leaves[..]);
         let pool = &self.scratch;
         let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let range = self.groups.len().div_ceil(4 * threads);
-        let ranges = self.groups.chunks(range).enumerate();
-        share(ranges, threads, |(chunk, groups)| {
+        share(self.groups.iter().enumerate(), threads, |(i, group)| {
             let zero = bytemuck::Zeroable::zeroed;
             let scratch = take();
             let mut scratch = scratch.unwrap_or_else(|| vec![zero(); plan.order.len()]);
-            for (group, i) in groups.iter().zip(chunk * range..) {
-                let rows = Square {
-                    plan,
-                    leaves,
-                    group,
-                    matrix,
-                    scratch: &mut scratch,
-                };
-                work(i, rows);
-            }
+            let rows = Square {
+                plan,
+                leaves,
+                group,
+                matrix,
+                scratch: &mut scratch,
+            };
+            work(i, rows);
             let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
             pool.push(scratch);
         });
@@ -621,8 +618,10 @@ impl<M: Machine> Transform for Words<M> {
 
     fn square(&mut self, by: u32, minus: u32, bit: u32) -> f64 {
         let m = self.m;
-        self.pass_over_rows(|_, rows| m.enter(rows));
-        self.carry_columns(by, minus, bit)
+        together(self.parts.len(), || {
+            self.pass_over_rows(|_, rows| m.enter(rows));
+            self.carry_columns(by, minus, bit)
+        })
     }
 
     fn keep(&mut self) -> Factor {
@@ -646,24 +645,28 @@ impl<M: Machine> Transform for Words<M> {
     fn multiply(&mut self, factor: &Factor, less: Option<&Factor>, minus: u32) -> f64 {
         let (factor, less) = (self.kept(factor), less.map(|less| self.kept(less)));
         let m = self.m;
-        self.pass_over_rows(|i, rows| {
-            m.enter(Multiply {
-                rows,
-                factor: &factor[i],
-                less: less.map(|less| &less[i][..]),
+        together(self.parts.len(), || {
+            self.pass_over_rows(|i, rows| {
+                m.enter(Multiply {
+                    rows,
+                    factor: &factor[i],
+                    less: less.map(|less| &less[i][..]),
+                });
             });
-        });
-        self.carry_columns(1, minus, 0)
+            self.carry_columns(1, minus, 0)
+        })
     }
 
     fn product(&mut self, operands: [Operand<&Factor>; 2]) -> f64 {
         let operands = operands.map(|side| side.map(|factor| self.kept(factor)));
         let m = self.m;
-        self.pass_over_rows(|i, rows| {
-            let operands = operands.map(|side| side.map(|groups| &groups[i][..]));
-            m.enter(Product { rows, operands });
-        });
-        self.carry_columns(1, 0, 0)
+        together(self.parts.len(), || {
+            self.pass_over_rows(|i, rows| {
+                let operands = operands.map(|side| side.map(|groups| &groups[i][..]));
+                m.enter(Product { rows, operands });
+            });
+            self.carry_columns(1, 0, 0)
+        })
     }
 
     fn length(&self) -> Length {
