@@ -36,8 +36,6 @@ pub(super) struct Group<V> {
     rows: [Vec<usize>; 2],
     /// The lanes of each that are stored. The others only fill up the vectors.
     stored: [usize; 2],
-    /// Whether the row is its own mirror by `k -> -k`, not by `k -> -1 - k`.
-    is_zero: bool,
     /// The powers `w^(c s)`, `w = exp(-2 pi i / M)`, for `c = 0 .. NEAR` and for the multiples of
     /// `NEAR`; `w^(c (s + 1/2))` if they are negacyclic.
     near: Vec<Pair<V>>,
@@ -50,7 +48,6 @@ pub(super) struct Group<V> {
 pub(super) struct Leaf {
     root: [f64; 2],
     mirror: u32,
-    mirror_of_zero: u32,
 }
 
 /// The leaves of a row of `plan`'s length.
@@ -60,7 +57,6 @@ pub(super) fn leaves(plan: &Plan) -> Vec<Leaf> {
     let leaf = |&k: &u32| Leaf {
         root: root(k.into(), n as u64),
         mirror: positions[n - 1 - k as usize],
-        mirror_of_zero: positions[(n - k as usize) % n],
     };
     plan.order.iter().map(leaf).collect()
 }
@@ -76,18 +72,23 @@ pub(super) fn groups<M: Machine>(
     let positions = slow.positions();
     let n = positions.len();
     let half = usize::from(is_negacyclic);
-    let mirror = |k: usize| (2 * n - half - k) % n;
+    // Row 0 of a cyclic transform has row `n` for its mirror: the same points, whose twiddles move frequency `f` to the
+    // place of `f - 1`, where that of other mirrored rows is.
+    let mirror = |k: usize| n - half - k;
     // Rows next to each other in memory have frequencies that are this far apart, if the last step
     // has radix 8.
     let apart = if n.is_multiple_of(8) { n / 8 } else { n };
     // The row that comes first in this order stands for itself and its mirror. Rows that are their
     // own mirrors come last.
     let key = |k: usize| (k % apart, k);
-    let mut pairs: Vec<usize> = (1 - half..n).filter(|&k| key(k) < key(mirror(k))).collect();
+    let is_own = |k: usize| mirror(k) % n == k;
+    let mut pairs: Vec<usize> = (0..n)
+        .filter(|&k| !is_own(k) && key(k) < key(mirror(k)))
+        .collect();
     pairs.sort_by_key(|&k| key(k));
-    pairs.extend((1 - half..n).filter(|&k| k == mirror(k)));
+    pairs.extend((0..n).filter(|&k| is_own(k)));
 
-    let group = |rows: &[usize], mirrors: usize, is_zero: bool| {
+    let group = |rows: &[usize]| {
         let lane = |i: usize| rows[i.min(rows.len() - 1)];
         let both = |i: usize| [lane(i), mirror(lane(i))];
         let twiddle = |c: usize| {
@@ -103,11 +104,10 @@ pub(super) fn groups<M: Machine>(
         let near: Vec<_> = (0..NEAR).map(twiddle).collect();
         Group {
             rows: [0, 1].map(|side| {
-                let row = |i| positions[both(i)[side]] as usize;
+                let row = |i| positions[both(i)[side] % n] as usize;
                 (0..M::LANES).map(row).collect()
             }),
-            stored: [rows.len(), mirrors],
-            is_zero,
+            stored: [rows.len(), rows.iter().filter(|&&k| !is_own(k)).count()],
             first: [near[1].re[0], near[1].im[0]],
             near,
             far: (0..fast.div_ceil(NEAR))
@@ -115,14 +115,7 @@ pub(super) fn groups<M: Machine>(
                 .collect(),
         }
     };
-    // Row 0 of a cyclic transform is alone.
-    let zero = (!is_negacyclic).then(|| group(&[0], 0, true));
-    let mut groups: Vec<_> = zero.into_iter().collect();
-    for chunk in pairs.chunks(M::LANES) {
-        let selves = chunk.iter().filter(|&&k| k == mirror(k)).count();
-        groups.push(group(chunk, chunk.len() - selves, false));
-    }
-    groups
+    pairs.chunks(M::LANES).map(group).collect()
 }
 
 /// A vector of complex numbers, as real and imaginary parts.
@@ -186,11 +179,12 @@ impl<V: Copy> Matrix<V> {
     }
 
     #[inline(always)]
-    fn write(&self, block: usize, row: usize, point: Pair<V>) {
+    fn write(&self, block: usize, row: usize, h: usize, [re, im]: [V; 2]) {
+        let place = self.place(block, row);
         // SAFETY: as in `read`.
         #[allow(unsafe_code)]
         unsafe {
-            *self.place(block, row) = point;
+            ((*place).re[h], (*place).im[h]) = (re, im);
         }
     }
 }
@@ -327,16 +321,14 @@ impl<M: Machine> Square<'_, M> {
         let zero = m.splat(0.0);
         for block in 0..width / 2 {
             for side in 0..2 {
-                let mut t = [[[zero; 8]; 2]; 2];
-                for (i, &row) in self.group.rows[side].iter().enumerate().take(M::LANES) {
-                    let point = self.matrix.read(block, row);
-                    for h in 0..2 {
-                        t[h][0][i] = point.re[h];
-                        t[h][1][i] = point.im[h];
+                let rows = &self.group.rows[side][..M::LANES];
+                for h in 0..2 {
+                    let mut t = [[zero; 8]; 2];
+                    for i in 0..M::LANES {
+                        let point = self.matrix.read(block, rows[i]);
+                        (t[0][i], t[1][i]) = (point.re[h], point.im[h]);
                     }
-                }
-                for (h, t) in t.iter_mut().enumerate() {
-                    for part in &mut *t {
+                    for part in &mut t {
                         m.transpose(&mut part[..M::LANES]);
                     }
                     for l in 0..M::LANES {
@@ -358,8 +350,10 @@ impl<M: Machine> Square<'_, M> {
         let zero = m.splat(0.0);
         for block in 0..width / 2 {
             for side in 0..2 {
-                let mut t = [[[zero; 8]; 2]; 2];
-                for (h, t) in t.iter_mut().enumerate() {
+                let stored = self.group.stored[side].min(M::LANES);
+                let rows = &self.group.rows[side][..M::LANES];
+                for h in 0..2 {
+                    let mut t = [[zero; 8]; 2];
                     for l in 0..M::LANES {
                         let c = l * width + 2 * block + h;
                         let [re, im] = self.group.twiddle(m, c, side);
@@ -368,17 +362,14 @@ impl<M: Machine> Square<'_, M> {
                         t[0][l] = m.mul_add(b, im, m.mul(a, re));
                         t[1][l] = m.neg_mul_add(a, im, m.mul(b, re));
                     }
-                    for part in t {
+                    for part in &mut t {
                         m.transpose(&mut part[..M::LANES]);
                     }
-                }
-                let stored = self.group.stored[side].min(M::LANES);
-                for (i, &row) in self.group.rows[side].iter().enumerate().take(stored) {
-                    let point = Pair {
-                        re: [t[0][0][i], t[1][0][i]],
-                        im: [t[0][1][i], t[1][1][i]],
-                    };
-                    self.matrix.write(block, row, point);
+                    for i in 0..M::LANES {
+                        if i < stored {
+                            self.matrix.write(block, rows[i], h, [t[0][i], t[1][i]]);
+                        }
+                    }
                 }
             }
         }
@@ -417,11 +408,7 @@ impl<M: Machine> Square<'_, M> {
     /// The position of the mirror of a frequency, their `y`, and their sum and difference.
     #[inline(always)]
     fn pair(&self, m: M, position: usize, leaf: &Leaf) -> (usize, Complex<M>, [Complex<M>; 2]) {
-        let mirror = if self.group.is_zero {
-            leaf.mirror_of_zero
-        } else {
-            leaf.mirror
-        } as usize;
+        let mirror = leaf.mirror as usize;
         let root = [m.splat(leaf.root[0]), m.splat(leaf.root[1])];
         let y = product(m, self.group.first, root);
         let (z, w) = (&self.scratch[position], &self.scratch[mirror]);
@@ -461,12 +448,13 @@ impl<V: Copy> Group<V> {
     /// The power `w^(c s)` for the rows of one side.
     #[inline(always)]
     fn twiddle<M: Machine<V = V>>(&self, m: M, c: usize, side: usize) -> [V; 2] {
-        let (near, far) = (&self.near[c % NEAR], &self.far[c / NEAR]);
-        product(
-            m,
-            [near.re[side], near.im[side]],
-            [far.re[side], far.im[side]],
-        )
+        let near = &self.near[c % NEAR];
+        let near = [near.re[side], near.im[side]];
+        if self.far.len() == 1 {
+            return near;
+        }
+        let far = &self.far[c / NEAR];
+        product(m, near, [far.re[side], far.im[side]])
     }
 }
 
