@@ -154,7 +154,7 @@ impl Search<'_> {
             .or_else(|| free_memory().map(|free| free / 2));
         let mut how = BatchGcd::new(self.engine).within(memory.unwrap_or(MEMORY));
         if let Some(folder) = &self.arguments.folder {
-            how = how.in_folder(&folder.join("run"));
+            how = how.in_folder(&folder.join("run")).with_products();
         }
         let bar: RefCell<Option<progress::Progress>> = RefCell::new(None);
         let common = how.find(fresh, products, &|done| {

@@ -18,8 +18,8 @@
 //! more; and the products of all groups, which together are as long as the numbers.
 
 use crate::trees::folder::Folder;
-use crate::trees::product_tree::{ProductTree, one_of};
-use crate::{Batch, Engine, Error, Integers};
+use crate::trees::product_tree::{ProductTree, Wanted, one_of};
+use crate::{Batch, BigUint, Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hasher};
@@ -51,6 +51,7 @@ pub struct BatchGcd {
     engine: Engine,
     memory: usize,
     folder: Option<PathBuf>,
+    wants_products: bool,
 }
 
 /// What [`BatchGcd::find`] has found.
@@ -60,7 +61,8 @@ pub struct Common {
     pub divisors: Integers,
     /// The product of the primes below 2^12 that divide each number.
     pub small: Integers,
-    /// Products of which each number is a factor of one, for comparing other numbers with these.
+    /// Products of which each number is a factor of one, for comparing other numbers with these, where
+    /// [they are wanted](BatchGcd::with_products).
     pub products: Integers,
 }
 
@@ -84,6 +86,7 @@ impl BatchGcd {
             engine: engine.clone(),
             memory: 8 << 30,
             folder: None,
+            wants_products: false,
         }
     }
 
@@ -91,6 +94,15 @@ impl BatchGcd {
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         BatchGcd { memory, ..self }
+    }
+
+    /// The same, which finds [`Common::products`] as well.
+    #[must_use]
+    pub fn with_products(self) -> Self {
+        BatchGcd {
+            wants_products: true,
+            ..self
+        }
     }
 
     /// The same, which keeps what is done of each group in this folder. A run of the same numbers,
@@ -144,21 +156,25 @@ impl BatchGcd {
         for group in 0..groups {
             if run.product(group)?.is_none() {
                 let made = run.tree(group, groups == 1, &tick)?;
-                run.keep_product(group, made.product())?;
+                if groups > 1 || run.folder.is_some() || self.wants_products {
+                    run.keep_product(group, made.product())?;
+                }
                 // That of the only group is needed again at once.
                 tree = Some(made).filter(|_| groups == 1);
             }
         }
         let mut found = Vec::new();
         for group in 0..groups {
-            let divisors = match run.kept(&name(group, "divisors"))? {
-                Some(divisors) => divisors,
+            found.push(match run.kept(&name(group, "divisors"))? {
+                Some(both) => {
+                    let count = run.groups[group].len();
+                    [both.slice(0..count)?, both.slice(count..2 * count)?]
+                }
                 None => run.compare(group, tree.take(), &tick)?,
-            };
-            found.push(divisors);
+            });
             tell(1, 0);
         }
-        run.common(&found)
+        run.common(&found, self.wants_products)
     }
 
     /// Removes from the folder what [`BatchGcd::find`] has kept of a run that is over.
@@ -187,6 +203,7 @@ struct Run<'a> {
     numbers: &'a Integers,
     others: &'a Integers,
     groups: Vec<Vec<usize>>,
+    memory: usize,
     folder: Option<Folder>,
     /// The products of groups.
     products: std::cell::RefCell<Vec<Option<Integers>>>,
@@ -208,6 +225,7 @@ impl<'a> Run<'a> {
             engine: &how.engine,
             numbers,
             others,
+            memory: how.memory,
             products: vec![None; groups.len()].into(),
             groups,
             folder: folder.transpose()?,
@@ -255,7 +273,13 @@ impl<'a> Run<'a> {
             true => self.numbers.clone(),
             false => self.numbers.gather(which)?,
         };
-        let tree = ProductTree::watched(self.engine, &numbers, wants_cofactors, tick);
+        // What the tree itself leaves.
+        let bytes = BYTES_OF_LIMB * (numbers.limbs().len() * levels(which.len()));
+        let wanted = Wanted {
+            cofactors: wants_cofactors,
+            room: self.memory.saturating_sub(bytes),
+        };
+        let tree = ProductTree::watched(self.engine, &numbers, wanted, tick);
         tree.map_err(|error| match error {
             Error::ZeroDivisor { index } => Error::ZeroDivisor {
                 index: which[index],
@@ -273,14 +297,13 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The divisors that the numbers of a group have in common with all others, and after them their small
-    /// factors.
+    /// The divisors that the numbers of a group have in common with all others, and their small factors.
     fn compare(
         &self,
         group: usize,
         tree: Option<ProductTree>,
         tick: &dyn Fn(),
-    ) -> Result<Integers, Error> {
+    ) -> Result<[Integers; 2], Error> {
         let engine = self.engine;
         let tree = match tree {
             Some(tree) => tree,
@@ -302,22 +325,24 @@ impl<'a> Run<'a> {
         for other in 0..self.others.len() {
             take(&self.others.slice(other..other + 1)?)?;
         }
+        // Nobody waits for it before the divisors.
+        let primes: BigUint = small_primes().limbs().iter().product();
+        let primes = engine.batch_from_biguints(&[primes])?;
+        let modulo = tree.product_modulo(&primes)?;
         let divisors = tree.common_divisors(others.as_ref(), tick)?;
-        let small = self.small(group, &tree)?;
-        let divisors = Integers::concatenate(&[&divisors, &small])?;
+        let small = self.small(group, &modulo, &primes)?;
         if let Some(folder) = &self.folder {
-            folder.write(&name(group, "divisors"), &divisors)?;
+            let both = Integers::concatenate(&[&divisors, &small])?;
+            folder.write(&name(group, "divisors"), &both)?;
         }
-        Ok(divisors)
+        Ok([divisors, small])
     }
 
     /// The product of the small primes that divide each number of a group: of most groups none divides
-    /// any, which one remainder of the group's product says.
-    fn small(&self, group: usize, tree: &ProductTree) -> Result<Integers, Error> {
+    /// any, which the group's product modulo that of the primes says.
+    fn small(&self, group: usize, modulo: &Batch, primes: &Batch) -> Result<Integers, Error> {
         let engine = self.engine;
-        let primes = engine.product(&small_primes())?;
-        let primes = one(engine, &primes)?;
-        let common = engine.gcd(&tree.product_modulo(&primes)?, &primes)?;
+        let common = engine.gcd(modulo, primes)?;
         let common = one_of(&common)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {
@@ -327,19 +352,19 @@ impl<'a> Run<'a> {
     }
 
     /// The results of all groups, in the order of the numbers.
-    fn common(&self, found: &[Integers]) -> Result<Common, Error> {
-        let products = (0..self.groups.len()).map(|group| self.product(group));
+    fn common(&self, found: &[[Integers; 2]], wants_products: bool) -> Result<Common, Error> {
+        let groups = if wants_products { self.groups.len() } else { 0 };
+        let products = (0..groups).map(|group| self.product(group));
         let products = products
             .collect::<Result<Option<Vec<_>>, _>>()?
             .unwrap_or_default();
         let products = Integers::concatenate(&products.iter().collect::<Vec<_>>())?;
-        let count = self.numbers.len();
-        if let ([found], [group]) = (found, &self.groups[..])
+        if let ([[divisors, small]], [group]) = (found, &self.groups[..])
             && group.is_sorted()
         {
             return Ok(Common {
-                divisors: found.slice(0..count)?,
-                small: found.slice(count..2 * count)?,
+                divisors: divisors.clone(),
+                small: small.clone(),
                 products,
             });
         }
@@ -349,11 +374,10 @@ impl<'a> Run<'a> {
                 places[index] = (group, at);
             }
         }
-        let lengths: Vec<usize> = self.groups.iter().map(Vec::len).collect();
-        let column = |second: usize| {
+        let column = |of: usize| {
             let number = |index: usize| {
                 let (group, at): (usize, usize) = places[index];
-                found[group].magnitude(at + second * lengths[group])
+                found[group][of].magnitude(at)
             };
             Integers::from_fn(
                 places.len(),
@@ -370,13 +394,20 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The levels of a tree of so many numbers, by the memory that it takes.
+fn levels(count: usize) -> usize {
+    count.max(2).ilog2() as usize + MORE_LEVELS
+}
+
 /// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length.
 fn groups(numbers: &Integers, memory: usize) -> Vec<Vec<usize>> {
-    let levels = numbers.len().max(2).ilog2() as usize + MORE_LEVELS;
-    let most = (memory / BYTES_OF_LIMB / levels).min(MOST_LIMBS);
+    let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(MOST_LIMBS);
     let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by_key(|&i| numbers.length(i));
     let limbs: usize = numbers.limbs().len();
+    if (1..=most).contains(&limbs) {
+        return vec![order];
+    }
+    order.sort_by_key(|&i| numbers.length(i));
     // All groups as long as one another, about.
     let count = limbs.div_ceil(most.max(1)).max(1);
     let most = limbs.div_ceil(count);

@@ -26,7 +26,7 @@
 //! that there is: the nearest integer is the remainder, or `N_i` where the remainder is zero and `f`
 //! has been rounded down past it. Fractions are modulo 1: one that is rounded up past 1 is one just above 0.
 //!
-//! **Without the limb more.** Where leaves are not full, a product of so many of them has [`SLACK`] bits
+//! **Without the limb more.** Where leaves are not full, a product of so many of them has [`SLACK`](slack::SLACK) bits
 //! of zeros on top, and halves of a batch of `2^k` leaves from some level on all have. From there
 //! on up a node keeps `w` limbs of its fraction: a child has little of its parent's error, `|e| 2^-SLACK`, and
 //! that of a [middle product](crate::device::middle), below 3. The lowest of these nodes give their children
@@ -40,21 +40,17 @@
 //!
 //! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
 //! for `S`, two of twice as many limbs down. By transforms on the CPU, which share those of factors
-//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down. **Memory**:
-//! `w n log2 n` limbs, and for a while up to 18 times `w n`.
+//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down, or on a device three where those of products are kept. **Memory**:
+//! `w n log2 n` limbs, and for a while up to 18 times `w n`; and 6 times `w n` for each level whose transforms are kept.
 
 use crate::common::limbs;
 use crate::operations::forms::Form;
+use crate::trees::slack;
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Bits of zeros on top of a number that make a limb more of its node's fraction unneeded.
-const SLACK: u32 = LIMB_BITS as u32 + 4;
-
-/// The base of limbs, `2^32`.
-const BASE: f64 = (1_u64 << LIMB_BITS) as f64;
+use std::sync::OnceLock;
 
 /// A product of many numbers, with the products of parts of them that it is made of.
 ///
@@ -73,7 +69,21 @@ pub struct ProductTree {
     classes: Vec<Class>,
     /// The nodes, those that are not joined from others before those that are. The root is the last.
     nodes: Vec<Node>,
+    /// Where it is known: the [level](Self::slack_from) above which numbers need no limb more.
+    slack_from: OnceLock<Option<usize>>,
 }
+
+/// What is wanted of a tree, beside its product.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    /// The sums that cofactors need, on the way up: both come from the same transforms.
+    pub cofactors: bool,
+    /// Transforms of products may be kept for the way down in so many bytes.
+    pub room: usize,
+}
+
+/// The bytes of the transforms of a level, for each limb of its products.
+const BYTES_OF_TRANSFORMS: usize = 24;
 
 /// Leaves of about one length.
 #[derive(Debug)]
@@ -143,15 +153,14 @@ impl ProductTree {
     /// [`Error::OutOfMemory`]; [`Error::Width`] where the product has more than 2^33 bits;
     /// [`Error::Device`] on a device.
     pub fn new(engine: &Engine, leaves: &Integers) -> Result<Self, Error> {
-        ProductTree::watched(engine, leaves, false, &|| ())
+        ProductTree::watched(engine, leaves, Wanted::default(), &|| ())
     }
 
-    /// [`ProductTree::new`], which tells of its levels. On the way up it finds what cofactors need, if they
-    /// are wanted: where both come from the same transforms, that takes less time than one after the other.
+    /// [`ProductTree::new`], which tells of its levels.
     pub(crate) fn watched(
         engine: &Engine,
         leaves: &Integers,
-        wants_cofactors: bool,
+        wanted: Wanted,
         tick: Tick<'_>,
     ) -> Result<Self, Error> {
         let count = leaves.len();
@@ -164,6 +173,7 @@ impl ProductTree {
             leaves: leaves.clone(),
             classes: Vec::new(),
             nodes: Vec::new(),
+            slack_from: OnceLock::new(),
         };
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&i| leaves.length(i));
@@ -171,24 +181,32 @@ impl ProductTree {
         // Shorter leaves have sums that may be wider than their products.
         let is_long = order.first().is_some_and(|&i| leaves.length(i) > 2);
         for class in order.chunk_by(|i, j| class(i) == class(j)) {
-            let sums = match wants_cofactors && is_long {
-                true => Sums::Ones,
-                false => Sums::Unwanted,
-            };
-            tree.add_class(class, sums, tick)?;
+            let has_sums = wanted.cofactors && is_long;
+            let sums = if has_sums { Sums::Ones } else { Sums::Unwanted };
+            tree.add_class(class, sums, wanted.room, tick)?;
         }
         tree.join()?;
+        if wanted.cofactors {
+            tree.slack_from();
+        }
         Ok(tree)
     }
 
     /// Adds the levels of leaves of about one length.
-    fn add_class(&mut self, leaves: &[usize], mut sums: Sums, tick: Tick<'_>) -> Result<(), Error> {
+    fn add_class(
+        &mut self,
+        leaves: &[usize],
+        mut sums: Sums,
+        room: usize,
+        tick: Tick<'_>,
+    ) -> Result<(), Error> {
         let engine = self.engine.clone();
         let width = leaves
             .last()
             .map_or(1, |&longest| self.leaves.length(longest));
         let numbers = rows(&engine, &self.leaves, leaves, width)?;
         let (mut levels, mut all) = (Vec::new(), numbers.clone());
+        let kept = room / (BYTES_OF_TRANSFORMS * numbers.shape().limbs()).max(1);
         loop {
             let half = all.len() / 2;
             if all.len() % 2 == 1 {
@@ -207,6 +225,9 @@ impl ProductTree {
                 engine.slice(&all, 0..half)?,
                 engine.slice(&all, half..2 * half)?,
             ];
+            if half.ilog2() < kept as u32 {
+                halves.iter().for_each(|half| engine.keep_transform(half));
+            }
             let products;
             (sums, products) = self.up([&halves[0], &halves[1]], sums, 0, true)?;
             all = products.expect("they are wanted");
@@ -587,30 +608,17 @@ impl ProductTree {
         engine.limbs_from(&of(Operation::Add, &product, &half)?, k, width)
     }
 
-    /// The lowest level all of whose numbers have [`SLACK`] bits of zeros on top, where the tree is one class
+    /// The lowest level all of whose numbers have [`SLACK`](slack::SLACK) bits of zeros on top, where the tree is one class
     /// without odd numbers, so that all levels above have them.
     fn slack_from(&self) -> Option<usize> {
-        let ([class], [_]) = (&self.classes[..], &self.nodes[..]) else {
-            return None;
-        };
-        let width = class.numbers.width();
-        let slack = |&leaf: &usize| {
-            let limbs = self.leaves.magnitude(leaf);
-            let top = limbs.iter().rev().take(3);
-            let top = top.fold(0.0, |top, &limb| top * BASE + f64::from(limb));
-            let below = limbs.len().saturating_sub(3);
-            // Of what is cut off and of rounding, less than 2^-40.
-            (LIMB_BITS * (width - below)) as f64 - top.log2() - 2_f64.powi(-40)
-        };
-        let mut slacks: Vec<f64> = class.leaves.iter().map(slack).collect();
-        for level in 0..class.levels.len() {
-            if slacks.iter().all(|&slack| slack >= f64::from(SLACK)) {
-                return Some(level);
+        let find = || match (&self.classes[..], &self.nodes[..]) {
+            ([class], [_]) => {
+                let (width, levels) = (class.numbers.width(), class.levels.len());
+                slack::lowest_level(&self.leaves, &class.leaves, width, levels)
             }
-            let (low, high) = slacks.split_at(slacks.len() / 2);
-            slacks = low.iter().zip(high).map(|(low, high)| low + high).collect();
-        }
-        None
+            _ => None,
+        };
+        *self.slack_from.get_or_init(find)
     }
 
     /// Remainders of all classes in the order of the leaves, 0 in place of the leaf.

@@ -184,7 +184,7 @@ fn common_divisors_are_those_of_pairs_in_one_group_and_in_many() {
     let expected = by_product(&numbers, &product);
     assert_eq!(expected[..6], pairwise(&numbers)[..6]);
     for memory in [1 << 30, 20_000, 6000, 1] {
-        let how = BatchGcd::new(&engine).within(memory);
+        let how = BatchGcd::new(&engine).within(memory).with_products();
         let told = Cell::new(None);
         let found = how
             .find(&column, &Integers::new(), &|progress| {
