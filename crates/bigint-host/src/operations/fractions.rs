@@ -49,6 +49,15 @@ impl Engine {
         Ok((sum, product))
     }
 
+    /// Has products keep the transforms of both factors, where they are multiplied by those modulo primes.
+    pub(crate) fn keep_transforms(&self, factors: [&Batch; 2]) -> Result<(), Error> {
+        let shapes = factors.map(Batch::shape);
+        if self.tuning().is_by_primes(shapes, self.options)? {
+            factors.into_iter().for_each(|x| self.keep_transform(x));
+        }
+        Ok(())
+    }
+
     /// The highest `limbs` limbs of the fraction of `x / d`, modulo 1, for one number each, and `d` not zero. It is off by less than 2 of the
     /// last place.
     pub(crate) fn fraction_of(&self, x: &Batch, d: &Batch, limbs: usize) -> Result<Batch, Error> {

@@ -12,7 +12,7 @@ use crate::{Error, Options, Tuning};
 use bigint_core::specialization::{LONG, Rows, SHORT, STEP};
 use bigint_core::transform::Plan;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::transform::ntt::NttPlan;
+use bigint_core::transform::ntt::{LONGEST, NttPlan};
 use bigint_core::{Algorithm, Level, Operation, Shape};
 use std::ops::Range;
 
@@ -173,7 +173,7 @@ impl Tuning {
         let (from, to) = (limbs.start, limbs.end);
         let job = Job::new(Operation::Mul, &shapes, &[to], options, Wanted::Nothing)?;
         let least = least.max(n).max(m).max(to);
-        let ntt = NttPlan::wraps(least.next_power_of_two());
+        let ntt = ntt_that_wraps(least.next_power_of_two());
         let ntt = ntt.filter(|plan| !self.is_short(*plan, n.max(m)));
         let fft = GridPlan::wraps(least).map(Transform::Fft);
         let plans = [fft, ntt.filter(|_| from > 0).map(Transform::Ntt)];
@@ -192,6 +192,14 @@ impl Tuning {
             None => return Ok(None),
         };
         Ok((wrapped < whole).then_some(Middle { job, from, plan }))
+    }
+
+    /// Whether the whole device multiplies numbers of these shapes by transforms modulo primes.
+    pub(crate) fn is_by_primes(&self, shapes: [Shape; 2], options: Options) -> Result<bool, Error> {
+        let [n, m] = shapes.map(|shape| shape.width);
+        let job = Job::new(Operation::Mul, &shapes, &[n + m], options, Wanted::Nothing)?;
+        let transform = self.transform(job, n, m, false);
+        Ok(matches!(transform, Some((Transform::Ntt(_), _))))
     }
 
     /// The time of a job's products by the whole device, in nanoseconds.
@@ -274,6 +282,13 @@ impl Tuning {
     }
 }
 
+/// The plan modulo primes for products modulo `2^(32 n) - 1`, if there is one. That of the longest transform serves, too: coefficients are
+/// sums of at most [`LONGEST`] products of limbs, for which the primes have room.
+fn ntt_that_wraps(n: usize) -> Option<NttPlan> {
+    let longest = || NttPlan::of(n / 2, n / 2).filter(|_| n == LONGEST);
+    NttPlan::wraps(n).or_else(longest)
+}
+
 /// A way for blocks to multiply by transforms, with its times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocks {
@@ -289,6 +304,19 @@ mod tests {
     use super::*;
     use crate::common::device::Abilities;
     use bigint_core::Layout;
+    use bigint_core::transform::ntt::PRIMES;
+
+    #[test]
+    fn the_longest_transform_wraps_and_its_coefficients_have_room() {
+        let lengths = [1 << 25, LONGEST].map(|n| ntt_that_wraps(n).map(|plan| plan.length()));
+        assert_eq!(lengths, [Some(1 << 25), Some(1 << 26)]);
+        assert_eq!(
+            [ntt_that_wraps(2 * LONGEST), ntt_that_wraps(3 << 20)],
+            [None; 2]
+        );
+        let room: u128 = PRIMES.iter().map(|prime| u128::from(prime.p)).product();
+        assert!(LONGEST as u128 * u128::from(u32::MAX).pow(2) < room);
+    }
 
     #[test]
     fn products_of_a_tree_are_by_the_fewest_threads_that_hold_its_last_step() {

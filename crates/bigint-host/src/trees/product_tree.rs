@@ -40,7 +40,7 @@
 //!
 //! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
 //! for `S`, two of twice as many limbs down. By transforms on the CPU, which share those of factors
-//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down, or on a device three where those of products are kept. **Memory**:
+//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down; a device keeps those of products for the way down. **Memory**:
 //! `w n log2 n` limbs, and for a while up to 18 times `w n`; and 6 times `w n` for each level whose transforms are kept.
 
 use crate::common::limbs;
@@ -225,8 +225,8 @@ impl ProductTree {
                 engine.slice(&all, 0..half)?,
                 engine.slice(&all, half..2 * half)?,
             ];
-            if half.ilog2() < kept as u32 {
-                halves.iter().for_each(|half| engine.keep_transform(half));
+            if (half.ilog2() as usize) < kept {
+                engine.keep_transforms([&halves[0], &halves[1]])?;
             }
             let products;
             (sums, products) = self.up([&halves[0], &halves[1]], sums, 0, true)?;

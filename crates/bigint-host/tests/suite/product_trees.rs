@@ -223,6 +223,7 @@ fn what_a_folder_has_of_groups_is_not_computed_again() {
     let numbers = Integers::from_biguints(&leaves(300, |i| 2 + i % 7)).unwrap();
     let folder = std::env::temp_dir().join(format!("bigint-groups-{}", std::process::id()));
     let how = BatchGcd::new(&engine).within(20_000).in_folder(&folder);
+    let how = how.with_products();
     let levels = |how: &BatchGcd| {
         let told = Cell::new(0);
         let found = how
@@ -245,6 +246,7 @@ fn what_a_folder_has_of_groups_is_not_computed_again() {
     // Another memory makes other groups, whose files are others.
     let (whole, _) = levels(&BatchGcd::new(&engine).in_folder(&folder));
     assert_eq!(whole.divisors, first.divisors);
+    assert!(whole.products.is_empty());
     how.forget(&numbers, &Integers::new()).unwrap();
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     std::fs::remove_dir(folder).unwrap();

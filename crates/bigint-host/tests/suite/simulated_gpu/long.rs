@@ -1,11 +1,12 @@
 //! Quotients, remainders and roots of numbers wider than the kernels hold, by Newton's reciprocals.
 
 use bigint_host::{
-    BackEnd, Batch, BigUint, Engine, Form, Integers, Layout, Operation, Outcome, ProductTree,
-    Tuning,
+    BackEnd, Batch, BatchGcd, BigUint, Engine, Form, Integers, Layout, Operation, Outcome,
+    ProductTree, Tuning,
 };
 use bigint_testing::simulator::on_simulator;
 use bigint_testing::sweep;
+use num_integer::Integer;
 
 /// The device, with kernels that divide by numbers of four limbs at most.
 fn engine() -> Engine {
@@ -415,6 +416,37 @@ fn remainders_of_trees_by_transforms_that_wrap_are_those_of_num_bigint() {
             let expected: Vec<BigUint> = leaves.iter().map(|leaf| &x % leaf).collect();
             let found = tree.remainders(&list(std::slice::from_ref(&x)));
             assert_eq!(found.expect("a device"), list(&expected), "{x:x}");
+        }
+    }
+}
+
+/// Trees of as many leaves as two powers of two together, full ones, of all ones, of about one length and of several, some of which
+/// share factors.
+#[test]
+fn divisors_by_trees_that_keep_transforms_are_those_of_num_bigint() {
+    let name =
+        "simulated_gpu::long::divisors_by_trees_that_keep_transforms_are_those_of_num_bigint";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    for engine in [engine_of_transforms(), engine_of_complex_transforms()] {
+        for lengths in [[64; 12], [64, 3, 64, 64, 64, 7, 64, 64, 64, 64, 20, 64]] {
+            let leaf = |(i, limbs): (usize, usize)| match i {
+                0 | 3 => power(32 * limbs) - 1u8,
+                1 => power(32 * limbs - 1),
+                4 => (mixed(limbs) >> 9) / 35u8 * 35u8,
+                _ => mixed(limbs) - i as u32,
+            };
+            let leaves: Vec<BigUint> = lengths.into_iter().enumerate().map(leaf).collect();
+            let product: BigUint = leaves.iter().product();
+            let divisors = leaves.iter().map(|leaf| (&product / leaf).gcd(leaf));
+            let divisors: Vec<BigUint> = divisors.collect();
+            let list = |numbers: &[BigUint]| Integers::from_biguints(numbers).expect("memory");
+            let how = BatchGcd::new(&engine).with_products();
+            let found = how.find(&list(&leaves), &Integers::new(), &|_| ());
+            let found = found.expect("a device");
+            assert_eq!(found.divisors, list(&divisors));
+            assert_eq!(found.products, list(&[product]));
         }
     }
 }
