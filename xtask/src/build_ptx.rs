@@ -298,7 +298,7 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
                 .iter()
                 .chain(&WARPGROUPS)
                 .find(|form| form.entry == entry)?;
-            Some([form.threads, 1])
+            Some([form.most_threads(), 1])
         }
     }
 }

@@ -57,7 +57,7 @@
 mod fill;
 mod stages;
 
-pub use stages::{MOST_JOINED, Stages};
+pub use stages::{MOST_JOINED, SCANNED, Stages};
 
 use crate::kernel::{EntryPoint, Launch, MatrixArgument, TABLE_WINDOW, power_window};
 
@@ -97,12 +97,37 @@ pub struct Form {
     pub entry: EntryPoint,
     /// Pairs of groups of primes.
     pub pairs: u32,
-    /// Threads of a block: as many as registers leave.
+    /// Threads of a block that compute: as many as registers leave.
     pub threads: u32,
+    /// The same where [`READERS`] read tables whole for them; 0 where they always do so themselves.
+    pub beside_readers: u32,
     /// The most pairs whose columns of a matrix are multiplied at once, by a warpgroup; none where a warp does it.
     pub columns: u32,
     /// Bits of a window of the exponent where its table is read whole, which memory bounds.
     pub window: u32,
+}
+
+impl Form {
+    /// Whether a warpgroup of each block reads tables for the others.
+    const fn has_readers(self, window: Window) -> bool {
+        self.beside_readers > 0 && window.scans_own()
+    }
+
+    /// Threads of a block, of which some may be readers.
+    pub const fn all_threads(self, window: Window) -> u32 {
+        match self.has_readers(window) {
+            true => self.beside_readers + READERS,
+            false => self.threads,
+        }
+    }
+
+    /// The most threads of a block, whatever windows are.
+    pub const fn most_threads(self) -> u32 {
+        match self.beside_readers > 0 && self.threads < self.beside_readers + READERS {
+            true => self.beside_readers + READERS,
+            false => self.threads,
+        }
+    }
 }
 
 /// The kernels for warps, for moduli of 1024, 1536, 2048, 3072 and 4096 bits.
@@ -112,6 +137,7 @@ pub const WARPS: [Form; 5] = {
             entry: entry(name),
             pairs,
             threads,
+            beside_readers: 0,
             columns: 0,
             window: 3,
         }
@@ -127,23 +153,27 @@ pub const WARPS: [Form; 5] = {
 
 /// The kernels for warpgroups, for the same moduli and those of 6144 and 8192 bits.
 pub const WARPGROUPS: [Form; 7] = {
-    const fn form(name: &'static str, [pairs, threads, columns, window]: [u32; 4]) -> Form {
+    const fn form(
+        name: &'static str,
+        [pairs, threads, beside_readers, columns, window]: [u32; 5],
+    ) -> Form {
         Form {
             entry: EntryPoint { name, module: name },
             pairs,
             threads,
+            beside_readers,
             columns,
             window,
         }
     }
     [
-        form("rns_warpgroups_5", [5, 384, 3, 2]),
-        form("rns_warpgroups_7", [7, 384, 3, 2]),
-        form("rns_warpgroups_9", [9, 384, 3, 2]),
-        form("rns_warpgroups_13", [13, 256, 3, 3]),
-        form("rns_warpgroups_18", [18, 256, 3, 3]),
-        form("rns_warpgroups_27", [27, 256, 3, 3]),
-        form("rns_warpgroups_36", [36, 256, 1, 3]),
+        form("rns_warpgroups_5", [5, 512, 384, 3, 2]),
+        form("rns_warpgroups_7", [7, 384, 256, 3, 3]),
+        form("rns_warpgroups_9", [9, 384, 256, 3, 3]),
+        form("rns_warpgroups_13", [13, 256, 256, 3, 3]),
+        form("rns_warpgroups_18", [18, 256, 0, 3, 3]),
+        form("rns_warpgroups_27", [27, 256, 0, 3, 3]),
+        form("rns_warpgroups_36", [36, 256, 0, 1, 3]),
     ]
 };
 
@@ -161,6 +191,9 @@ pub const THREADS: u32 = 256;
 
 /// Threads of a block of [`RADIX`] and of [`LIMBS`], each with a number.
 pub const NUMBERS_OF_BLOCK: u32 = 128;
+
+/// Threads of a block that read tables whole for the others, by warpgroups.
+pub const READERS: u32 = 128;
 
 /// Numbers of a tile, which a warp has.
 pub const TILE: u32 = 16;
@@ -262,12 +295,21 @@ impl RnsPlan {
             (false, _) if exponent < LEAST_OF_WIDE_PAIRS => 2,
             (false, _) => 3,
         };
-        Window { bits, bases }
+        Window {
+            bits,
+            bases,
+            scans: scans as u32,
+        }
     }
 
     /// Numbers of a block of powers.
-    pub const fn numbers_of_block(self) -> u32 {
-        self.form().threads / 32 * TILE
+    pub const fn numbers_of_block(self, window: Window) -> u32 {
+        let form = self.form();
+        let threads = match form.has_readers(window) {
+            true => form.beside_readers,
+            false => form.threads,
+        };
+        threads / 32 * TILE
     }
 
     /// Primes of a base.
@@ -344,11 +386,11 @@ impl RnsPlan {
     /// Limbs of scratch for so many numbers with so many moduli, one or as many: units of all bases, units of moduli
     /// twice, tables, and two numbers of some limbs more for each.
     pub const fn scratch(self, count: usize, moduli: usize, window: Window) -> [usize; 5] {
-        let block = self.numbers_of_block() as usize;
+        let block = self.numbers_of_block(window) as usize;
         let tiles = (block / TILE as usize) * count.div_ceil(block);
         let units = 2 * self.tile() as usize;
-        // Warpgroups have one more, which was chosen.
-        let entries = (window.entries() + self.warpgroups as u32) as usize;
+        // Warpgroups have two more, which were chosen.
+        let entries = (window.entries() + 2 * self.warpgroups as u32) as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
             units * tiles * window.numbers() as usize,
@@ -368,9 +410,17 @@ pub struct Window {
     pub bits: u32,
     /// Bases, each with an exponent: 1, or 2; or [`TABLE`].
     pub bases: u32,
+    /// 1 where tables are read whole, so that no address depends on exponents; else 0.
+    pub scans: u32,
 }
 
 impl Window {
+    /// Whether numbers' own tables are read whole.
+    #[inline(always)]
+    pub const fn scans_own(self) -> bool {
+        self.scans == 1 && !self.is_of_table()
+    }
+
     /// Entries of a row of a table: the powers of the first base by one of the second's.
     #[inline(always)]
     pub const fn row(self) -> u32 {
@@ -448,8 +498,6 @@ pub struct RnsArguments {
     pub moduli: u32,
     /// Where tables are read whole, that of [`RnsPlan::window`].
     pub window: Window,
-    /// 1 where tables are read whole, so that no address depends on exponents; else 0.
-    pub scans: u32,
 }
 
 impl RnsArguments {
@@ -468,7 +516,7 @@ impl RnsArguments {
             pair(self.plan.width, self.plan.pairs),
             pair(kind, self.count),
             pair(self.moduli, self.window.bits),
-            pair(self.window.bases, self.scans),
+            pair(self.window.bases, self.window.scans),
         ];
         let matrices = [self.r, self.a, self.e, self.m]
             .into_iter()
@@ -533,14 +581,16 @@ impl RnsArguments {
         }
         let blocks = self.count.div_ceil(NUMBERS_OF_BLOCK);
         let of_moduli = self.moduli.div_ceil(NUMBERS_OF_BLOCK);
-        let Form { entry, threads, .. } = self.plan.form();
-        let of_powers = self.count.div_ceil(self.plan.numbers_of_block());
-        let tiles = of_powers * (threads / 32);
+        let of_block = self.plan.numbers_of_block(self.window);
+        let of_powers = self.count.div_ceil(of_block);
+        let tiles = of_powers * (of_block / TILE);
         let shared_bytes = self.plan.shared_bytes();
+        let form = self.plan.form();
+        let threads = form.all_threads(self.window);
         [
             (RADIX, launch(of_moduli, NUMBERS_OF_BLOCK, 0)),
             (RESIDUES, launch(tiles * self.window.numbers(), THREADS, 0)),
-            (entry, launch(of_powers, threads, shared_bytes)),
+            (form.entry, launch(of_powers, threads, shared_bytes)),
             (LIMBS, launch(blocks, NUMBERS_OF_BLOCK, 0)),
         ]
     }

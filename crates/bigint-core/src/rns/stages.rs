@@ -1,6 +1,6 @@
 //! What a block of warpgroups has in shared memory.
 
-use super::Form;
+use super::{Form, MOST_RESIDENT, READERS};
 
 /// Bytes of shared memory of a block, at most, of compute capability 9.0.
 const SHARED: u32 = 227 << 10;
@@ -14,11 +14,15 @@ const FEWEST_STAGES: u32 = 6;
 /// The most pairs of which registers hold the residues of both bases.
 const MOST_IN_REGISTERS: usize = 17;
 
+/// Entries of tables that threads read for themselves.
+pub const SCANNED: usize = 8;
+
 /// The most pairs of which sums of two digits, one of them 2^8 times, fit 32 bits.
 pub const MOST_JOINED: usize = 27;
 
-/// Matrices in shared memory, and behind them a unit of each entry for each thread, a base's units, the primes and
-/// the barriers of copies.
+/// Matrices in shared memory, and behind them fours of tables on their way to readers; or, where residues of one base at a time
+/// are in registers, a unit of each entry and those of the other base for each thread; the primes, and the barriers of copies
+/// and of chosen entries.
 ///
 /// Pairs go by a few, a *chunk*, whose columns are multiplied at once. Both matrices' chunks stand there, or
 /// they pass through a ring of stages, by parts. Where registers do not hold the residues of both bases, those of the
@@ -30,10 +34,8 @@ pub struct Stages {
     pub pairs: u32,
     /// The most pairs of a chunk.
     pub columns: u32,
-    /// Threads of the block.
+    /// Threads of the block that compute; where others read tables for them, fewer than without.
     pub threads: u32,
-    /// Entries of a table that is read whole.
-    pub scanned: u32,
     /// Parts in which a chunk passes through the ring: the finer, the further ahead it is fetched.
     parts: u32,
 }
@@ -41,16 +43,19 @@ pub struct Stages {
 impl Stages {
     /// Those of a kernel for warpgroups.
     pub const fn of(form: Form) -> Self {
-        Stages::new(form.pairs, form.columns, form.threads, 1 << form.window)
+        let threads = match form.beside_readers {
+            0 => form.threads,
+            beside_readers => beside_readers,
+        };
+        Stages::new(form.pairs, form.columns, threads)
     }
 
-    /// Those of so many pairs, of chunks of at most so many, threads, and entries that are read whole.
-    pub const fn new(pairs: u32, columns: u32, threads: u32, scanned: u32) -> Self {
+    /// Those of so many pairs, of chunks of at most so many, and threads.
+    pub const fn new(pairs: u32, columns: u32, threads: u32) -> Self {
         let mut stages = Stages {
             pairs,
             columns,
             threads,
-            scanned,
             parts: 1,
         };
         if !stages.are_resident() {
@@ -69,9 +74,30 @@ impl Stages {
     #[inline(always)]
     const fn room(self) -> u32 {
         SHARED
-            - 16 * (self.scanned + self.units()) * self.threads
+            - self.bytes_of_entries()
+            - 16 * self.units() * self.threads
             - self.bytes_of_primes()
             - 8 * (2 * MOST_STAGES + 1)
+            - self.threads
+    }
+
+    /// Fours of entries that are on their way to each reader at a time, where there are readers.
+    #[inline(always)]
+    pub const fn ahead(self) -> u32 {
+        match self.pairs {
+            0..8 => 12,
+            8..=MOST_RESIDENT => 6,
+            _ => 4,
+        }
+    }
+
+    /// Bytes of entries that are on their way, or that threads read for themselves.
+    #[inline(always)]
+    const fn bytes_of_entries(self) -> u32 {
+        match self.is_wide() {
+            true => 16 * self.threads * SCANNED as u32,
+            false => 64 * READERS * self.ahead(),
+        }
     }
 
     /// Whether residues of one base at a time are in registers.
@@ -187,16 +213,16 @@ impl Stages {
         }
     }
 
-    /// Where the block's fours of an entry begin, of which each thread has one, in bytes.
+    /// Where fours of entries begin, in bytes: four for each reader and stage, or one of each entry for each thread.
     #[inline(always)]
-    pub const fn entry_at(self, entry: u32) -> u32 {
-        self.bytes_of_matrices() + 16 * self.threads * entry
+    pub const fn entries_at(self) -> u32 {
+        self.bytes_of_matrices()
     }
 
     /// Where the fours of a unit of the other base begin, in the same order, in bytes.
     #[inline(always)]
     pub const fn unit_at(self, unit: u32) -> u32 {
-        self.entry_at(self.scanned + unit)
+        self.entries_at() + self.bytes_of_entries() + 16 * self.threads * unit
     }
 
     /// Where the primes begin, as they are in the table.
@@ -217,9 +243,15 @@ impl Stages {
         self.primes_at() + self.bytes_of_primes()
     }
 
+    /// Where the barriers of chosen entries begin, four for each warp.
+    #[inline(always)]
+    pub const fn choices_at(self) -> u32 {
+        self.barriers_at() + 8 * (2 * self.count() + 1)
+    }
+
     /// Bytes of all.
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
-        self.barriers_at() + 8 * (2 * self.count() + 1)
+        self.choices_at() + self.threads
     }
 }

@@ -194,23 +194,34 @@ impl Tuning {
             else {
                 continue;
             };
-            let wave = plan.numbers_of_block() as usize * facts.multiprocessors as usize;
+            let wave_of = |scans| {
+                let window = plan.window(row.width, scans, row.bases);
+                plan.numbers_of_block(window) as usize * facts.multiprocessors as usize
+            };
             let by_rns = |time| time + row.conversion_nanoseconds;
-            for (algorithm, row_of, time) in [
-                (Algorithm::Rns, Row::Rns(i, true), by_rns(row.nanoseconds)),
+            for (algorithm, row_of, scans, time) in [
+                (
+                    Algorithm::Rns,
+                    Row::Rns(i, true),
+                    true,
+                    by_rns(row.nanoseconds),
+                ),
                 (
                     Algorithm::Window,
                     Row::Windows(i, true),
+                    true,
                     row.windows_nanoseconds,
                 ),
                 (
                     Algorithm::RnsVartime,
                     Row::Rns(i, false),
+                    false,
                     by_rns(row.vartime_nanoseconds),
                 ),
                 (
                     Algorithm::WindowVartime,
                     Row::Windows(i, false),
+                    false,
                     row.windows_vartime_nanoseconds,
                 ),
             ] {
@@ -219,7 +230,7 @@ impl Tuning {
                     2 => Cost::PairOfPowers,
                     _ => Cost::PowerByTable,
                 };
-                let case = Case::new(first(cost), algorithm, row.width, wave, row_of);
+                let case = Case::new(first(cost), algorithm, row.width, wave_of(scans), row_of);
                 cases.push(case.by_table(time));
             }
         }

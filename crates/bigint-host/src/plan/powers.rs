@@ -111,7 +111,7 @@ pub(super) fn residues(
     let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && fits) else {
         return Ok(None);
     };
-    let of_block = plan.numbers_of_block() as usize;
+    let of_block = plan.numbers_of_block(plan.window(exponent, scans, bases)) as usize;
     let residues = Residues {
         plan,
         bases,
@@ -216,7 +216,7 @@ mod tests {
         };
         let wave_of = |width| {
             let plan = RnsPlan::of(width).unwrap().by_warpgroups(true).unwrap();
-            132 * plan.numbers_of_block() as usize
+            132 * plan.numbers_of_block(plan.window(width, true, 1)) as usize
         };
         for width in [32, 48, 64, 96, 128, 192, 256] {
             let wave = wave_of(width);
@@ -230,7 +230,7 @@ mod tests {
             // Bases are wider than moduli.
             assert!(!by_rns(wave, [width + 1, width, width]), "{width}");
         }
-        assert!(!by_rns(wave_of(64) + 1, [64; 3]));
+        assert!(!by_rns(wave_of(32) + 1, [32; 3]));
         // As many primes as for 8192 bits, and windows of fewer limbs.
         assert!(!by_rns(wave_of(201), [201; 3]));
         // As many as for 1024 bits, and too wide.

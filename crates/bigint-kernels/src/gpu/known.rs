@@ -105,11 +105,13 @@ pub fn bases() -> Bases {
 /// The arguments of powers in residue number systems, with what the host knows of them.
 #[inline(always)]
 pub fn of_residues(arguments: &RnsArguments) -> RnsArguments {
-    let Window { bits, bases } = arguments.window;
-    let bases = PowerInResidues::BASES.or(bases);
+    let Window { bits, bases, scans } = arguments.window;
     RnsArguments {
-        window: Window { bits, bases },
-        scans: PowerInResidues::SCANS.or(arguments.scans == 1).into(),
+        window: Window {
+            bits,
+            bases: PowerInResidues::BASES.or(bases),
+            scans: PowerInResidues::SCANS.or(scans == 1).into(),
+        },
         ..*arguments
     }
 }

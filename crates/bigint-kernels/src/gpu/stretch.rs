@@ -162,6 +162,23 @@ impl Stretch {
         }
     }
 
+    /// Ends a group of fours that the calling thread has begun to [bring](Self::bring_four).
+    #[inline(always)]
+    pub fn commit(self) {
+        // SAFETY: changes nothing.
+        unsafe { asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
+    }
+
+    /// Waits for the first of so many groups that the calling thread has ended last.
+    #[inline(always)]
+    pub fn wait_for_first_of<const GROUPS: usize>(self) {
+        // SAFETY: changes nothing but what was to be set.
+        unsafe {
+            asm!("cp.async.wait_group {others};", others = const GROUPS.saturating_sub(1),
+                options(nostack, preserves_flags))
+        }
+    }
+
     /// Waits for all fours that the calling thread has begun to [bring](Self::bring_four).
     #[inline(always)]
     pub fn wait(self) {

@@ -196,3 +196,23 @@ pub fn wait<const N: usize>(sums: [WideSums; N]) -> [WideSums; N] {
         },
     )
 }
+
+/// Leaves so many registers to each thread of the calling warpgroup, fewer than it had and a multiple of 8. All of its warps
+/// come here.
+#[inline(always)]
+pub fn less_registers<const REGISTERS: u32>() {
+    // SAFETY: who needs more is not compiled.
+    unsafe {
+        asm!("setmaxnreg.dec.sync.aligned.u32 {registers};", registers = const REGISTERS, options(nostack));
+    }
+}
+
+/// Waits for so many registers for each thread of the calling warpgroup, more than it had and a multiple of 8. All of its
+/// warps come here.
+#[inline(always)]
+pub fn more_registers<const REGISTERS: u32>() {
+    // SAFETY: the others leave them.
+    unsafe {
+        asm!("setmaxnreg.inc.sync.aligned.u32 {registers};", registers = const REGISTERS, options(nostack));
+    }
+}

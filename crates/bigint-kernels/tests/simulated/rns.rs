@@ -65,7 +65,6 @@ impl Powers {
             moduli: moduli as u32,
             windows: (32 * exponent).min(self.1).div_ceil(window.bits as usize) as u64,
             window,
-            scans: scans.into(),
         };
         let traces = self.launch(&arguments, &arguments.launches());
         self.made(&arguments, shape, traces)
@@ -157,7 +156,6 @@ impl Powers {
             moduli: 1,
             windows: windows as u64,
             window,
-            scans: scans.into(),
         };
         arguments.base = room(arguments.base_words() as usize);
         let mut traces = self.launch(&arguments, &arguments.launches_of_base());

@@ -76,6 +76,7 @@ impl<'m, 's> Decoder<'m, 's> {
             ("mma", true) => self.matrix(opcode, operands)?,
             ("wgmma", true) => self.warpgroup(opcode, operands)?,
             ("ldmatrix" | "stmatrix", true) => self.rows(opcode, operands)?,
+            ("setmaxnreg", true) => self.registers(opcode, operands)?,
             ("elect", true) => self.elect(operands)?,
             ("activemask", false) => {
                 opcode.take_type()?;
@@ -100,6 +101,21 @@ impl<'m, 's> Decoder<'m, 's> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// `setmaxnreg`: here threads have all the registers that they name.
+    fn registers(&mut self, opcode: &mut Opcode<'s>, operands: &'m [Operand<'s>]) -> Result<()> {
+        self.half(opcode, &["inc", "dec"])?;
+        if !opcode.take("aligned") {
+            return opcode.fail(".aligned is missing");
+        }
+        opcode.take_type()?;
+        let [Operand::Integer(24..=256)] = self.operands(operands)? else {
+            return self.fail("a number of registers is wanted");
+        };
+        let all = self.constant_word(u32::MAX);
+        self.emit_whole(Op::Warp(WarpOp::Meet, all), Class::Control);
+        Ok(())
     }
 
     /// `elect.sync`: one of the lanes.

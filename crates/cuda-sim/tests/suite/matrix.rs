@@ -362,6 +362,7 @@ fn a_warpgroup_multiplies_by_columns_in_shared_memory() {
              there: bar.sync 0;
              shr.u32 %r3, %r1, 4; cvt.u64.u32 %d5, %r3; or.b64 %d5, %d5, {};
              setp.eq.u32 %p2, 1, {adds};
+             setmaxnreg.inc.sync.aligned.u32 240;
              wgmma.fence.sync.aligned;
              wgmma.mma_async.sync.aligned.m64n16k32.s32.{at}.{bt} {{{}}}, {{{left}}}, %d5, %p2;
              wgmma.commit_group.sync.aligned;

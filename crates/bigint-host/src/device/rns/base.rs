@@ -67,7 +67,6 @@ fn make(
         count: 1,
         moduli: 1,
         window,
-        scans: scans.into(),
     };
     let table = device.allocate(arguments.base_words() as usize)?;
     arguments.base = table.address();

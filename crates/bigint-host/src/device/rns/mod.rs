@@ -91,7 +91,6 @@ fn powers(
             moduli: moduli.min(here) as u32,
             windows: windows.unwrap_or(whole),
             window,
-            scans: scans.into(),
         };
         let launches = arguments.launches();
         // Of a table's base the units of the modulus are there.
@@ -124,7 +123,7 @@ fn powers(
 
 /// Computes how many numbers launches take at once at most: whole waves, whose tables keep to [`TABLE_BUDGET`].
 fn most_at_once(plan: RnsPlan, window: Window, wave: Option<usize>) -> usize {
-    let block = plan.numbers_of_block() as usize;
+    let block = plan.numbers_of_block(window) as usize;
     let [.., table, _] = plan.scratch(block, 1, window);
     let wave = wave.unwrap_or(block);
     let waves = block * TABLE_BUDGET / (size_of::<Limb>() * table * wave);

@@ -6,13 +6,14 @@
 //! * the word of the specialisation, wherever the kernel reads it, after which [`cases`] leaves out
 //!   the branches that are never taken;
 //! * how many threads and blocks are to share a multiprocessor's registers, for products by Toeplitz
-//!   matrices, squares by transforms and long transforms;
+//!   matrices, squares by transforms, long transforms and powers in residue systems;
 //! * for long transforms that begin before the last kernel has ended, the instructions that do so.
 
 mod cases;
 
 use crate::kernels::alone::ENTRY;
 use bigint_core::kernel::{EntryPoint, toeplitz_blocks};
+use bigint_core::rns::{WARPGROUPS, Window};
 use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
 use bigint_core::transform::squares;
 use bigint_core::weighted::long;
@@ -49,6 +50,19 @@ pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization)
         }
         Specialization::Toeplitz(known) => {
             with_number(own, BLOCKS, |_| toeplitz_blocks(known.blocks))
+        }
+        // Who knows exponents has no readers beside.
+        Specialization::PowerInResidues(known) => {
+            let form = WARPGROUPS.iter().find(|form| form.entry == entry);
+            let window = Window {
+                bits: 0,
+                bases: known.bases,
+                scans: known.scans.into(),
+            };
+            match form {
+                Some(form) => with_number(own, THREADS, |_| form.all_threads(window)),
+                None => own,
+            }
         }
         // Squares take fewer registers, so that more blocks have room.
         Specialization::BlockTransform(known) if known.is_square => {

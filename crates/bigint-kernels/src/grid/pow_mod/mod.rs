@@ -418,7 +418,7 @@ pub unsafe fn base(arguments: &RnsArguments) {
             number(&arguments.a, 0, 1),
         )
     };
-    let (window, unit, q, digit, group) = if arguments.scans == 1 {
+    let (window, unit, q, digit, group) = if arguments.window.scans == 1 {
         let (digit, q) = (word >> 1 & ((1 << bits) - 1), word >> (bits + 1) & 3);
         let unit = word >> (bits + 3);
         (unit / units, unit % units, q, digit, word & 1)

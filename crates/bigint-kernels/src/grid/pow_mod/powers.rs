@@ -177,7 +177,7 @@ impl Place {
 /// The entry that a window wants of an exponent, or of a pair.
 #[inline(always)]
 pub(super) fn entry_of(window: Window, e: Number<Any>, i: u32) -> u32 {
-    let Window { bits, bases } = window;
+    let Window { bits, bases, .. } = window;
     let digit = |which: u32| digit(half(bases == 2, e, which), i, bits);
     match bases {
         2 => digit(0) | digit(1) << bits,
@@ -293,7 +293,7 @@ pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArgu
             row: base,
             units: 2 * PAIRS as u32,
             q: warp.lane() % 4,
-            scans: arguments.scans == 1,
+            scans: arguments.window.scans == 1,
         },
         shared: Stretch::new(team, 0),
         tile,
@@ -518,7 +518,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                 let at = pair.base * self.plan.pairs + pair.at;
                 self.of_base.unit(step.window, at, step.digits)
             }
-            _ if self.arguments.scans == 0 => {
+            _ if self.arguments.window.scans == 0 => {
                 let [first, second] = step.digits.map(unit);
                 [first[0], second[1], first[2], second[3]]
             }

@@ -1,27 +1,38 @@
-//! The entry of a table that a window wants, chosen while its squares are computed: a unit of all entries after the other,
-//! or, where there is room for eight entries and tables have four, two.
+//! The entry of a table that a window wants, where no others read it for those that compute: chosen while the window's squares
+//! are computed, a unit of all entries after the other, or, where tables have four, two.
 
 use super::super::powers::OfBase;
 use super::ring::Progress;
 use super::units::Lane;
 use super::{Powers, Step, each, words};
 use crate::gpu::thread::here;
+use bigint_core::rns::SCANNED;
 
 impl<
     const PAIRS: usize,
     const COLUMNS: usize,
     const CHUNKS: usize,
-    const SCANNED: usize,
+    const AHEAD: usize,
     const THREADS: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+    const BESIDE: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
 {
+    /// Whether the warp reads its numbers' tables whole.
+    #[inline(always)]
+    fn scans_itself(self) -> bool {
+        Self::STAGES.is_wide() && self.arguments.window.scans_own()
+    }
+
     /// Bits of an entry's place among the units of all entries that are chosen at once.
     #[inline(always)]
     fn index_bits(self) -> u32 {
-        match SCANNED {
-            4 => 2,
-            _ => 2 + self.entries / 8,
-        }
+        2 + self.entries / 8
+    }
+
+    /// The first four in shared memory of a slot.
+    #[inline(always)]
+    fn four_of_slot(self, slot: usize) -> u32 {
+        Self::STAGES.entries_at() / 16 + THREADS * slot as u32
     }
 
     /// Begins to bring the next units of all entries to shared memory, for the thread itself.
@@ -32,7 +43,7 @@ impl<
         each::<SCANNED>(
             #[inline(always)]
             |slot| {
-                let place = Self::STAGES.entry_at(slot as u32) / 16 + place;
+                let place = self.four_of_slot(slot) + place;
                 let bits = self.index_bits();
                 let (unit, entry) = (slot as u32 >> bits, slot as u32 & ((1 << bits) - 1));
                 let from = 32 * (2 * PAIRS as u32 * entry + unit);
@@ -50,7 +61,7 @@ impl<
         each::<SCANNED>(
             #[inline(always)]
             |slot| {
-                let four = Self::STAGES.entry_at(slot as u32) / 16 + place;
+                let four = self.four_of_slot(slot) + place;
                 units[slot] = self.shared.four(four);
             },
         );
@@ -75,7 +86,7 @@ impl<
         );
         self.set_chosen(progress.unit, units[0]);
         progress.unit += 1;
-        if SCANNED == 8 && self.entries == 4 {
+        if self.entries == 4 {
             self.set_chosen(progress.unit, units[1]);
             progress.unit += 1;
         }
@@ -88,7 +99,7 @@ impl<
     #[inline(always)]
     pub(super) fn begin_choice(self, progress: &mut Progress) {
         progress.unit = 0;
-        if self.arguments.scans == 1 && !self.arguments.window.is_of_table() {
+        if self.scans_itself() {
             self.bring_unit(progress);
         }
     }
@@ -96,7 +107,7 @@ impl<
     /// Chooses the units that are left where all are read.
     #[inline(always)]
     pub(super) fn choose_rest(self, digits: [u32; 2], progress: &mut Progress) {
-        while self.arguments.scans == 1 && progress.unit < 2 * PAIRS as u32 {
+        while self.scans_itself() && progress.unit < 2 * PAIRS as u32 {
             self.choose(digits, progress);
         }
     }
@@ -108,7 +119,7 @@ impl<
             row: self.base,
             units: 2 * PAIRS as u32,
             q: self.warp.lane() % 4,
-            scans: self.arguments.scans == 1,
+            scans: self.arguments.window.scans == 1,
         };
         let mut pair = 0;
         while pair < PAIRS as u32 {

@@ -6,10 +6,12 @@
 //! stand in shared memory, or pass through a ring of [`Stages`], which the first warp fills: a stage is free
 //! once all warps have read it. While the tensor cores are at work for one warpgroup, the others make residues.
 //!
-//! **Windows.** An entry of a table is chosen while its window's squares are computed. With each chunk a unit of all
-//! entries, which was on its way to shared memory since the last chunk, is read whole, and the one that is
-//! wanted goes behind the table. So the product finds one entry as if it had been told which, and memory has the time
-//! of the squares. Tables are read once a window: they leave the second cache to what is read in every step.
+//! **Windows.** An entry of a table that is read whole is chosen while its window's squares are computed, and goes behind the
+//! table. So the product finds one entry as if it had been told which, and memory has the time of the squares. A
+//! warpgroup of [`readers`] does so for the others, which wait for nothing but that it is done. Where registers have no
+//! room for it, warps choose for themselves ([`choice`]): with each chunk a unit of all entries, which was on its way to
+//! shared memory since the last chunk. Tables are read once a window: they leave the second cache to what is read in every
+//! step.
 //!
 //! **Steps.** A product by `M^2`, by the base, by an entry or by 1 is one by units in memory, which
 //! have been multiplied by `k[i]`, or by what `rho` takes, beforehand; a square is by these themselves.
@@ -23,6 +25,7 @@
 //! and a load of a four for each unit.
 
 mod choice;
+mod readers;
 mod ring;
 mod units;
 
@@ -56,10 +59,15 @@ struct Step {
     factor: Factor,
     is_last: bool,
     kept: u32,
-    /// The window's digits of the lane's two numbers, and whether their entries are chosen meanwhile.
+    /// The window's digits of the lane's two numbers, and whether the product is by their entries.
     digits: [u32; 2],
+    is_by_entry: bool,
+    /// Whether their entries are chosen meanwhile.
     chooses: bool,
 }
+
+/// Threads of a block at most.
+const MOST_THREADS: u32 = 1024;
 
 /// Who the calling thread is.
 #[derive(Clone, Copy)]
@@ -68,10 +76,11 @@ struct Powers<
     const PAIRS: usize,
     const COLUMNS: usize,
     const CHUNKS: usize,
-    const SCANNED: usize,
+    const AHEAD: usize,
     const THREADS: u32,
+    const BESIDE: u32,
 > {
-    team: Team<THREADS>,
+    team: Team<MOST_THREADS>,
     warp: Group<32>,
     arguments: &'a RnsArguments,
     /// The table, and the matrices in it.
@@ -82,6 +91,8 @@ struct Powers<
     /// The table of a base.
     base: Row,
     shared: Stretch,
+    /// Threads of the block that compute.
+    threads: u32,
     /// The warp's tile in the launch.
     tile: u32,
     /// The exponents of the lane's two numbers.
@@ -90,7 +101,8 @@ struct Powers<
     entries: u32,
 }
 
-/// The block's powers, by so many pairs in so many chunks, of at most so many.
+/// The block's powers, by so many pairs in so many chunks, of at most so many. Readers have `AHEAD` fours of entries on
+/// their way. So many threads compute, or, beside readers, `BESIDE`; 0 where there are none.
 ///
 /// # Safety
 /// As for [`radix`](super::radix).
@@ -100,8 +112,9 @@ pub unsafe fn warpgroups<
     const PAIRS: usize,
     const COLUMNS: usize,
     const CHUNKS: usize,
-    const SCANNED: usize,
+    const AHEAD: usize,
     const THREADS: u32,
+    const BESIDE: u32,
 >(
     arguments: &RnsArguments,
 ) {
@@ -109,24 +122,23 @@ pub unsafe fn warpgroups<
     // SAFETY: by this function's own contract.
     let (team, table, base, [units, own, radix, tables, _]) = unsafe {
         (
-            Team::<THREADS>::new(),
+            Team::<MOST_THREADS>::new(),
             row(arguments.table),
             row(arguments.base),
             arguments.scratch.map(|address| row(address)),
         )
     };
     let warp = team.warp();
-    let tile = thread::block_index() * (THREADS / 32) + thread::index_in_block() / 32;
-    let exponent = |half: u32| {
-        let index = TILE * tile + 8 * half + warp.lane() / 4;
-        // SAFETY: as before.
-        unsafe { number(&arguments.e, index, arguments.count) }
+    let threads = match BESIDE > 0 && arguments.window.scans_own() {
+        true => BESIDE,
+        false => THREADS,
     };
+    let tile = thread::block_index() * (threads / 32) + thread::index_in_block() / 32;
     let plan = RnsPlan {
         pairs: PAIRS as u32,
         ..arguments.plan
     };
-    let powers = Powers::<PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS> {
+    let powers = Powers::<PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE> {
         team,
         warp,
         arguments,
@@ -135,8 +147,10 @@ pub unsafe fn warpgroups<
         units: [units, own, radix, tables],
         base,
         shared: Stretch::new(team, 0),
+        threads,
         tile,
-        exponents: [exponent(0), exponent(1)],
+        // SAFETY: as before.
+        exponents: unsafe { exponents(arguments, tile, warp) },
         entries: arguments.window.entries(),
     };
     powers.run();
@@ -146,14 +160,18 @@ impl<
     const PAIRS: usize,
     const COLUMNS: usize,
     const CHUNKS: usize,
-    const SCANNED: usize,
+    const AHEAD: usize,
     const THREADS: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+    const BESIDE: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
 {
     const STAGES: Stages = {
-        let stages = Stages::new(PAIRS as u32, COLUMNS as u32, THREADS, SCANNED as u32);
-        assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3 && THREADS.is_multiple_of(128));
-        assert!(SCANNED == 4 || SCANNED == 8);
+        let threads = if BESIDE > 0 { BESIDE } else { THREADS };
+        let stages = Stages::new(PAIRS as u32, COLUMNS as u32, threads);
+        assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3);
+        assert!(THREADS.is_multiple_of(128) && BESIDE.is_multiple_of(128));
+        assert!(stages.is_wide() == (BESIDE == 0));
+        assert!(stages.is_wide() || stages.ahead() == AHEAD as u32);
         assert!(!stages.is_wide() || PAIRS.is_multiple_of(COLUMNS));
         assert!(stages.are_resident() || stages.released() <= 3);
         stages
@@ -182,19 +200,33 @@ impl<
     #[inline(always)]
     fn run(self) {
         let mut progress = self.fetch_first();
-        if Self::STAGES.are_resident() && TILE * (self.tile / 4 * 4) >= self.arguments.count {
+        if self.has_readers() {
+            // Told by one lane: so the driver's compiler knows that a warp goes one way.
+            if self.warp.shuffle(self.team.thread(), 0) >= BESIDE {
+                Self::leave_registers();
+                self.read_tables();
+                return;
+            }
+            Self::take_registers();
+        }
+        if self.is_idle() {
             // The block meets no more.
             return;
         }
+        let mut window = 0;
         let mut place = Place::first(self.arguments);
         let mut digits = [0; 2];
-        let mut now = self.step(place, digits);
+        let mut now = self.step(place, digits, window);
         let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
         loop {
             if let Some(beginning) = place.begins() {
                 self.begin(beginning, &mut xi, &mut rho);
             }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
+            if self.has_readers() && now.is_by_entry {
+                self.free_choice(window);
+                window += 1;
+            }
             if Self::STAGES.is_wide() {
                 each::<PAIRS>(
                     #[inline(always)]
@@ -209,17 +241,19 @@ impl<
             place.advance();
             if place.begins_window() {
                 // The next window's are on their way during a product.
-                let window = self.arguments.window;
-                digits = self
-                    .exponents
-                    .map(|e| entry_of(window, e, place.windows - 1));
+                if !self.has_readers() {
+                    let of = self.arguments.window;
+                    digits = self.exponents.map(|e| entry_of(of, e, place.windows - 1));
+                }
             }
-            let next = self.step(place, digits);
+            let next = self.step(place, digits, window);
             if next.is_last {
                 self.choose_one();
             } else if self.arguments.window.is_of_table() {
                 self.choose_of_base(place.windows - 1, next.digits);
-            } else if place.square == self.arguments.window.bits {
+            } else if self.has_readers() && next.is_by_entry {
+                self.wait_for_choice(window);
+            } else if next.is_by_entry {
                 self.choose_rest(next.digits, &mut progress);
             } else if place.square == 0 && has_windows {
                 self.begin_choice(&mut progress);
@@ -236,6 +270,10 @@ impl<
             }
             if !has_windows && !place.is_of_table() {
                 // All entries are there.
+                if self.has_readers() {
+                    self.free_choice(0);
+                    self.free_choice(1);
+                }
                 self.begin_choice(&mut progress);
             }
             now = next;
@@ -250,9 +288,8 @@ impl<
 
     /// The step at a place, with the digits of its window.
     #[inline(always)]
-    fn step(self, place: Place, digits: [u32; 2]) -> Step {
+    fn step(self, place: Place, digits: [u32; 2], at: u32) -> Step {
         let (entries, window) = (self.entries, self.arguments.window);
-        let scans = self.arguments.scans == 1;
         let is_of_table = place.is_of_table();
         let is_last = !is_of_table && place.windows == 0;
         let is_of_window = !is_of_table && !is_last;
@@ -264,7 +301,13 @@ impl<
             true => digits,
             false => [place.made_by(); 2],
         };
-        let is_chosen = is_last || (scans || window.is_of_table()) && is_of_window;
+        // The first place behind a table, or, where readers choose, one of two.
+        let is_chosen =
+            is_last || window.scans == 1 && is_of_window || window.is_of_table() && is_of_window;
+        let place_of_chosen = match self.has_readers() && is_of_window {
+            true => entries + at % 2,
+            false => entries,
+        };
         // A square is by `k` in the first base, which is of the modulus.
         let factor = match is_by_radix || squares {
             true => Factor {
@@ -273,8 +316,9 @@ impl<
             },
             false => Factor {
                 row: self.units[3],
-                fours: digits
-                    .map(|digit| self.first_of_entry(if is_chosen { entries } else { digit })),
+                fours: digits.map(|digit| {
+                    self.first_of_entry(if is_chosen { place_of_chosen } else { digit })
+                }),
             },
         };
         Step {
@@ -283,8 +327,27 @@ impl<
             is_last,
             kept: place.kept(),
             digits,
-            chooses: scans && is_of_window && squares,
+            is_by_entry: is_of_window && !squares,
+            chooses: window.scans == 1 && is_of_window && squares,
         }
+    }
+
+    /// Whether a warpgroup of its own reads tables.
+    #[inline(always)]
+    fn has_readers(self) -> bool {
+        BESIDE > 0 && self.arguments.window.scans_own()
+    }
+
+    /// The tile of a warp of the block.
+    #[inline(always)]
+    fn tile_of_warp(self, warp: u32) -> u32 {
+        thread::block_index() * (self.threads / 32) + warp
+    }
+
+    /// Whether there is nothing for a warp with this tile to do, nor for the three beside it.
+    #[inline(always)]
+    fn is_idle(self) -> bool {
+        Self::STAGES.are_resident() && TILE * (self.tile / 4 * 4) >= self.arguments.count
     }
 
     #[inline(always)]
@@ -305,7 +368,7 @@ impl<
     /// The first four of an entry of tables. Behind a table is what was chosen.
     #[inline(always)]
     fn first_of_entry(self, entry: u32) -> u32 {
-        self.first_four(self.tile * (self.entries + 1) + entry)
+        self.first_four(self.tile * (self.entries + 2) + entry)
     }
 
     /// Units of this one of the bases of the warp's tile; of the first in the end those of powers.
@@ -410,7 +473,9 @@ impl<
             |chunk| {
                 let sums = self.multiplied(0, chunk as u32, xi, progress);
                 let [first, pairs] = Self::chunk(chunk);
-                self.choose_next(now, progress);
+                if Self::STAGES.is_wide() {
+                    self.choose_next(now, progress);
+                }
                 // On their way while products run.
                 let own = self.of_modulus(1);
                 let moduli: [_; COLUMNS] = of_pairs(pairs, |i| own.unit(PAIRS + first + i));
@@ -495,7 +560,7 @@ impl<
             |chunk| {
                 let sums = self.multiplied(1, chunk as u32, rho, progress);
                 let [first, pairs] = Self::chunk(chunk);
-                if kept == self.entries {
+                if Self::STAGES.is_wide() && kept == self.entries {
                     self.choose_next(next, progress);
                 }
                 let factors = match next.squares {
@@ -558,46 +623,30 @@ impl<
         }
     }
 
-    /// A unit of the base that is made of the other: of registers, or of shared memory.
-    #[inline(always)]
-    fn of_base(self, units: &Units<PAIRS>, at: usize) -> [u32; 4] {
-        match Self::STAGES.is_wide() {
-            true => self.other(at),
-            false => units[at],
-        }
-    }
-
-    /// Sets it.
-    #[inline(always)]
-    fn set_of_base(self, units: &mut Units<PAIRS>, at: usize, unit: [u32; 4]) {
-        match Self::STAGES.is_wide() {
-            true => self.set_other(at, unit),
-            false => units[at] = unit,
-        }
-    }
-
-    /// The four in shared memory of a unit of the base that is not in registers.
-    #[inline(always)]
-    fn four_of_other(self, at: usize) -> u32 {
-        Self::STAGES.unit_at(at as u32) / 16 + here(self.team.thread())
-    }
-
-    #[inline(always)]
-    fn other(self, at: usize) -> [u32; 4] {
-        self.shared.four(self.four_of_other(at))
-    }
-
-    #[inline(always)]
-    fn set_other(self, at: usize, unit: [u32; 4]) {
-        self.shared.set_four(self.four_of_other(at), unit);
-    }
-
     /// The first pair of a chunk, and how many there are.
     #[inline(always)]
     fn chunk(chunk: usize) -> [usize; 2] {
         let chunk = chunk as u32;
         [Self::STAGES.first(chunk), Self::STAGES.pairs_of(chunk)].map(|pairs| pairs as usize)
     }
+}
+
+/// The exponents of the lane's two numbers of a tile.
+///
+/// # Safety
+/// As for [`radix`](super::radix).
+#[allow(unsafe_code)]
+#[inline(always)]
+pub(super) unsafe fn exponents(
+    arguments: &RnsArguments,
+    tile: u32,
+    warp: Group<32>,
+) -> [Number<Any>; 2] {
+    [0, 8].map(|half| {
+        let index = TILE * tile + half + warp.lane() / 4;
+        // SAFETY: by this function's own contract.
+        unsafe { number(&arguments.e, index, arguments.count) }
+    })
 }
 
 /// A unit for each of the pairs of a chunk.

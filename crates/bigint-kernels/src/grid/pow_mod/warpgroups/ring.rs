@@ -46,9 +46,10 @@ impl<
     const PAIRS: usize,
     const COLUMNS: usize,
     const CHUNKS: usize,
-    const SCANNED: usize,
+    const AHEAD: usize,
     const THREADS: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, SCANNED, THREADS>
+    const BESIDE: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
 {
     /// Fetches the primes, and both matrices or the first chunks, and waits for the primes.
     #[inline(always)]
@@ -67,13 +68,17 @@ impl<
             unit: 0,
         };
         let is_first = self.team.thread() == 0;
-        let primes = self.barrier(2 * stages.count());
+        // Made here: addresses that one thread makes for itself would have the driver's compiler take loops of waits for divergent.
+        let [matrices, primes] = [0, 2 * stages.count()].map(|at| self.barrier(here(at)));
         if is_first {
+            if self.has_readers() {
+                self.set_choices();
+            }
             primes.set(1);
             let mut stage = 0;
             while stage < stages.count() {
                 self.barrier(2 * stage).set(1);
-                self.barrier(2 * stage + 1).set(THREADS / 32);
+                self.barrier(2 * stage + 1).set(self.threads / 32);
                 stage += 1;
             }
         }
@@ -90,10 +95,9 @@ impl<
         if stages.are_resident() {
             if is_first {
                 let bytes = stages.bytes_of_matrices();
-                self.barrier(0)
-                    .bring(self.shared, 0, self.matrices, 0, bytes);
+                matrices.bring(self.shared, 0, self.matrices, 0, bytes);
             }
-            self.barrier(0).wait(0);
+            matrices.wait(0);
         } else {
             let mut stage = 0;
             while stage < stages.count() {

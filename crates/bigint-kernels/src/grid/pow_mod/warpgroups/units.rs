@@ -1,6 +1,6 @@
-//! What lanes have in memory of all warps.
+//! What lanes have in memory of all warps, and of the base that registers have no room for.
 
-use super::Prime;
+use super::{Powers, Prime, Units};
 use crate::gpu::flat::Row;
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread::here;
@@ -43,5 +43,49 @@ impl Primes {
     #[inline(always)]
     pub(super) fn of(self, pair: usize) -> [Prime; 2] {
         [0, 4].map(|group| Prime::from(self.0.four(8 * pair as u32 + group)))
+    }
+}
+
+impl<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const AHEAD: usize,
+    const THREADS: u32,
+    const BESIDE: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
+{
+    /// A unit of the base that is made of the other: of registers, or of shared memory.
+    #[inline(always)]
+    pub(super) fn of_base(self, units: &Units<PAIRS>, at: usize) -> [u32; 4] {
+        match Self::STAGES.is_wide() {
+            true => self.other(at),
+            false => units[at],
+        }
+    }
+
+    /// Sets it.
+    #[inline(always)]
+    pub(super) fn set_of_base(self, units: &mut Units<PAIRS>, at: usize, unit: [u32; 4]) {
+        match Self::STAGES.is_wide() {
+            true => self.set_other(at, unit),
+            false => units[at] = unit,
+        }
+    }
+
+    /// The four in shared memory of a unit of the base that is not in registers.
+    #[inline(always)]
+    fn four_of_other(self, at: usize) -> u32 {
+        Self::STAGES.unit_at(at as u32) / 16 + here(self.team.thread())
+    }
+
+    #[inline(always)]
+    pub(super) fn other(self, at: usize) -> [u32; 4] {
+        self.shared.four(self.four_of_other(at))
+    }
+
+    #[inline(always)]
+    pub(super) fn set_other(self, at: usize, unit: [u32; 4]) {
+        self.shared.set_four(self.four_of_other(at), unit);
     }
 }

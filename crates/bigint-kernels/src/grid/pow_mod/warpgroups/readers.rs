@@ -1,0 +1,190 @@
+//! A warpgroup that reads tables whole for the others of its block, which find chosen entries behind tables: one while another is
+//! made. It has few registers, and leaves the others as many.
+
+use super::units::Lane;
+use super::{Powers, each, entry_of, exponents, words};
+use crate::gpu::arrivals::Arrivals;
+use crate::gpu::thread::here;
+use crate::gpu::warpgroup::{less_registers, more_registers};
+use bigint_core::rns::READERS;
+
+impl<
+    const PAIRS: usize,
+    const COLUMNS: usize,
+    const CHUNKS: usize,
+    const AHEAD: usize,
+    const THREADS: u32,
+    const BESIDE: u32,
+> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
+{
+    /// The barrier of a warp's chosen entry: that it has been read, and that it is there.
+    #[inline(always)]
+    fn barrier_of_choice(self, warp: u32, window: u32, is_there: bool) -> Arrivals {
+        let at = 4 * warp + 2 * u32::from(is_there) + window % 2;
+        Arrivals::at(self.shared, Self::STAGES.choices_at() + 8 * at)
+    }
+
+    /// Sets the barriers of choices.
+    #[inline(always)]
+    pub(super) fn set_choices(self) {
+        let mut at = 0;
+        while at < 4 * (BESIDE / 32) {
+            Arrivals::at(self.shared, Self::STAGES.choices_at() + 8 * at).set(32);
+            at += 1;
+        }
+    }
+
+    /// Tells the readers that the place of a window's entry may be written.
+    #[inline(always)]
+    pub(super) fn free_choice(self, window: u32) {
+        let warp = self.team.thread() / 32;
+        self.barrier_of_choice(warp, window, false).arrive();
+    }
+
+    /// Waits for the entry of a window.
+    #[inline(always)]
+    pub(super) fn wait_for_choice(self, window: u32) {
+        let warp = self.team.thread() / 32;
+        self.barrier_of_choice(warp, window, true)
+            .wait(window / 2 % 2);
+    }
+
+    /// Leaves registers to the warps that compute.
+    #[inline(always)]
+    pub(super) fn leave_registers() {
+        match PAIRS {
+            0..=5 => less_registers::<80>(),
+            6..=9 => less_registers::<88>(),
+            _ => less_registers::<56>(),
+        }
+    }
+
+    /// Takes them: of 65,536 a third of what readers leave, or half of it.
+    #[inline(always)]
+    pub(super) fn take_registers() {
+        match PAIRS {
+            0..=5 => more_registers::<144>(),
+            6..=9 => more_registers::<208>(),
+            _ => more_registers::<224>(),
+        }
+    }
+
+    /// What the warps of readers do: each chooses the entries of every fourth of the other warps, of all windows.
+    #[inline(always)]
+    pub(super) fn read_tables(self) {
+        let (mut window, mut left) = (0, self.arguments.windows as u32);
+        while left > 0 {
+            left -= 1;
+            let mut warp = (self.team.thread() - BESIDE) / 32;
+            while warp < BESIDE / 32 {
+                let of_warp = Powers {
+                    tile: self.tile_of_warp(warp),
+                    ..self
+                };
+                if !of_warp.is_idle() {
+                    #[allow(unsafe_code)]
+                    // SAFETY: by the contract of `warpgroups`.
+                    let exponents = unsafe { exponents(self.arguments, of_warp.tile, self.warp) };
+                    let digits = exponents.map(|e| entry_of(self.arguments.window, e, left));
+                    self.barrier_of_choice(warp, window, false)
+                        .wait(window / 2 % 2);
+                    of_warp.read_table(window, digits);
+                    self.barrier_of_choice(warp, window, true).arrive();
+                }
+                warp += 4;
+            }
+            window += 1;
+        }
+    }
+
+    /// Chooses the entry of a window, reading the whole table.
+    #[inline(always)]
+    fn read_table(self, window: u32, digits: [u32; 2]) {
+        let mut next = Four {
+            unit: 0,
+            first: 0,
+            stage: 0,
+        };
+        let mut at = next;
+        each::<AHEAD>(
+            #[inline(always)]
+            |_| self.bring_entries(&mut next),
+        );
+        let mut chosen = [0; 4];
+        while at.unit < 2 * PAIRS as u32 {
+            self.shared.wait_for_first_of::<AHEAD>();
+            let place = self.place_of(at.stage);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| self.shared.four(place + READERS * i));
+            // One of two by each bit.
+            let of_two = |bit: u32, lower: [u32; 4], upper: [u32; 4]| {
+                let is_upper = digits.map(|digit| digit >> bit & 1 == 1);
+                words(|k| if is_upper[k % 2] { upper[k] } else { lower[k] })
+            };
+            let of_four = of_two(1, of_two(0, a, b), of_two(0, c, d));
+            let is_it = digits.map(|digit| digit / 4 == at.first / 4);
+            chosen = words(|k| if is_it[k % 2] { of_four[k] } else { chosen[k] });
+            self.bring_entries(&mut next);
+            let unit = at.unit;
+            at.advance(self.entries, AHEAD as u32);
+            if at.unit != unit {
+                self.entry(self.entries + window % 2)
+                    .set_unit(unit as usize, chosen);
+            }
+        }
+    }
+
+    /// The place of a stage's first four of the calling thread.
+    #[inline(always)]
+    fn place_of(self, stage: u32) -> u32 {
+        Self::STAGES.entries_at() / 16 + 4 * READERS * stage + here(self.team.thread() - BESIDE)
+    }
+
+    /// Begins to bring the next four entries of a unit to shared memory, for the thread itself.
+    #[inline(always)]
+    fn bring_entries(self, next: &mut Four) {
+        if next.unit < 2 * PAIRS as u32 {
+            let first = Lane::of(
+                self.units[3],
+                self.first_of_entry(next.first) + 32 * next.unit,
+            );
+            let place = self.place_of(next.stage);
+            each::<4>(
+                #[inline(always)]
+                |i| {
+                    let i = i as u32;
+                    self.shared.bring_rare_four(
+                        place + READERS * i,
+                        first.row(),
+                        64 * PAIRS as u32 * i,
+                    );
+                },
+            );
+        }
+        self.shared.commit();
+        next.advance(self.entries, AHEAD as u32);
+    }
+}
+
+/// Four entries of a unit, and the stage to which they are brought.
+#[derive(Clone, Copy)]
+struct Four {
+    unit: u32,
+    first: u32,
+    stage: u32,
+}
+
+impl Four {
+    /// Goes to the next.
+    #[inline(always)]
+    fn advance(&mut self, entries: u32, stages: u32) {
+        self.first += 4;
+        if self.first == entries {
+            self.first = 0;
+            self.unit += 1;
+        }
+        self.stage += 1;
+        if self.stage == stages {
+            self.stage = 0;
+        }
+    }
+}
