@@ -287,7 +287,10 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         _ if entry.module == long::LONG_MODULE => Some([long::THREADS, 1]),
         grid::FORTH | grid::BACK => Some([grid::THREADS, grid::COLUMN_BLOCKS]),
-        grid::ROWS => Some([grid::THREADS, grid::ROW_BLOCKS]),
+        _ if grid::ROWS.contains(&entry) => {
+            let threads = if entry == grid::ROWS[0] { 128 } else { 256 };
+            Some([threads, grid::ROW_THREADS / threads])
+        }
         _ if entry.module == rings::MODULE => {
             let is_it = |plan: &RingPlan| plan.kernels().contains(&entry);
             let plan = RING_LANES.map(RingPlan::of_lanes).into_iter().find(is_it)?;

@@ -31,7 +31,8 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
         at,
         &[long::LONG_MULTIPLY, long::LONG_PRODUCT, long::LONG_KEEP],
     );
-    at = put(&mut others, at, &[grid::FORTH, grid::ROWS, grid::BACK]);
+    at = put(&mut others, at, &[grid::FORTH, grid::BACK]);
+    at = put(&mut others, at, &grid::ROWS);
     at = put(
         &mut others,
         at,
@@ -72,7 +73,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 27
+const OTHER_COUNT: usize = 28
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

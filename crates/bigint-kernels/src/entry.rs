@@ -210,26 +210,27 @@ unsafe extern "ptx-kernel" fn gather_scanned(arguments: ScanArguments) {
 /// Makes entry points of the kernels of products on the whole device, of
 /// [`bigint_core::transform::grid`] and [`bigint_core::transform::ntt`].
 macro_rules! grid {
-    ($($name:literal $leaf:ident $arguments:ident $method:ident;)*) => {$(
+    ($($name:literal $block:ty, $arguments:ident $method:ident;)*) => {$(
         const _: () = {
             #[unsafe(export_name = concat!("mul_", $name))]
             unsafe extern "ptx-kernel" fn entry(arguments: $arguments) {
                 // SAFETY: the launch has the arguments, the grid and the shared memory that these
                 // modules describe.
-                unsafe { grid::$leaf::Block::new(&arguments) }.$method();
+                unsafe { <$block>::new(&arguments) }.$method();
             }
         };
     )*};
 }
 
 grid! {
-    "fft_grid_forth" mul GridArguments forth;
-    "fft_grid_rows" mul GridArguments rows;
-    "fft_grid_back" mul GridArguments back;
-    "ntt_grid_forth" ntt NttArguments forth;
-    "ntt_grid_rows" ntt NttArguments rows;
-    "ntt_grid_back" ntt NttArguments back;
-    "ntt_grid_limbs" ntt NttArguments limbs;
+    "fft_grid_forth" grid::mul::Block<'_, 256>, GridArguments forth;
+    "fft_grid_rows_128" grid::mul::Block<'_, 128>, GridArguments rows;
+    "fft_grid_rows_256" grid::mul::Block<'_, 256>, GridArguments rows;
+    "fft_grid_back" grid::mul::Block<'_, 256>, GridArguments back;
+    "ntt_grid_forth" grid::ntt::Block<'_>, NttArguments forth;
+    "ntt_grid_rows" grid::ntt::Block<'_>, NttArguments rows;
+    "ntt_grid_back" grid::ntt::Block<'_>, NttArguments back;
+    "ntt_grid_limbs" grid::ntt::Block<'_>, NttArguments limbs;
 }
 
 /// Makes entry points of the kernels of [`bigint_core::transform::rings`].

@@ -97,7 +97,7 @@ const KNOWN: [Known; 18] = [
     Known {
         kernels: "mul_fft_grid_",
         most_bytes: 220,
-        why: "two blocks of rows leave a thread 128 registers, of which 16 points and 8 roots take 96, and four of columns 64: \
+        why: "512 threads of rows leave each 128 registers, of which 16 points and 8 roots take 96, and four blocks of columns 64: \
               columns spill 16 bytes",
     },
     Known {

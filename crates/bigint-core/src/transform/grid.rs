@@ -26,11 +26,11 @@
 //! | kernel | a block has | reads | writes |
 //! |---|---|---|---|
 //! | [`FORTH`] | [`GridPlan::log_columns`] columns of one operand | limbs | points |
-//! | [`ROWS`] | [`POINTS`] points: rows, of both operands | points | points of the product, in place of the first's |
+//! | [`ROWS`] | 16 points for each of [`GridPlan::row_threads`]: rows, of both operands | points | points of the product, in place of the first's |
 //! | [`BACK`] | columns of the product | points | limbs, and carries |
 //!
-//! The coefficients of a block's columns in a row are a chunk of digits, which is a whole number of half limbs.
-//! The sum of its coefficients may need more; that is a carry, which is written at the place of the next chunk in a
+//! The coefficients of a block's columns in a row, or of 16 of them, are a chunk of digits, which is a whole number of half
+//! limbs. The sum of its coefficients may need more; that is a carry, which is written at the place of the next chunk in a
 //! number of its own. One more launch, of the kernel of sums, adds both numbers, which gives the product.
 //!
 //! # Products that wrap
@@ -52,7 +52,7 @@ use super::root_of;
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
-/// The threads of a block of each kernel.
+/// The threads of a block of [`FORTH`] and [`BACK`].
 pub const THREADS: u32 = 256;
 
 /// The PTX module that has the kernels.
@@ -61,8 +61,11 @@ pub const MODULE: &str = "mul_grid";
 /// The kernel that cuts limbs into digits and goes down the tree by columns.
 pub const FORTH: EntryPoint = entry("mul_fft_grid_forth");
 
-/// The kernel that goes down the tree by rows, multiplies, and goes up again.
-pub const ROWS: EntryPoint = entry("mul_fft_grid_rows");
+/// The kernels that go down the tree by rows, multiply, and go up again, of 128 and of 256 threads.
+pub const ROWS: [EntryPoint; 2] = [
+    entry("mul_fft_grid_rows_128"),
+    entry("mul_fft_grid_rows_256"),
+];
 
 /// The kernel that goes up the tree by columns, and turns coefficients into limbs and carries.
 pub const BACK: EntryPoint = entry("mul_fft_grid_back");
@@ -77,14 +80,11 @@ const fn entry(name: &'static str) -> EntryPoint {
 /// The blocks for which a multiprocessor should have enough registers, of [`FORTH`] and [`BACK`].
 pub const COLUMN_BLOCKS: u32 = 4;
 
-/// The blocks of [`ROWS`] for which it should have enough.
-pub const ROW_BLOCKS: u32 = 2;
+/// The threads of all blocks of [`ROWS`] for which it should have enough.
+pub const ROW_THREADS: u32 = 512;
 
-/// The binary logarithm of the points that a block of [`ROWS`] has, of all its operands: 16 for each thread.
-pub const LOG_POINTS: u32 = 12;
-
-/// The points that a block of [`ROWS`] has.
-pub const POINTS: u32 = 1 << LOG_POINTS;
+/// The binary logarithm of the most digits of a chunk.
+const LOG_CHUNK: u32 = 4;
 
 /// The levels of a row's first pass, of radix 16. Its last pass has one level, and ends in products.
 pub const FIRST_LEVELS: u32 = 4;
@@ -224,7 +224,17 @@ impl GridPlan {
     /// assert_eq!((plan.length(), plan.digit_bits), (5 << 14, 14));
     /// ```
     pub fn of(limbs: usize) -> Option<GridPlan> {
-        GridPlan::all().find(|plan| limbs <= plan.limbs())
+        let plan = GridPlan::all().find(|plan| limbs <= plan.limbs())?;
+        // Chunks of digits of an even number of bits are whole limbs.
+        let narrower = GridPlan {
+            digit_bits: plan.digit_bits - plan.digit_bits % 2,
+            ..plan
+        };
+        Some(if limbs <= narrower.limbs() {
+            narrower
+        } else {
+            plan
+        })
     }
 
     /// The widest operands, in limbs, for which there is a plan.
@@ -242,7 +252,7 @@ impl GridPlan {
             log_row,
             digit_bits: 16,
         };
-        while bound(&plan) >= 0.5 || !(plan.digit_bits << plan.log_columns()).is_multiple_of(16) {
+        while bound(&plan) >= 0.5 || !(plan.digit_bits << plan.log_chunk()).is_multiple_of(16) {
             plan.digit_bits -= 1;
         }
         plan
@@ -283,16 +293,46 @@ impl GridPlan {
         self.log_points_of_part() - self.log_part
     }
 
+    /// The binary logarithm of the digits of a chunk: 3 or 4.
+    #[inline(always)]
+    pub const fn log_chunk(&self) -> u32 {
+        match self.log_columns() {
+            0..LOG_CHUNK => self.log_columns(),
+            _ => LOG_CHUNK,
+        }
+    }
+
+    /// The chunks that a block of [`BACK`] has of either half of a product.
+    #[inline(always)]
+    pub const fn chunks(&self) -> u32 {
+        self.rows() << (self.log_columns() - self.log_chunk())
+    }
+
     /// The blocks that take one number's columns.
     #[inline(always)]
     pub const fn column_blocks(&self) -> u32 {
         1 << (self.log_row - self.log_columns())
     }
 
+    /// The threads of a block of [`ROWS`]: 128, or 256 where a row of each operand is more than 16 points for each of them.
+    #[inline(always)]
+    pub const fn row_threads(&self, operands: u32) -> u32 {
+        if operands << self.log_row > 16 * 128 {
+            256
+        } else {
+            128
+        }
+    }
+
+    /// The kernel of [`ROWS`] with so many threads.
+    pub const fn rows_kernel(&self, operands: u32) -> EntryPoint {
+        ROWS[(self.row_threads(operands) / 256) as usize]
+    }
+
     /// The binary logarithm of the rows of each operand that a block of [`ROWS`] has.
     #[inline(always)]
     pub const fn log_rows_of_block(&self, operands: u32) -> u32 {
-        LOG_POINTS - self.log_row - (operands - 1)
+        (16 * self.row_threads(operands)).trailing_zeros() - self.log_row - (operands - 1)
     }
 
     /// The blocks of [`ROWS`] that take one number.
@@ -307,13 +347,13 @@ impl GridPlan {
     }
 
     /// The bytes of shared memory of a block of [`ROWS`].
-    pub const fn row_bytes() -> u32 {
-        16 * padded(POINTS)
+    pub const fn row_bytes(&self, operands: u32) -> u32 {
+        16 * padded(16 * self.row_threads(operands))
     }
 
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && GridPlan::row_bytes() <= shared_bytes
+        self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
     }
 
     /// The number of roots of [`GridArguments::rows`].
@@ -465,9 +505,17 @@ mod tests {
             assert!(plan.length() > before && (2..=6).contains(&plan.log_part));
             assert!(1 << (plan.log_row - 2) <= TREE);
             assert!(plan.log_row - 2 - FIRST_LEVELS + FURTHER <= ROW_ROOTS);
-            assert!(plan.column_bytes() <= 110 << 10 && GridPlan::row_bytes() <= 80 << 10);
+            assert!(plan.column_bytes() <= 110 << 10 && plan.row_bytes(2) <= 80 << 10);
             before = plan.length();
         }
+    }
+
+    #[test]
+    fn digits_have_an_even_number_of_bits_where_they_hold_the_operands() {
+        let plan = |log: u32| GridPlan::of(1 << (log - 5)).unwrap();
+        let of = |log| (plan(log).length(), plan(log).digit_bits);
+        assert_eq!(of(19), (5 << 13, 14));
+        assert_eq!(of(22), (5 << 16, 13));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
-use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE};
+use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, THREADS, TREE};
 use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,18 +97,19 @@ fn run(
         };
         let many = here as u32;
         let columns = plan.column_blocks() * many;
-        for (entry, grid, shared_bytes) in [
-            (FORTH, columns * operands, plan.column_bytes()),
+        for (entry, grid, block, shared_bytes) in [
+            (FORTH, columns * operands, THREADS, plan.column_bytes()),
             (
-                ROWS,
+                plan.rows_kernel(operands),
                 plan.row_blocks(operands) * many,
-                GridPlan::row_bytes(),
+                plan.row_threads(operands),
+                plan.row_bytes(operands),
             ),
-            (BACK, columns, plan.column_bytes()),
+            (BACK, columns, THREADS, plan.column_bytes()),
         ] {
             let launch = Launch {
                 grid,
-                block: THREADS,
+                block,
                 shared_bytes,
                 workers: grid as usize,
                 scratch_width: 0,

@@ -17,13 +17,14 @@
 //! about `10 log2 L` operations in FP64 for each point of a product; seven times 16 bytes for each to and
 //! from device memory. **Scratch**: the points.
 
+mod carries;
 mod limbs;
 
-use self::limbs::{Digits, Halves};
+use self::limbs::Digits;
 use super::Columns;
 use super::weighted::long::sixteen;
 use crate::gpu::block::Team;
-use crate::gpu::float::{NEAREST_OFFSET, Pairs, Roots, nearest};
+use crate::gpu::float::{Pairs, Roots, nearest};
 use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
@@ -32,14 +33,11 @@ use crate::transform::butterflies::{
     up_to_the_root,
 };
 use crate::transform::complex::{Complex, complex};
-use bigint_core::transform::grid::{
-    FIRST_LEVELS, FURTHER, GridArguments, POINTS, ROW_ROOTS, THREADS, padded,
-};
-use bigint_core::{LIMB_BITS, Limb};
+use bigint_core::transform::grid::{FIRST_LEVELS, FURTHER, GridArguments, ROW_ROOTS, padded};
 
 /// A launch's arguments, and the block's threads and shared memory.
 #[derive(Clone, Copy)]
-pub struct Block<'a> {
+pub struct Block<'a, const THREADS: u32> {
     team: Team<THREADS>,
     arguments: &'a GridArguments,
     x: Stretch,
@@ -56,7 +54,10 @@ macro_rules! with_radix {
     };
 }
 
-impl<'a> Block<'a> {
+impl<'a, const THREADS: u32> Block<'a, THREADS> {
+    /// The points of a block of rows, of all operands.
+    const POINTS: u32 = 16 * THREADS;
+
     /// The calling thread's block.
     ///
     /// # Safety
@@ -180,15 +181,15 @@ impl<'a> Block<'a> {
         shared.set(&z);
         self.team.sync();
         match plan.log_row {
-            8 => self.middle::<2, false>(rows, POINTS),
-            9 => self.middle::<4, false>(rows, POINTS),
-            10 => self.middle::<8, false>(rows, POINTS),
-            _ => self.middle::<16, false>(rows, POINTS),
+            8 => self.middle::<2, false>(rows, Self::POINTS),
+            9 => self.middle::<4, false>(rows, Self::POINTS),
+            10 => self.middle::<8, false>(rows, Self::POINTS),
+            _ => self.middle::<16, false>(rows, Self::POINTS),
         }
         self.team.sync();
         self.multiply(rows, operands);
         self.team.sync();
-        let of_product = POINTS >> (operands - 1);
+        let of_product = Self::POINTS >> (operands - 1);
         match plan.log_row {
             8 => self.middle::<2, true>(rows, of_product),
             9 => self.middle::<4, true>(rows, of_product),
@@ -269,7 +270,7 @@ impl<'a> Block<'a> {
         let log_nodes = rows.log - 3;
         let tree = self.table(self.arguments.tree);
         let mut g = self.team.thread();
-        while g < POINTS >> (2 + operands) {
+        while g < Self::POINTS >> (2 + operands) {
             let (slot, node) = (g >> log_nodes, g & ((1 << log_nodes) - 1));
             let own = self.roots_of_row(rows.row(slot)).up(FURTHER);
             let root = complex(own.at(log_nodes - FIRST_LEVELS));
@@ -281,7 +282,7 @@ impl<'a> Block<'a> {
                 let x = y;
                 multiply_and_up(&x, &mut y, &w, true);
             } else {
-                let mut x: [Complex; 8] = self.shared(POINTS / 2 + 8 * g, 1).get();
+                let mut x: [Complex; 8] = self.shared(Self::POINTS / 2 + 8 * g, 1).get();
                 down_to_fours(&mut x, &w);
                 multiply_and_up(&x, &mut y, &w, false);
             }
@@ -336,138 +337,6 @@ impl<'a> Block<'a> {
             points.set(&z.map(|z| Complex::new(round(z.re), round(z.im))));
             point += THREADS;
         }
-    }
-
-    /// Turns the coefficients of each row into limbs and a carry, for the low half of the product and for the high one.
-    /// They take the places of coefficients that have been read: limb `k` of the low half the first word of
-    /// pair `k`, that of the high half the second, and carries those of the last pair.
-    #[inline(always)]
-    fn carry(self, columns: Columns) {
-        let bits = self.arguments.plan.digit_bits;
-        // `2^48 - 2^(48 - bits)` is added to every coefficient, so that none is negative. These
-        // sums telescope: together they add `2^48` above the last coefficient, and subtract
-        // `2^(48 - bits)` from the first one.
-        let telescoped = self.telescoped();
-        let more = ((1_u64 << 48) - telescoped).wrapping_sub(NEAREST_OFFSET);
-        let mut row = self.team.thread();
-        while row < self.arguments.plan.rows() {
-            let first = row << columns.log;
-            let mut left = [0_u64; 2];
-            if row == 0 && columns.first == 0 {
-                left[0] = match self.wraps() {
-                    false => telescoped,
-                    // What is above, modulo `2^(32 n) + 1`, and room for `wrapped_carry`.
-                    true => telescoped.wrapping_neg(),
-                };
-            }
-            // A chunk that begins in the middle of a limb leaves the limb's lower half to the chunk before.
-            let is_odd = self.half_limbs((row << columns.log_row) + columns.first) & 1;
-            let (mut waiting, mut waiting_bits, mut at) = ([0_u64; 2], 16 * is_odd, first);
-            let mut i = 0;
-            while i < 1 << columns.log {
-                let coefficients = self.words(first + i);
-                left[0] += coefficients[0].wrapping_add(more);
-                left[1] += coefficients[1].wrapping_add(more);
-                let mut half = 0;
-                while half < 2 {
-                    waiting[half] |= (left[half] & ((1 << bits) - 1)) << waiting_bits;
-                    left[half] >>= bits;
-                    half += 1;
-                }
-                waiting_bits += bits;
-                i += 1;
-                if waiting_bits >= LIMB_BITS as u32 || i >> columns.log > 0 {
-                    self.set_words(at, waiting);
-                    waiting = [waiting[0] >> LIMB_BITS, waiting[1] >> LIMB_BITS];
-                    waiting_bits = waiting_bits.saturating_sub(LIMB_BITS as u32);
-                    at += 1;
-                }
-            }
-            self.set_words(first + (1 << columns.log) - 1, left);
-            row += THREADS;
-        }
-    }
-
-    /// The half limbs of so many digits.
-    #[inline(always)]
-    fn half_limbs(self, digits: u32) -> u32 {
-        digits * self.arguments.plan.digit_bits / 16
-    }
-
-    /// Moves limbs and carries to device memory. A thread has the same limb of the chunks of several rows.
-    #[inline(always)]
-    fn put(self, columns: Columns) {
-        let GridArguments {
-            plan,
-            sums,
-            carries,
-            ..
-        } = *self.arguments;
-        let (sums, carries) = (
-            self.number(&sums, columns.number),
-            self.number(&carries, columns.number),
-        );
-        let digits = 1 << columns.log;
-        let of_chunk = self.half_limbs(digits);
-        let begin = self.half_limbs(columns.first);
-        let end = begin + of_chunk;
-        // A chunk touches at most half as many limbs as it has digits.
-        let log_limbs = columns.log - 1;
-        let (thread, upper) = (self.team.thread(), self.half_limbs(plan.length()) / 2);
-        let k = thread & ((1 << log_limbs) - 1);
-        // The carry begins at the next chunk.
-        let (own, next) = (
-            Halves::of(k, begin, end),
-            Halves::of(k, end, end + of_chunk),
-        );
-        let shift = 16 * (end & 1);
-        let mut row = thread >> log_limbs;
-        while row < plan.rows() {
-            let (place, before) = (
-                row << columns.log,
-                self.half_limbs(row << columns.log_row) / 2,
-            );
-            let (limbs, carried) = (self.words(place + k), self.words(place + digits - 1));
-            let mut half = 0;
-            while half < 2 {
-                let before = before + half as u32 * upper;
-                own.set(sums, before, limbs[half] as Limb);
-                let carry = match k {
-                    0 => carried[half] << shift,
-                    1 => carried[half] >> (32 - shift),
-                    2 => carried[half] >> 32 >> (32 - shift),
-                    _ => 0,
-                };
-                // One above the number is lost.
-                next.set(carries, before, carry as Limb);
-                half += 1;
-            }
-            row += THREADS >> log_limbs;
-        }
-        let (is_first, is_last) = (begin == 0, columns.first + digits == 1 << columns.log_row);
-        let is_lowest = if self.wraps() { is_last } else { is_first };
-        if is_lowest && thread >> log_limbs == 0 {
-            let carry = match (self.wraps(), k) {
-                (true, 0) => self.wrapped_carry(columns),
-                (true, 1) => self.wrapped_carry(columns) >> LIMB_BITS,
-                _ => 0,
-            };
-            Halves::of(k, 0, of_chunk).set(carries, 0, carry as Limb);
-        }
-    }
-
-    /// What the lowest place of the carries has where products wrap: `2^(48 - bits)` for each of what was added to coefficients
-    /// above and below and what was left for this, less what is carried above the number, which is less than two of them.
-    #[inline(always)]
-    fn wrapped_carry(self, columns: Columns) -> u64 {
-        let carried = self.words((self.arguments.plan.rows() << columns.log) - 1);
-        3 * self.telescoped() - carried[1]
-    }
-
-    /// What the numbers that are added to coefficients come to above the last one, and are too little by in the first.
-    #[inline(always)]
-    fn telescoped(self) -> u64 {
-        1 << (48 - self.arguments.plan.digit_bits)
     }
 
     #[inline(always)]
@@ -549,11 +418,6 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn words(self, i: u32) -> [u64; 2] {
         self.x.pair(padded(i)).map(f64::to_bits)
-    }
-
-    #[inline(always)]
-    fn set_words(self, i: u32, words: [u64; 2]) {
-        self.x.set_pair(padded(i), words.map(f64::from_bits));
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Operand, cut, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::grid::{
-    BACK, FORTH, GridArguments, GridPlan, ROWS, THREADS, TREE, fill_tree,
+    BACK, FORTH, GridArguments, GridPlan, THREADS, TREE, fill_tree,
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
@@ -23,8 +23,7 @@ impl Products {
         self.0.upload(words.flat_map(|x: &f64| x.to_le_bytes()))
     }
 
-    fn launch(&self, entry: EntryPoint, blocks: u32, shared_bytes: u32, arguments: &GridArguments) {
-        let grid = [blocks, THREADS, shared_bytes];
+    fn launch(&self, entry: EntryPoint, grid: [u32; 3], arguments: &GridArguments) {
         self.0
             .launch(entry.name, grid, arguments.words(), arguments.plan);
     }
@@ -65,14 +64,15 @@ impl Products {
         };
         let numbers = count as u32;
         let columns = plan.column_blocks() * numbers;
-        self.launch(FORTH, columns * operands, plan.column_bytes(), &arguments);
-        self.launch(
-            ROWS,
+        let of_columns = |columns| [columns, THREADS, plan.column_bytes()];
+        self.launch(FORTH, of_columns(columns * operands), &arguments);
+        let rows = [
             plan.row_blocks(operands) * numbers,
-            GridPlan::row_bytes(),
-            &arguments,
-        );
-        self.launch(BACK, columns, plan.column_bytes(), &arguments);
+            plan.row_threads(operands),
+            plan.row_bytes(operands),
+        ];
+        self.launch(plan.rows_kernel(operands), rows, &arguments);
+        self.launch(BACK, of_columns(columns), &arguments);
         let [sums, carries] =
             [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
         for (i, x) in a.1.iter().enumerate() {
