@@ -54,7 +54,7 @@
 //! differences; a lane takes a product for a square, and `2 n LIMBS + n` for `n` limbs in all. No scratch.
 
 pub mod lazy;
-mod powers;
+pub mod powers;
 pub mod slots;
 pub mod special;
 

@@ -26,10 +26,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "bits curves stage-1-s between-s begin-s stage-2-s finish-s ns-a-curve-and-prime curves/s"
     );
     // Primes: no curve ends before its time.
-    let moduli = [(250, 207u8), (506, 45)];
+    let moduli = [
+        (122, 3u16),
+        (250, 207),
+        (378, 417),
+        (506, 45),
+        (762, 143),
+        (1530, 1203),
+    ];
     for (bits, below) in moduli
         .into_iter()
-        .filter(|of| bits.is_none_or(|bits| bits == of.0))
+        .filter(|of| bits.map_or(of.0 == 250 || of.0 == 506, |bits| bits == of.0))
     {
         let n = (BigUint::from(1u8) << bits) - below;
         let curves = match given {

@@ -120,7 +120,7 @@ impl Ecm {
     fn curve(&self, numbers: &[&BigUint], sigma: u32) -> Result<Vec<Option<BigUint>>, Error> {
         let Bounds { b1, b2, .. } = self.bounds;
         let moduli: Vec<_> = numbers.iter().map(|n| n.to_u32_digits()).collect();
-        let registers = Giants::registers(b1, b2).max(ladder::REGISTERS);
+        let registers = Giants::registers(false, b1, b2).max(ladder::REGISTERS);
         let mut chain = Chain::with_moduli(&moduli, registers)?;
         begin_ladder(&mut chain, |number| vec![number], &[sigma])?;
         chain.run(&self.steps);

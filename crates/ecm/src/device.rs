@@ -69,13 +69,9 @@ pub fn scalars(n: &BigUint, width: usize, words: &[Limb]) -> Vec<Limb> {
     scalars
 }
 
-/// The layout of registers of so many limbs: of lanes each fetches its limbs of a number, of threads all of a
-/// warp fetch a limb at a time.
-pub fn rows_layout(width: usize) -> Layout {
-    match width {
-        ..BY_LANES => Layout::Interleaved,
-        _ => Layout::Contiguous,
-    }
+/// Whether lanes share a number of so many limbs.
+pub fn is_by_lanes(width: usize) -> bool {
+    lanes(width) > 1
 }
 
 /// The kernel of programs over registers, of numbers of so many limbs modulo one number, and its name; `None` where

@@ -22,7 +22,7 @@ use crate::pairing::{Pairing, Plan};
 use crate::points::{
     A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, of_points,
 };
-use crate::registers::Registers;
+use crate::registers::{Move, Registers};
 
 /// The products of denominators.
 const OF_BABIES: u16 = PRODUCT;
@@ -71,19 +71,19 @@ impl Tables {
 impl Giants {
     /// Begins on all cores.
     pub fn on_cpu(given: Given<'_>) -> Result<Self, Error> {
-        let plan = Plan::new(given.b1, given.b2);
+        let plan = Plan::new(false, given.b1, given.b2);
         let work = of_points(None, given, Tables::new(&plan).end)?;
         Giants::begin(work.expect("cores"), plan)
     }
 
-    /// The registers of a chain for [`Giants::after`].
-    pub fn registers(b1: u64, b2: u64) -> u16 {
-        Tables::new(&Plan::new(b1, b2)).end
+    /// The registers of a chain for [`Giants::after`], or of a device for [`Giants::of_machine`].
+    pub fn registers(is_on_device: bool, b1: u64, b2: u64) -> u16 {
+        Tables::new(&Plan::new(is_on_device, b1, b2)).end
     }
 
     /// The numbers that a device keeps of a point: the rows of the first launch, the last one and the next.
     pub fn numbers(b1: u64, b2: u64) -> usize {
-        let tables = Tables::new(&Plan::new(b1, b2));
+        let tables = Tables::new(&Plan::new(true, b1, b2));
         usize::from(tables.end) + 2 * usize::from(tables.babies)
     }
 
@@ -99,13 +99,13 @@ impl Giants {
         chain.run(&moves.map(|[r, a]| Step::Copy { r, a }));
         chain.set(ACC, &[vec![1]])?;
         chain.run(&[Step::Scale { r: A24, a: ACC }]);
-        Giants::begin(Registers::Cpu(chain), Plan::new(b1, b2))
+        Giants::begin(Registers::Cpu(chain), Plan::new(false, b1, b2))
     }
 
     /// Begins on the engine's devices; `None` where it has none, or no kernel for so long a number. There is
     /// at least one point.
     pub fn on_device(engine: &Engine, given: Given<'_>) -> Result<Option<Self>, Error> {
-        let plan = Plan::new(given.b1, given.b2);
+        let plan = Plan::new(true, given.b1, given.b2);
         let work = of_points(Some(engine), given, Tables::new(&plan).end)?;
         work.map(|work| Giants::begin(work, plan)).transpose()
     }
@@ -114,7 +114,7 @@ impl Giants {
     /// the points' `x` and `z`.
     pub fn of_machine(machine: Machine, b1: u64, b2: u64) -> Result<Self, Error> {
         let work = Registers::Device(Box::new(machine));
-        Giants::begin(work, Plan::new(b1, b2))
+        Giants::begin(work, Plan::new(true, b1, b2))
     }
 
     /// Makes the babies, their denominator, and the first two giants.
@@ -195,7 +195,7 @@ impl Giants {
         common(&mut steps, OF_GIANTS, tops, of_giants, Some(OF_BABIES));
         for i in 0..self.plan.count {
             let (r, a, b) = (scaled + i, babies + i, OF_GIANTS);
-            steps.push(Step::Mul { r, a, b });
+            steps.push(Step::Mul { r, a, b }.into());
         }
         self.work.start(steps, ACC, SCRATCH, &self.pairs)?;
         self.find_pairs();
@@ -216,7 +216,7 @@ impl Giants {
     }
 }
 
-fn first_steps(plan: &Plan, tables: Tables) -> Vec<Step> {
+fn first_steps(plan: &Plan, tables: Tables) -> Vec<Move> {
     let mut steps = Vec::new();
     let mut points = HashMap::from([(1, Q)]);
     let (mut babies, mut others) = (0, 0);
@@ -253,7 +253,7 @@ fn first_steps(plan: &Plan, tables: Tables) -> Vec<Step> {
 }
 
 /// Makes another multiple of the point of STEP, which is that of `at`; it is one of Q where that is 1.
-fn next_step(steps: &mut Vec<Step>, at: &mut u64, step: u64) {
+fn next_step(steps: &mut Vec<Move>, at: &mut u64, step: u64) {
     let p = if *at == 1 { Q } else { STEP };
     Group::Curve.multiply(steps, [TWICE, LAST[0]], step / *at, p);
     copy(steps, STEP, TWICE);

@@ -509,7 +509,8 @@ impl Plan {
         let column = |i: usize| Column::each(rows.iter().map(|row| row[i].clone()).collect());
         let columns: Vec<_> = (0..usize::from(GIANTS) + 2).map(column).collect();
         let registers = TABLE + self.babies.count;
-        Registers::new(engine, n, registers, rows.len(), &columns)
+        let made = Registers::new(engine, n, registers, rows.len(), &columns)?;
+        Ok(made.map(Registers::in_tiles))
     }
 
     /// The registers from [`ACC`] on that each row begins with.

@@ -12,15 +12,42 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::device::{program, push, rows, rows_layout, scalars, width};
-use crate::operations::{ADD, BEGIN, COPY, END, HOLD, MUL, PAIR, ROW, SUB};
-use crate::registers::Column;
+use crate::device::{is_by_lanes, program, push, rows, scalars, width};
+use crate::operations::{
+    ADD, BEGIN, COPY, END, MUL, PAIRS, QUAD, ROUNDS, ROW, SUB, SUM, SUMS, WALK,
+};
+use crate::registers::{Column, Move};
 
 /// The row that a launch writes, that which the first launch left, and that which the last one did: the
 /// upper bits of a place.
 const WRITTEN: Limb = 0;
 const FIRST: Limb = 1 << ROW;
 const LAST: Limb = 2 << ROW;
+
+/// How a row's limbs lie on the devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As a batch's layout says.
+    Batch(Layout),
+    /// In tiles, with as many limbs as a contiguous batch: the kernels alone read them.
+    Tiles,
+}
+
+/// Rows that are on the devices.
+#[derive(Clone)]
+struct Rows {
+    batch: Batch,
+    is_tiled: bool,
+}
+
+impl From<Batch> for Rows {
+    fn from(batch: Batch) -> Self {
+        Rows {
+            batch,
+            is_tiled: false,
+        }
+    }
+}
 
 /// Rows of registers modulo one number, or each modulo its own.
 #[derive(Clone)]
@@ -32,8 +59,10 @@ pub struct Machine {
     n: Option<BigUint>,
     width: usize,
     registers: u16,
-    first: Batch,
-    last: Batch,
+    first: Rows,
+    last: Rows,
+    /// How rows are written.
+    form: Form,
     /// The row that has each register.
     homes: Vec<Option<Limb>>,
     is_begun: bool,
@@ -85,8 +114,9 @@ impl Machine {
             n: Some(n.clone()),
             width,
             registers,
-            first: set.clone(),
-            last: set,
+            first: set.clone().into(),
+            last: set.into(),
+            form: rows_form(width),
             homes,
             is_begun: false,
         }))
@@ -105,11 +135,21 @@ impl Machine {
             n: None,
             width,
             registers,
-            first: set.clone(),
-            last: set,
+            first: set.clone().into(),
+            last: set.into(),
+            form: Form::Tiles,
             homes,
             is_begun: false,
         }
+    }
+
+    /// Writes rows in tiles from now on, unless lanes share them.
+    pub fn in_tiles(self) -> Self {
+        let form = match is_by_lanes(self.width) {
+            true => self.form,
+            false => Form::Tiles,
+        };
+        Machine { form, ..self }
     }
 
     /// Numbers of a row before its registers.
@@ -117,20 +157,45 @@ impl Machine {
         u16::from(self.n.is_none())
     }
 
-    /// Begins to do the steps, and then to multiply the register `product` by the difference of each pair of registers.
+    /// Begins to do all moves, and then to multiply the register `product` by the difference of each pair of registers.
     ///
     /// # Panics
     /// If a register is read that none has set.
-    pub fn start(&mut self, steps: &[Step], product: u16, pairs: &[[u16; 2]]) -> Result<(), Error> {
+    pub fn start(
+        &mut self,
+        moves: impl Iterator<Item = Move>,
+        product: u16,
+        pairs: &[[u16; 2]],
+    ) -> Result<(), Error> {
         let mut program = Program {
             width: self.width as Limb,
             before: self.before(),
             homes: &self.homes,
             is_written: vec![false; self.registers.into()],
-            words: Vec::with_capacity(4 * (steps.len() + pairs.len() + 64)),
+            words: Vec::new(),
         };
-        for &step in steps {
-            program.step(step);
+        let mut steps = Vec::new();
+        for of in moves {
+            match of {
+                _ if self.width > SUMS => of.steps(&mut steps),
+                Move::Step(step) => steps.push(step),
+                Move::Sum {
+                    r,
+                    p,
+                    q,
+                    difference,
+                    ..
+                } => program.sum(r, [p, q, difference]),
+                Move::Walk {
+                    product,
+                    first,
+                    top,
+                    bottom,
+                    count,
+                    is_down,
+                } => program.walk([product, first], [top, bottom], count, is_down),
+            }
+            steps.drain(..).for_each(|step| program.step(step));
         }
         program.pairs(product, pairs);
         if self.n.is_none() && !self.is_begun {
@@ -152,7 +217,7 @@ impl Machine {
         // Registers behind those that are written stay in the first row.
         let used = is_written.iter().rposition(|&is_written| is_written);
         let used = usize::from(self.before()) + used.map_or(0, |last| last + 1);
-        self.last = self.launch(words, self.width * used, rows_layout(self.width))?;
+        self.last = self.launch(words, self.width * used, self.form)?;
         for (home, is_written) in self.homes.iter_mut().zip(is_written) {
             if is_written {
                 *home = Some(if self.is_begun { LAST } else { FIRST });
@@ -170,34 +235,45 @@ impl Machine {
         Ok(self.module.wait()?)
     }
 
-    fn launch(&self, words: Vec<Limb>, width: usize, layout: Layout) -> Result<Batch, Error> {
-        self.launch_on([&self.first, &self.last], words, width, layout)
+    fn launch(&self, words: Vec<Limb>, width: usize, form: Form) -> Result<Rows, Error> {
+        self.launch_on([&self.first, &self.last], words, width, form)
     }
 
     /// Does the steps of `words` over the rows that are the first and the last one for them.
     fn launch_on(
         &self,
-        [first, last]: [&Batch; 2],
+        [first, last]: [&Rows; 2],
         words: Vec<Limb>,
         width: usize,
-        layout: Layout,
-    ) -> Result<Batch, Error> {
+        form: Form,
+    ) -> Result<Rows, Error> {
         let length = words.len();
         let steps = (length / 4) as Limb;
+        let (layout, is_tiled) = match form {
+            Form::Batch(layout) => (layout, false),
+            Form::Tiles => (Layout::Contiguous, true),
+        };
+        let tiled = (0..).zip([is_tiled, first.is_tiled, last.is_tiled]);
+        let tiled = tiled.fold(0, |tiled, (i, is_tiled)| tiled | Limb::from(is_tiled) << i);
         let scalars = match &self.n {
-            Some(n) => scalars(n, self.width, &[steps]),
-            None => vec![steps],
+            Some(n) => scalars(n, self.width, &[steps, tiled]),
+            None => vec![steps, tiled],
         };
         let program = rows(&self.engine, words, length)?;
-        let operands = [first, last, &program];
+        let operands = [&first.batch, &last.batch, &program];
         let module = self.module.clone().with_layout(layout);
         let made = module.launch(&self.kernel, &operands, &[width], &scalars)?;
-        Ok(made.into_iter().next().expect("one result"))
+        let batch = made.into_iter().next().expect("one result");
+        Ok(Rows { batch, is_tiled })
     }
 
     /// All registers of every row, of each register as many limbs as the modulus has for the kernels.
+    ///
+    /// # Panics
+    /// If they are in tiles.
     pub fn rows(&self) -> Batch {
-        self.last.clone()
+        assert!(!self.last.is_tiled, "rows of a batch's layout");
+        self.last.batch.clone()
     }
 
     /// A register of every row.
@@ -248,7 +324,7 @@ impl Machine {
     fn put(&mut self, register: u16, numbers: &Batch) -> Result<(), Error> {
         assert!(self.is_begun, "a row that a launch has written");
         let copies = (0..).zip(&self.homes).filter_map(|(other, &home)| {
-            let at = Limb::from(other) * self.width as Limb;
+            let at = Limb::from(other) * (self.width as Limb / QUAD);
             match home {
                 _ if other == register => Some([COPY, at, LAST, 0]),
                 Some(LAST) => Some([COPY, at, FIRST | at, 0]),
@@ -256,9 +332,8 @@ impl Machine {
             }
         });
         let words = copies.flatten().collect();
-        let layout = rows_layout(self.width);
-        let operands = [&self.last, numbers];
-        self.last = self.launch_on(operands, words, self.last.width(), layout)?;
+        let (width, numbers) = (self.last.batch.width(), Rows::from(numbers.clone()));
+        self.last = self.launch_on([&self.last, &numbers], words, width, self.form)?;
         self.homes[usize::from(register)] = Some(LAST);
         Ok(())
     }
@@ -267,7 +342,7 @@ impl Machine {
     pub fn set_last(&mut self, numbers: Batch) {
         let given = numbers.width() / self.width;
         self.homes[..given].fill(Some(LAST));
-        self.last = numbers;
+        self.last = numbers.into();
     }
 
     /// The number for all rows.
@@ -282,14 +357,15 @@ impl Machine {
 
     /// [`Machine::column`] of several registers, side by side in each row.
     pub fn columns(&self, registers: &[u16]) -> Result<Batch, Error> {
-        let width = self.width as Limb;
+        let width = self.width as Limb / QUAD;
         let words = registers.iter().zip(0..).flat_map(|(&register, i)| {
             let home = self.homes[usize::from(register)].expect("a register that is set");
             let at = u32::from(self.before() + register) * width;
             [COPY, i * width, home | at, 0]
         });
         let limbs = self.width * registers.len();
-        self.launch(words.collect(), limbs, Layout::Contiguous)
+        let form = Form::Batch(Layout::Contiguous);
+        Ok(self.launch(words.collect(), limbs, form)?.batch)
     }
 
     /// Other rows modulo the same number, with so many registers, of which the first are these, as
@@ -308,8 +384,9 @@ impl Machine {
             n: self.n.clone(),
             width: self.width,
             registers,
-            first: set.clone(),
-            last: set,
+            first: set.clone().into(),
+            last: set.into(),
+            form: self.form,
             homes,
             is_begun: false,
         }
@@ -329,6 +406,15 @@ fn forms(values: &[BigUint], n: &BigUint, width: usize) -> Vec<Limb> {
     limbs
 }
 
+/// How rows of numbers of so many limbs are written: of lanes each fetches its limbs of a number, of threads all of a warp fetch
+/// a limb at a time, as kernels of stage 1 read them.
+fn rows_form(width: usize) -> Form {
+    Form::Batch(match is_by_lanes(width) {
+        true => Layout::Contiguous,
+        false => Layout::Interleaved,
+    })
+}
+
 /// A program on the way.
 struct Program<'a> {
     width: Limb,
@@ -340,9 +426,9 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Where a row has a register.
+    /// Where a row has a register, in quads.
     fn at(&self, register: u16) -> Limb {
-        u32::from(self.before + register) * self.width
+        u32::from(self.before + register) * (self.width / QUAD)
     }
 
     /// The place of a register.
@@ -358,7 +444,7 @@ impl Program<'_> {
         let (a, b) = (self.place(a), self.place(b));
         let at = self.at(r);
         self.words.extend([operation, at, a, b]);
-        self.is_written[usize::from(r)] = true;
+        self.write(r);
     }
 
     fn step(&mut self, step: Step) {
@@ -371,24 +457,66 @@ impl Program<'_> {
         }
     }
 
+    /// `r = p + q`, of points whose difference is the third of them.
+    fn sum(&mut self, r: [u16; 2], points: [[u16; 2]; 3]) {
+        let [x, z] = r.map(|r| self.at(r));
+        let places = points.map(|point| point.map(|register| self.place(register)));
+        let words = [SUM, x, z].into_iter().chain(places.into_iter().flatten());
+        self.words.extend(words.chain([ROUNDS, 0, 0]));
+        r.into_iter().for_each(|r| self.write(r));
+    }
+
+    /// A [walk](Move::Walk), of registers that are written.
+    fn walk(
+        &mut self,
+        [product, first]: [u16; 2],
+        [top, bottom]: [u16; 2],
+        count: u16,
+        is_down: bool,
+    ) {
+        let begin = [BEGIN, 0, self.place(first), 0];
+        self.words.extend(begin);
+        if count > 0 {
+            let up = self.width / QUAD;
+            let up = if is_down { up.wrapping_neg() } else { up };
+            let places = [self.place(top), self.place(bottom)];
+            assert_eq!(places.map(|place| place >> ROW), [WRITTEN; 2]);
+            let [top, bottom] = places;
+            self.words
+                .extend([WALK, count.into(), top, bottom, up, 0, 0, 0]);
+        }
+        self.end(product);
+    }
+
+    /// `r = product`.
+    fn end(&mut self, r: u16) {
+        let end = [END, self.at(r), 0, 0];
+        self.words.extend(end);
+        self.write(r);
+    }
+
+    fn write(&mut self, r: u16) {
+        self.is_written[usize::from(r)] = true;
+    }
+
     fn pairs(&mut self, product: u16, pairs: &[[u16; 2]]) {
         if pairs.is_empty() {
             return;
         }
         let begin = [BEGIN, 0, self.place(product), 0];
         self.words.extend(begin);
-        let mut held = None;
-        for &[a, b] in pairs {
-            if held != Some(a) {
-                let hold = [HOLD, 0, self.place(a), 0];
-                self.words.extend(hold);
-                held = Some(a);
-            }
-            let pair = [PAIR, 0, 0, self.place(b)];
-            self.words.extend(pair);
+        let row_of = |place: Limb| place >> ROW;
+        let is_alike = |[a, b]: &[u16; 2], [c, d]: &[u16; 2]| {
+            a == c && row_of(self.place(*b)) == row_of(self.place(*d))
+        };
+        let mut words = Vec::new();
+        for these in pairs.chunk_by(is_alike) {
+            let [a, b] = these[0].map(|register| self.place(register));
+            words.extend([PAIRS, these.len() as Limb, a, b]);
+            words.extend(these.iter().map(|&[_, b]| self.at(b)));
+            words.resize(words.len().next_multiple_of(4), 0);
         }
-        let end = [END, self.at(product), 0, 0];
-        self.words.extend(end);
-        self.is_written[usize::from(product)] = true;
+        self.words.append(&mut words);
+        self.end(product);
     }
 }

@@ -10,7 +10,6 @@
 //!
 //! Each row of points has [a denominator of its own](crate::points). Times the others' denominators it is that of all.
 
-use bigint_host::advanced::Step;
 use bigint_host::{Batch, Engine};
 use num_bigint::BigUint;
 
@@ -19,7 +18,7 @@ use crate::modular::gcd;
 use crate::points::{
     A24, ACC, Given, Group, LAST, PRODUCT, Q, SCRATCH, STEP, TABLES, TWICE, common, copy, of_points,
 };
-use crate::registers::Registers;
+use crate::registers::{Move, Registers};
 use crate::resultant::Plan;
 
 /// Multiples of a row, about.
@@ -123,7 +122,7 @@ impl Multiples {
     /// The first registers of each row of each point that the trunk comes to; the rows' step is `step`.
     fn starts(
         &mut self,
-        mut steps: Vec<Step>,
+        mut steps: Vec<Move>,
         step: [u16; 2],
         rows: usize,
     ) -> Result<Batch, Error> {
@@ -186,7 +185,7 @@ impl Multiples {
     }
 
     /// Begins a trunk: rows from multiple `first` of a point on, by steps of `step`, and `length` multiples from one row to the next.
-    fn begin(&self, steps: &mut Vec<Step>, (first, step, length): (u64, u64, u64), p: [u16; 2]) {
+    fn begin(&self, steps: &mut Vec<Move>, (first, step, length): (u64, u64, u64), p: [u16; 2]) {
         let group = self.plan.group;
         for (r, k) in [(LAST, first), (SECOND, first + step)] {
             group.multiply(steps, [r[0], UNUSED], k, p);

@@ -93,7 +93,7 @@ impl Curves {
             &self.engine,
             self.registers.clone(),
             self.width,
-            Giants::registers(b1, b2),
+            Giants::registers(true, b1, b2),
             set,
         );
         let mut found = self.divisors(numbers, &moduli, &machine.column(GIVEN_Z)?)?;

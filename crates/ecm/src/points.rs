@@ -17,7 +17,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use crate::modular::inverse;
-use crate::registers::{Column, Registers};
+use crate::registers::{Column, Move, Registers};
 use crate::{Curve, Error, Point};
 
 /// What multiples are of.
@@ -67,7 +67,8 @@ pub fn of_points(
     let column = |i: usize| Column::each(begun.par_iter().map(|row| row[i].clone()).collect());
     // The registers ACC, A24 and Q.
     let columns = [Column::all(1u8), column(0), column(1), Column::all(1u8)];
-    Registers::new(engine, n, registers, begun.len(), &columns)
+    let made = Registers::new(engine, n, registers, begun.len(), &columns)?;
+    Ok(made.map(Registers::in_tiles))
 }
 
 /// What rows of points begin with. What has no curve has no stage 2: it gets zero.
@@ -87,18 +88,18 @@ pub fn begun(n: &BigUint, points: &[Point]) -> Vec<Begun> {
 }
 
 /// `r = p`.
-pub fn copy(steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
+pub fn copy(steps: &mut Vec<Move>, r: [u16; 2], p: [u16; 2]) {
     for (r, a) in r.into_iter().zip(p) {
         if r != a {
-            steps.push(Step::Copy { r, a });
+            steps.push(Step::Copy { r, a }.into());
         }
     }
 }
 
 /// `r = 2 p`; `r` may be `p`.
-fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
+fn double(steps: &mut Vec<Move>, [x, z]: [u16; 2], p: [u16; 2]) {
     let [a, b, t] = [SCRATCH, SCRATCH + 1, SCRATCH + 2];
-    steps.extend([
+    let double = [
         Step::Add {
             r: a,
             a: p[0],
@@ -116,50 +117,8 @@ fn double(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2]) {
         Step::Mul { r: t, a, b: A24 },
         Step::Add { r: t, a: t, b },
         Step::Mul { r: z, a, b: t },
-    ]);
-}
-
-/// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
-fn add(steps: &mut Vec<Step>, [x, z]: [u16; 2], p: [u16; 2], q: [u16; 2], difference: [u16; 2]) {
-    let [a, b, c, d] = [SCRATCH, SCRATCH + 1, SCRATCH + 2, SCRATCH + 3];
-    steps.extend([
-        Step::Sub {
-            r: a,
-            a: p[0],
-            b: p[1],
-        },
-        Step::Add {
-            r: b,
-            a: q[0],
-            b: q[1],
-        },
-        Step::Mul { r: a, a, b },
-        Step::Add {
-            r: c,
-            a: p[0],
-            b: p[1],
-        },
-        Step::Sub {
-            r: d,
-            a: q[0],
-            b: q[1],
-        },
-        Step::Mul { r: c, a: c, b: d },
-        Step::Add { r: b, a, b: c },
-        Step::Sub { r: d, a, b: c },
-        Step::square(b, b),
-        Step::square(d, d),
-        Step::Mul {
-            r: x,
-            a: b,
-            b: difference[1],
-        },
-        Step::Mul {
-            r: z,
-            a: d,
-            b: difference[0],
-        },
-    ]);
+    ];
+    steps.extend(double.map(Move::from));
 }
 
 impl Group {
@@ -172,7 +131,7 @@ impl Group {
     }
 
     /// `r = 2 p`; `r` may be `p`.
-    pub fn double(self, steps: &mut Vec<Step>, r: [u16; 2], p: [u16; 2]) {
+    pub fn double(self, steps: &mut Vec<Move>, r: [u16; 2], p: [u16; 2]) {
         match self {
             Group::Curve => double(steps, r, p),
             Group::Values => product(steps, r, [p, p], A24),
@@ -182,19 +141,25 @@ impl Group {
     /// `r = p + q`, whose difference is `difference`; `r` may be `p` or `q`, not the difference.
     pub fn add(
         self,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<Move>,
         r: [u16; 2],
         [p, q]: [[u16; 2]; 2],
         difference: [u16; 2],
     ) {
         match self {
-            Group::Curve => add(steps, r, p, q, difference),
+            Group::Curve => steps.push(Move::Sum {
+                r,
+                p,
+                q,
+                difference,
+                scratch: SCRATCH,
+            }),
             Group::Values => product(steps, r, [p, q], difference[0]),
         }
     }
 
     /// `k p` and `(k + 1) p`, `k` at least [`Group::first`]; `p` is neither.
-    pub fn multiply(self, steps: &mut Vec<Step>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
+    pub fn multiply(self, steps: &mut Vec<Move>, [low, high]: [[u16; 2]; 2], k: u64, p: [u16; 2]) {
         if k == 0 {
             copy(steps, low, [A24, ACC]);
             copy(steps, high, p);
@@ -215,9 +180,9 @@ impl Group {
 }
 
 /// The value `r = p q - difference`, which is multiplied by 1 so that it may be subtracted.
-fn product(steps: &mut Vec<Step>, r: [u16; 2], [p, q]: [[u16; 2]; 2], difference: u16) {
+fn product(steps: &mut Vec<Move>, r: [u16; 2], [p, q]: [[u16; 2]; 2], difference: u16) {
     let (value, one) = (SCRATCH, ACC);
-    steps.extend([
+    let product = [
         Step::Mul {
             r: value,
             a: p[0],
@@ -234,47 +199,46 @@ fn product(steps: &mut Vec<Step>, r: [u16; 2], [p, q]: [[u16; 2]; 2], difference
             b: one,
         },
         Step::Copy { r: r[1], a: one },
-    ]);
+    ];
+    steps.extend(product.map(Move::from));
 }
 
 /// Multiplies each of `tops` by all bottoms but its own, which lie one behind the other from `bottoms`
 /// on, and by the register `factor` where there is one; leaves the product of all bottoms in `product`. There is at least
 /// one.
 pub fn common(
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<Move>,
     product: u16,
     tops: Range<u16>,
     bottoms: u16,
     factor: Option<u16>,
 ) {
-    let mut of: Vec<_> = tops
-        .zip(bottoms..)
-        .map(|(top, bottom)| [top, bottom])
-        .collect();
-    match factor {
-        Some(factor) => walk(steps, SCRATCH, factor, &of),
-        None => walk(steps, SCRATCH, of[0][1], &of[1..]),
-    }
-    of.reverse();
-    walk(steps, product, of[0][1], &of[1..]);
-}
-
-/// Multiplies each top by the product of `first` and the bottoms before its own; leaves that of all in `product`.
-fn walk(steps: &mut Vec<Step>, product: u16, first: u16, of: &[[u16; 2]]) {
-    steps.push(Step::Copy {
-        r: product,
-        a: first,
-    });
-    for &[r, b] in of {
-        steps.push(Step::Mul {
-            r,
-            a: r,
-            b: product,
-        });
-        steps.push(Step::Mul {
-            r: product,
-            a: product,
-            b,
-        });
-    }
+    let (top, last, count) = (tops.start, tops.end - 1, tops.end - tops.start);
+    let up = match factor {
+        Some(first) => Move::Walk {
+            product: SCRATCH,
+            first,
+            top,
+            bottom: bottoms,
+            count,
+            is_down: false,
+        },
+        None => Move::Walk {
+            product: SCRATCH,
+            first: bottoms,
+            top: top + 1,
+            bottom: bottoms + 1,
+            count: count - 1,
+            is_down: false,
+        },
+    };
+    let down = Move::Walk {
+        product,
+        first: bottoms + count - 1,
+        top: last.saturating_sub(1),
+        bottom: (bottoms + count).saturating_sub(2),
+        count: count - 1,
+        is_down: true,
+    };
+    steps.extend([up, down]);
 }

@@ -10,6 +10,103 @@ use crate::device::rows;
 use crate::machine::Machine;
 use crate::modular::{gcd, inverses};
 
+/// What all rows do.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    Step(Step),
+    /// `r = p + q` of points of a curve, two registers each, whose difference is a third; `r` may be `p` or `q`, not
+    /// the difference. The first of four scratch registers may be overwritten with those that follow.
+    Sum {
+        r: [u16; 2],
+        p: [u16; 2],
+        q: [u16; 2],
+        difference: [u16; 2],
+        scratch: u16,
+    },
+    /// From `product = first` on `top = top product` and `product = product bottom` for so many tops and bottoms, of which
+    /// these are the first: of those that follow, or of those before where it goes down.
+    Walk {
+        product: u16,
+        first: u16,
+        top: u16,
+        bottom: u16,
+        count: u16,
+        is_down: bool,
+    },
+}
+
+impl From<Step> for Move {
+    fn from(step: Step) -> Self {
+        Move::Step(step)
+    }
+}
+
+impl Move {
+    /// The steps that do it.
+    pub fn steps(self, steps: &mut Vec<Step>) {
+        match self {
+            Move::Step(step) => steps.push(step),
+            Move::Sum {
+                r,
+                p,
+                q,
+                difference,
+                scratch,
+            } => steps.extend(sum(r, [p, q], difference, scratch)),
+            Move::Walk {
+                product,
+                first,
+                top,
+                bottom,
+                count,
+                is_down,
+            } => {
+                steps.push(Step::Copy {
+                    r: product,
+                    a: first,
+                });
+                for i in 0..count {
+                    let of = |first: u16| if is_down { first - i } else { first + i };
+                    let (r, b) = (of(top), of(bottom));
+                    steps.push(Step::Mul {
+                        r,
+                        a: r,
+                        b: product,
+                    });
+                    steps.push(Step::Mul {
+                        r: product,
+                        a: product,
+                        b,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// `r = p + q` with `u = (p_x - p_z) (q_x + q_z)` and `v = (p_x + p_z) (q_x - q_z)`: the difference's `z` times `(u + v)^2`, and its
+/// `x` times `(u - v)^2`.
+fn sum([x, z]: [u16; 2], [p, q]: [[u16; 2]; 2], difference: [u16; 2], scratch: u16) -> [Step; 12] {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| scratch + i);
+    let add = |r, a, b| Step::Add { r, a, b };
+    let sub = |r, a, b| Step::Sub { r, a, b };
+    let mul = |r, a, b| Step::Mul { r, a, b };
+    [
+        sub(a, p[0], p[1]),
+        add(b, q[0], q[1]),
+        mul(a, a, b),
+        add(c, p[0], p[1]),
+        sub(d, q[0], q[1]),
+        mul(c, c, d),
+        add(b, a, c),
+        sub(d, a, c),
+        mul(b, b, b),
+        mul(d, d, d),
+        mul(x, b, difference[1]),
+        mul(z, d, difference[0]),
+    ]
+}
+
 /// What a register begins with: values, and which of them each row has.
 pub struct Column<'a> {
     pub values: Vec<BigUint>,
@@ -75,11 +172,19 @@ impl Registers {
         Ok(Some(Registers::Cpu(chain)))
     }
 
+    /// Of a device the rows that launches write are from now on in tiles, in which a step moves four limbs at a time.
+    pub fn in_tiles(self) -> Self {
+        match self {
+            Registers::Cpu(_) => self,
+            Registers::Device(machine) => Registers::Device(Box::new(machine.in_tiles())),
+        }
+    }
+
     /// Does the steps, then multiplies the register `product` by the difference of each pair of registers. The
     /// register `scratch` may be overwritten.
     pub fn run(
         &mut self,
-        steps: Vec<Step>,
+        steps: impl IntoIterator<Item = impl Into<Move>>,
         product: u16,
         scratch: u16,
         pairs: &[[u16; 2]],
@@ -91,13 +196,16 @@ impl Registers {
     /// [`Registers::run`] that does not wait for a device.
     pub fn start(
         &mut self,
-        mut steps: Vec<Step>,
+        steps: impl IntoIterator<Item = impl Into<Move>>,
         product: u16,
         scratch: u16,
         pairs: &[[u16; 2]],
     ) -> Result<(), Error> {
+        let moves = steps.into_iter().map(Into::into);
         match self {
             Registers::Cpu(chain) => {
+                let mut steps = Vec::new();
+                moves.for_each(|of: Move| of.steps(&mut steps));
                 for &[a, b] in pairs {
                     let (r, difference) = (product, scratch);
                     steps.push(Step::Sub {
@@ -114,7 +222,7 @@ impl Registers {
                 chain.run(&steps);
                 Ok(())
             }
-            Registers::Device(machine) => machine.start(&steps, product, pairs),
+            Registers::Device(machine) => machine.start(moves, product, pairs),
         }
     }
 

@@ -335,7 +335,7 @@ fn of_edwards(
         mul(a, top, bottom),
         mul(a, a, of_p),
     ];
-    registers.run(steps.into(), 0, 0, &[])?;
+    registers.run(steps, 0, 0, &[])?;
     let none = registers.invert(n, inverse)?;
     let double = Step::Add { r: a, a, b: a };
     let less = Step::Sub { r: a, a, b: one };
@@ -349,7 +349,7 @@ fn of_edwards(
         mul(a, a, one),
         less,
     ];
-    registers.run(steps.into(), 0, 0, &[])?;
+    registers.run(steps, 0, 0, &[])?;
     let rows = registers.get(x)?.into_par_iter().zip(registers.get(a)?);
     let points = rows.map(|(x, a)| Point {
         curve: Curve::A(a),

@@ -10,6 +10,9 @@ use crate::{Error, Family, Stage1};
 /// Curves that all devices compute together, at most; a checkpoint has all their points.
 const MOST: usize = 1 << 19;
 
+/// The limbs of one coordinate of all curves together, at least: what curves cost together, some .07 s, is little then.
+const LEAST_LIMBS: usize = 1 << 21;
+
 /// The part of stage 2's last wave that may be without curves.
 const EMPTY: f64 = 0.05;
 
@@ -28,7 +31,8 @@ impl Stage1 {
             return Ok(None);
         };
         let waves = kernel.wave()?.zip(of_stage_2(engine, n)?);
-        Ok(waves.map(|(first, second)| curves(first, second)))
+        let limbs = n.bits().div_ceil(32).max(1) as usize;
+        Ok(waves.map(|(first, second)| curves(first, second, LEAST_LIMBS / limbs)))
     }
 }
 
@@ -44,11 +48,12 @@ pub fn of_stage_2(engine: &Engine, n: &BigUint) -> Result<Option<usize>, Error> 
     Ok(wave.filter(|&wave| wave > 0))
 }
 
-/// The fewest waves of the first stage whose last wave of the second one is full enough; where there are none, those of which
-/// it is fullest.
-fn curves(first: usize, second: usize) -> usize {
+/// The fewest waves of the first stage, of at least so many curves, whose last wave of the second one is full enough; where
+/// there are none, those of which it is fullest.
+fn curves(first: usize, second: usize, least: usize) -> usize {
     let filled = |curves: usize| curves as f64 / curves.next_multiple_of(second) as f64;
-    let all = || (1..=(MOST / first).max(1)).map(|waves| waves * first);
+    let most = (MOST / first).max(1);
+    let all = || (least.div_ceil(first).clamp(1, most)..=most).map(|waves| waves * first);
     let enough = all().find(|&curves| filled(curves) >= 1.0 - EMPTY);
     let fullest = || all().rev().max_by(|&a, &b| filled(a).total_cmp(&filled(b)));
     enough.or_else(fullest).expect("one wave at least")
@@ -72,9 +77,11 @@ mod tests {
             (28, 29, 28),
             (40, 41, 40),
         ] {
-            let found = curves(first * processors, second * processors);
+            let found = curves(first * processors, second * processors, 1);
             assert_eq!(found, expected * processors, "{first} {second}");
         }
-        assert_eq!(curves(MOST + 1, 7), MOST + 1);
+        assert_eq!(curves(4, 7, 21), 28);
+        assert_eq!(curves(4, 7, 2 * MOST), MOST);
+        assert_eq!(curves(MOST + 1, 7, 1), MOST + 1);
     }
 }

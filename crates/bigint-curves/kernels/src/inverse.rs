@@ -10,11 +10,13 @@
 use crate::shared::field::Limbs;
 use bigint_core::LIMB_BITS;
 use bigint_core::kernel::{BLOCK, DIGIT_BITS, divstep_digits, divstep_rounds, divsteps};
+use bigint_kernels::field::powers;
 use bigint_kernels::gpu::block::Team;
 use bigint_kernels::gpu::registers::afresh;
 use bigint_kernels::gpu::shared::OfThreads;
 use bigint_kernels::montgomery;
 use bigint_kernels::squares::each;
+use core::marker::PhantomData;
 
 /// Digits of a number.
 const DIGITS: usize = divstep_digits(8);
@@ -34,29 +36,27 @@ pub trait Modulo {
     fn product(a: Limbs, b: Limbs) -> Limbs;
 }
 
+/// The numbers modulo that one, as a block's threads invert them.
+struct Numbers<M>(PhantomData<M>);
+
+impl<M: Modulo> powers::Limbs<8> for Numbers<M> {
+    #[inline(always)]
+    fn product(&self, a: Limbs, b: Limbs) -> Limbs {
+        M::product(a, b)
+    }
+
+    #[inline(always)]
+    fn inverse(&self, a: Limbs) -> Limbs {
+        of::<M>(a)
+    }
+}
+
 /// The inverse of each thread's number, by one of the block's warps, `turn` modulo 4. Where a number has none, others get wrong ones.
+///
+/// With the `c` of products, `a b c d` has become `abcd / c^3`, whose inverse is `c^3 / abcd`, which takes all of it off again.
 #[inline(always)]
 pub fn of_block<M: Modulo>(team: Team<BLOCK>, room: OfThreads<8>, turn: u32, x: Limbs) -> Limbs {
-    const { assert!(BLOCK == 128, "four threads for each lane of a warp") }
-    let thread = team.thread();
-    room.set(thread, x);
-    team.sync();
-    if thread / 32 == turn % 4 {
-        let threads = [0, 32, 64, 96].map(|first| thread % 32 + first);
-        // With `c`: `ab / c`, `abc / c^2`, and `abcd / c^3`, whose inverse is `c^3 / abcd`, which takes all of it off again.
-        let [a, b, c, d] = threads.map(|thread| room.get(thread));
-        let two = M::product(a, b);
-        let three = M::product(two, c);
-        let left = of::<M>(M::product(three, d));
-        room.set(threads[3], M::product(left, three));
-        let left = M::product(left, d);
-        room.set(threads[2], M::product(left, two));
-        let left = M::product(left, c);
-        room.set(threads[1], M::product(left, a));
-        room.set(threads[0], M::product(left, b));
-    }
-    team.sync();
-    room.get(thread)
+    powers::inverses_of_block(&Numbers::<M>(PhantomData), (team, room, turn), x)
 }
 
 /// Digit `i` of a number.

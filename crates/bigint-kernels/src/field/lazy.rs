@@ -163,6 +163,22 @@ where
         Element(self.modulus().lazy_product(a.0, b.0))
     }
 
+    /// [`mul`](Self::mul), where the second factor has a spare bit beside: in fewer instructions, with the same multiply-adds.
+    #[inline(always)]
+    pub fn mul_lean<const A: u32, const B: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, 2> {
+        const {
+            assert!(
+                A * B <= SPARE && B <= SPARE / 2,
+                "the bounds of a lean product"
+            )
+        }
+        Element(self.modulus().lean_product(a.0, b.0))
+    }
+
     /// `a a`.
     #[inline(always)]
     pub fn square<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 2> {

@@ -25,12 +25,15 @@ use bigint_core::{LIMB_BITS, Limb};
 
 /// What powers and inverses ask of a field: what it does with the limbs of elements. (A trait, as closures that are
 /// called from several places would not be inlined.)
-pub(super) trait Limbs<const LIMBS: usize> {
-    /// The product of two elements.
+pub trait Limbs<const LIMBS: usize> {
+    /// The product of two elements. For inverses alone it may be `a b / c`, with a number `c` that is always the same.
     fn product(&self, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS];
 
     /// The square of an element.
-    fn square_of(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS];
+    #[inline(always)]
+    fn square_of(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.product(a, a)
+    }
 
     /// The inverse of an element.
     fn inverse(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS];
@@ -113,9 +116,9 @@ pub(super) fn inverses<const LIMBS: usize, const N: usize>(
     inverses
 }
 
-/// The inverse of each thread's element, which warp `turn` modulo 4 computes.
+/// The inverse of each thread's element, which warp `turn` modulo 4 computes. Where one has none, others get wrong ones.
 #[inline(always)]
-pub(super) fn inverses_of_block<const LIMBS: usize>(
+pub fn inverses_of_block<const LIMBS: usize>(
     field: &impl Limbs<LIMBS>,
     (team, room, turn): (Team<BLOCK>, OfThreads<LIMBS>, u32),
     x: [Limb; LIMBS],

@@ -194,7 +194,8 @@ pub(super) unsafe fn least(address: u64, x: u64) {
     }
 }
 
-/// `x y + z` by one instruction. (Inside loops the compiler forgets that `y` has 32 bits.)
+/// `x y + z` by one instruction. (Inside loops the compiler forgets that `y` has 32 bits.) Of sums of several products
+/// [`multiply_add_signed`](super::wide::multiply_add_signed) takes fewer.
 #[inline(always)]
 pub fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
     let sum;
@@ -203,27 +204,6 @@ pub fn multiply_add(x: i32, y: i32, z: u64) -> u64 {
         asm!("mad.wide.s32 {sum}, {x}, {y}, {z};",
             sum = out(reg64) sum, x = in(reg32) x, y = in(reg32) y, z = in(reg64) z,
             options(pure, nomem, nostack, preserves_flags));
-    }
-    sum
-}
-
-/// `x y + z` as [`multiply_add`] computes it. The driver's compiler takes sums of several products apart, into the
-/// products and sums of three numbers, so that none waits for another; not these, which take fewer instructions.
-#[inline(always)]
-pub fn multiply_add_at_once(x: i32, y: i32, z: u64) -> u64 {
-    let sum;
-    // SAFETY: register arithmetic only; the first line does not read the carry flag, and the second does not set it.
-    unsafe {
-        asm!(
-            "{{",
-            ".reg .b32 low, high;",
-            "mov.b64 {{low, high}}, {z};",
-            "mad.lo.cc.s32 low, {x}, {y}, low;",
-            "madc.hi.s32 high, {x}, {y}, high;",
-            "mov.b64 {sum}, {{low, high}};",
-            "}}",
-            sum = out(reg64) sum, x = in(reg32) x, y = in(reg32) y, z = in(reg64) z,
-            options(pure, nomem, nostack));
     }
     sum
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // The compiler cannot see which device memory numbers access.
 
 use super::access::*;
-pub use super::access::{Walk, multiply_add, multiply_add_at_once};
+pub use super::access::{Walk, multiply_add};
 use super::known::Known as _;
 use super::row;
 use bigint_core::kernel::PIECE;

@@ -16,6 +16,7 @@ pub mod known;
 pub mod local;
 pub mod matrix;
 pub mod memory;
+pub mod quads;
 pub mod registers;
 pub mod residues;
 pub mod row;

@@ -67,6 +67,10 @@ pub trait Slide: Copy {
     fn add_product(&mut self, a: Limb, digit: Self::Digit, carries: [Limb; 2])
     -> (Limb, [Limb; 2]);
 
+    /// [`add_product`](Self::add_product) of a digit below `B^X / 2`, where at most two products are added before the
+    /// window slides, the digits of both below `B^X / 2 + B^X / 4` together: then `odd` has no carry.
+    fn add_below(&mut self, a: Limb, digit: Self::Digit, carry: Limb) -> (Limb, Limb);
+
     /// Slides up by one weight. `top` becomes the highest pair: the carry of
     /// [`multiply`](Self::multiply), to which the function [`top`] adds a limb from above if
     /// there is one.
@@ -229,6 +233,41 @@ macro_rules! window {
                 self.even = [$e0, $e1, $($e, $f),*];
                 self.odd = [$o0, $o1, $($o, $p),*];
                 ($e0, [of_even, of_odd])
+            }
+
+            #[inline(always)]
+            fn add_below(
+                &mut self,
+                a: Limb,
+                digit: [Limb; $size],
+                mut carry: Limb,
+            ) -> (Limb, Limb) {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
+                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
+                let [$d0, $d1, $($d, $g),*] = digit;
+                // SAFETY: as in `multiply`.
+                unsafe {
+                    asm!(
+                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
+                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
+                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
+                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
+                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
+                        "addc.u32 {carry}, {carry}, 0;",
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
+                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        a = in(reg32) a, low = in(reg32) self.low, carry = inout(reg32) carry,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                self.low = 0;
+                self.even = [$e0, $e1, $($e, $f),*];
+                self.odd = [$o0, $o1, $($o, $p),*];
+                ($e0, carry)
             }
 
             #[inline(always)]

@@ -53,11 +53,12 @@ pub mod xor;
 use crate::gpu::block::Team;
 use crate::gpu::fours::Fours;
 use crate::gpu::memory::{self, Any, CarryOut, Number, Stride};
+use crate::gpu::quads::Quads;
 use crate::gpu::warp::Group;
 use crate::gpu::{shared, thread};
 use crate::squares::digits::Tiles;
 use bigint_core::kernel::BLOCK;
-use bigint_core::{Arguments, Limb};
+use bigint_core::{Arguments, Limb, MatrixArgument};
 use core::marker::PhantomData;
 
 /// The limbs that addition and subtraction keep in registers at a time. With eight, the addresses
@@ -166,6 +167,35 @@ impl<'a, S: Stride> Batches<'a, S> {
             first: 0,
             stride: PhantomData,
         }
+    }
+
+    /// The result and the first two operands of [these numbers](Self::numbers_in_step) as rows of quads, in tiles where the bits
+    /// of `tiled` say so, of the result the lowest one. The third operand, which is one number for all, has four limbs at least. Places
+    /// that are read and written have to be in the rows.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub fn quads_in_step(self, tiled: u32) -> impl Iterator<Item = [Quads; 3]> {
+        let arguments = self.arguments;
+        let (worker, mut first) = (thread::index_1d(), 0);
+        core::iter::from_fn(move || {
+            if first >= arguments.count {
+                return None;
+            }
+            let on = first + worker < arguments.count;
+            let index = (first + worker).min(arguments.count - 1);
+            first += arguments.workers;
+            let row = |of: &MatrixArgument, i: u32| {
+                // SAFETY: as in `InStep`.
+                unsafe { Quads::new(of, (index, arguments.count), tiled >> i & 1 == 1) }
+            };
+            // SAFETY: by the contract of `new`, and the third operand has a quad. Another thread writes the last number's result.
+            let idle = unsafe { Quads::idle(&arguments.c) };
+            Some([
+                if on { row(&arguments.r, 0) } else { idle },
+                row(&arguments.a, 1),
+                row(&arguments.b, 2),
+            ])
+        })
     }
 
     /// The numbers that fall to the calling thread.

@@ -29,9 +29,10 @@
 //! shuffles. No scratch.
 
 use super::{Batches, Work};
-use crate::gpu::memory::{Number, Stride, multiply_add_at_once as multiply_add};
+use crate::gpu::memory::{Number, Stride};
 use crate::gpu::registers::afresh;
 use crate::gpu::warp::Group;
+use crate::gpu::wide::multiply_add_signed as multiply_add;
 use crate::montgomery::inverse;
 use crate::thread::inv_odd_mod::{MASK, digit};
 use bigint_core::kernel::{DIGIT_BITS, DIVSTEP_LANE, divstep_rounds, divsteps as steps};

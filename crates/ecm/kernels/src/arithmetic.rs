@@ -17,6 +17,19 @@ pub trait Arithmetic<const LIMBS: usize>: Copy {
         b: Element<LIMBS, B>,
     ) -> Element<LIMBS, 2>;
 
+    /// `a b`, in fewer instructions where one thread has the number and there is a spare bit beside.
+    fn mul_lean<const A: u32, const B: u32>(
+        &self,
+        a: Element<LIMBS, A>,
+        b: Element<LIMBS, B>,
+    ) -> Element<LIMBS, 2>;
+
+    /// `-a`, as `2 m - a`.
+    #[inline(always)]
+    fn neg<const R: u32>(&self, a: Element<LIMBS, 2>) -> Element<LIMBS, R> {
+        self.sub(Element::<LIMBS, 1>::of_limbs([0; LIMBS]), a)
+    }
+
     /// `a a`.
     fn square<const A: u32>(&self, a: Element<LIMBS, A>) -> Element<LIMBS, 2>;
 
@@ -41,7 +54,16 @@ pub trait Arithmetic<const LIMBS: usize>: Copy {
 
 /// Implements the operations by those of the field's own that have their names.
 macro_rules! operations {
-    () => {
+    ($lean:ident) => {
+        #[inline(always)]
+        fn mul_lean<const A: u32, const B: u32>(
+            &self,
+            a: Element<LIMBS, A>,
+            b: Element<LIMBS, B>,
+        ) -> Element<LIMBS, 2> {
+            self.$lean(a, b)
+        }
+
         #[inline(always)]
         fn mul<const A: u32, const B: u32>(
             &self,
@@ -94,7 +116,7 @@ where
         0
     }
 
-    operations!();
+    operations!(mul_lean);
 }
 
 impl<const LIMBS: usize, const LANES: u32> Arithmetic<LIMBS> for ByLanes<LIMBS, LANES>
@@ -106,5 +128,5 @@ where
         self.own()
     }
 
-    operations!();
+    operations!(mul);
 }

@@ -312,9 +312,9 @@ macro_rules! own {
         /// As for [`Batches::new`]: a launch of blocks of [`BLOCK`] threads, with batches that are
         /// allocated and contiguous and results that overlap none of them.
         #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $program(arguments: Arguments, steps: u32) {
+        pub unsafe extern "ptx-kernel" fn $program(arguments: Arguments, launch: registers::Run) {
             // SAFETY: by this function's own contract.
-            unsafe { registers::own_registers::<$limbs>(&arguments, steps) }
+            unsafe { registers::own_registers::<$limbs>(&arguments, &launch) }
         }
     )*};
 }

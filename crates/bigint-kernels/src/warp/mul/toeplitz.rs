@@ -45,8 +45,8 @@
 //! Wider ones are cut into pieces of 512 limbs, whose products are added up row by row.
 //!
 //! Cost: `2 T P (ceil(n / 8 T) T + (T + 1) / 2)` products of matrices, of 4096 bytes by bytes each, for `n` limbs of
-//! the narrower operand; for each `2 T` of them six permutations of bytes, and four loads of shared memory. While a
-//! scheduler issues a product of matrices, it issues nothing else for six cycles. No scratch. `r` overlaps no operand.
+//! the narrower operand; for each `2 T` of them six permutations of bytes, and four loads of shared memory. Times on an H200 are explained by
+//! a scheduler that issues nothing else for six cycles after a product of matrices. No scratch. `r` overlaps no operand.
 
 mod above;
 mod columns;
