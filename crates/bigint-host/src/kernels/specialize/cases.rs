@@ -38,7 +38,11 @@ pub(super) fn occurring(kernel: &str) -> String {
                 Next::OneOf(table) => targets(&lines[at..at + table]).collect(),
                 Next::On | Next::Past | Next::End => Vec::new(),
             };
-            from.extend(to.iter().filter_map(|label| labels.get(label)));
+            let places = to.iter().map(|label| match label.starts_with('$') {
+                true => labels.get(label).copied(),
+                false => in_scope(lines, at, label),
+            });
+            from.extend(places.flatten());
             match next {
                 Next::On | Next::Past | Next::Perhaps(_) => at += 1,
                 Next::To(_) | Next::OneOf(_) | Next::End => break,
@@ -62,6 +66,16 @@ pub(super) fn occurring(kernel: &str) -> String {
     }
     tail.iter().for_each(|line| write(line));
     text
+}
+
+/// The line of a label that the scope around line `at` has for itself: others may have labels of the same name.
+fn in_scope(lines: &[&str], at: usize, label: &str) -> Option<usize> {
+    let begin = lines[..at].iter().rposition(|line| *line == "{")?;
+    let scope = lines[begin..].iter().take_while(|line| **line != "}");
+    let found = scope
+        .enumerate()
+        .find(|(_, line)| line.strip_suffix(':') == Some(label));
+    found.map(|(place, _)| begin + place)
 }
 
 /// The line at which control goes on after a line.
@@ -264,6 +278,18 @@ mod tests {
         assert_eq!(known, "mov.b32 r1,1;\nbra.uni $b;\n$b:\nexit;");
         let unknown = format!("ld.shared.u32 r1,[rd1];\n{table}");
         assert_eq!(left(&unknown), unknown);
+    }
+
+    #[test]
+    fn labels_of_a_scope_are_its_own() {
+        let scope = "{\n.reg .pred a;\nagain:\nsetp.ne.u32 a,r2,0;\n@!a bra again;\n}";
+        let kernel = format!(
+            "mov.b32 r1,1;\n{scope}\nsetp.eq.b32 p1,r1,1;\n@p1 bra $end;\n{scope}\n$end:\nret;"
+        );
+        let cut = left(&kernel);
+        assert_eq!(cut.matches("again:").count(), 1);
+        assert_eq!(cut.matches('}').count(), 1);
+        assert!(cut.ends_with("setp.eq.b32 p1,r1,1;\nbra.uni $end;\n$end:\nret;"));
     }
 
     #[test]

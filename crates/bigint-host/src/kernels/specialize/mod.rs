@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use crate::kernels::ptx::ptx;
     use bigint_core::modules::OTHERS;
-    use bigint_core::rns::RNS_MODULE;
-    use bigint_core::specialization::{BlockTransform, Family};
+    use bigint_core::rns::{RNS_MODULE, TABLE};
+    use bigint_core::specialization::{BlockTransform, Family, PowerInResidues};
     use bigint_core::{Arguments, Kernel, MatrixArgument};
 
     fn specialized(entry: EntryPoint, specialization: Specialization) -> String {
@@ -221,6 +221,30 @@ mod tests {
             let word = known.word().to_string();
             let mut read = fields_read(&ptx).into_iter();
             assert!(read.all(|(.., read)| read == word), "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn scopes_of_powers_in_residues_stay_whole() {
+        for form in WARPGROUPS {
+            for (bases, scans) in [1, 2, TABLE]
+                .into_iter()
+                .flat_map(|b| [(b, false), (b, true)])
+            {
+                let known = PowerInResidues { bases, scans };
+                let ptx = specialized(form.entry, Specialization::PowerInResidues(known));
+                let (_, own) = ptx.split_once(ENTRY).unwrap();
+                let mut depth = 0;
+                for line in own.trim_end().lines().skip_while(|line| *line != "{") {
+                    depth += line.matches('{').count() as i32 - line.matches('}').count() as i32;
+                    assert!(
+                        depth > 0 || line == "}",
+                        "{}: {known:?}: {line}",
+                        form.entry.name
+                    );
+                }
+                assert_eq!(depth, 0, "{}: {known:?}", form.entry.name);
+            }
         }
     }
 
