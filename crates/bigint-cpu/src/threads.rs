@@ -134,6 +134,11 @@ pub(crate) fn join<A: Send, B: Send>(
     }
 }
 
+/// Does other work that waits for a thread of the caller's pool, if there is any; says whether it did.
+pub(crate) fn help_others() -> bool {
+    rayon::yield_now() == Some(rayon::Yield::Executed)
+}
+
 /// Starts a thread if there is memory for it.
 fn spawn(work: Work) -> io::Result<()> {
     match pages::can_be_had(LEFT) {

@@ -4,8 +4,9 @@
 //! microseconds for each, longer than a short stage. Within [`together`] the threads of a pool form a crew. They wait
 //! awake for the stages, which are the calls of [`share`](crate::share()) by the thread that leads the crew.
 //!
-//! The leader never waits for a thread that has not begun, as it can do all of the work alone. So a pool whose threads
-//! are busy elsewhere delays nothing. A part of a stage is one thread's: what it shares, it does alone.
+//! No stage waits for a thread that has not begun, as the leader can do all of the work alone. A thread that waits for
+//! the next stage does other work of the pool meanwhile, so that a long computation does not keep others from theirs.
+//! A part of a stage is one thread's: what it shares, it does alone.
 //!
 //! **Posting a job.** The leader stores the job's address, counts it, works, and clears the address. Then it waits until
 //! no thread is inside. A thread that sees the count change goes inside, and reads the address only then: it finds
@@ -29,7 +30,7 @@ use crate::threads;
 /// The members of a crew that each member calls.
 const CALLED: usize = 4;
 
-/// The times that a thread looks before it lets others run in between: some ten microseconds.
+/// The times that a thread looks before it does other work, or lets others run: some ten microseconds.
 const LOOKS: usize = 1000;
 
 /// What the calling thread is in a crew.
@@ -163,7 +164,7 @@ struct Posted<'c>(&'c Crew);
 impl Drop for Posted<'_> {
     fn drop(&mut self) {
         self.0.job.store(ptr::null_mut(), Ordering::SeqCst);
-        wait_until(|| self.0.inside.load(Ordering::SeqCst) == 0);
+        wait_until(|| self.0.inside.load(Ordering::SeqCst) == 0, || false);
     }
 }
 
@@ -195,7 +196,7 @@ impl Crew {
         let mut seen = 0;
         loop {
             let posted = || self.posted.load(Ordering::Acquire);
-            wait_until(|| posted() != seen);
+            wait_until(|| posted() != seen, threads::help_others);
             seen = posted();
             if seen == DISMISSED {
                 return;
@@ -216,14 +217,14 @@ impl Crew {
     }
 }
 
-/// Waits awake, and lets other threads run if it takes longer.
-fn wait_until(done: impl Fn() -> bool) {
+/// Waits awake. If it takes longer, does `meanwhile`, or lets other threads run where that does nothing.
+fn wait_until(done: impl Fn() -> bool, meanwhile: impl Fn() -> bool) {
     let mut looks = 0;
     while !done() {
         looks += 1;
         if looks < LOOKS {
             hint::spin_loop();
-        } else {
+        } else if !meanwhile() {
             thread::yield_now();
         }
     }
@@ -233,6 +234,8 @@ fn wait_until(done: impl Fn() -> bool) {
 mod tests {
     use super::*;
     use crate::share;
+    use std::sync::mpsc::sync_channel;
+    use std::time::Duration;
 
     fn in_a_pool_of_four(work: impl FnOnce() + Send) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
@@ -305,15 +308,33 @@ mod tests {
                 for _ in 0..3 {
                     scope.spawn(|_| {
                         busy.fetch_add(1, Ordering::SeqCst);
-                        wait_until(|| busy.load(Ordering::SeqCst) == 4);
+                        wait_until(|| busy.load(Ordering::SeqCst) == 4, || false);
                     });
                 }
-                wait_until(|| busy.load(Ordering::SeqCst) == 3);
+                wait_until(|| busy.load(Ordering::SeqCst) == 3, || false);
                 // All other threads wait until these stages are done, which is told from within.
                 together(4, || {
                     share(0..10, 4, |_| {});
                     busy.fetch_add(1, Ordering::SeqCst);
                 });
+            });
+        });
+    }
+
+    #[test]
+    fn members_that_wait_do_other_work_of_the_pool() {
+        in_a_pool_of_four(|| {
+            let begun = AtomicUsize::new(0);
+            together(4, || {
+                // All threads of the pool are members.
+                share(0..4, 4, |_| {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    wait_until(|| begun.load(Ordering::SeqCst) == 4, || false);
+                });
+                let (sender, receiver) = sync_channel(1);
+                rayon::spawn(move || sender.send(()).expect("a receiver"));
+                let done = receiver.recv_timeout(Duration::from_secs(60));
+                assert!(done.is_ok(), "nobody does it");
             });
         });
     }
