@@ -30,9 +30,8 @@ impl Stage1 {
         let Some(kernel) = Kernel::new(engine, n, family)? else {
             return Ok(None);
         };
-        let waves = kernel.wave()?.zip(of_stage_2(engine, n)?);
-        let limbs = n.bits().div_ceil(32).max(1) as usize;
-        Ok(waves.map(|(first, second)| curves(first, second, LEAST_LIMBS / limbs)))
+        let waves = kernel.wave()?.zip(of_stage_2(engine, n)?).zip(width(n));
+        Ok(waves.map(|((first, second), limbs)| curves(first, second, LEAST_LIMBS / limbs)))
     }
 }
 
