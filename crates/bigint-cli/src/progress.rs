@@ -63,6 +63,14 @@ impl Progress {
             bar.set_message(message);
         }
     }
+
+    /// Does what prints, with the bar out of its way.
+    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
 }
 
 impl Drop for Progress {

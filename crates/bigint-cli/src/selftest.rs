@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use bigint_core::Operation;
+use bigint_host::Engine;
 use bigint_testing::Extent;
 
 use crate::backend::{BackendName, operation};
@@ -33,43 +34,48 @@ pub struct Arguments {
     seed: u64,
 }
 
-/// Runs the command.
+/// Runs the command. A line for each operation is printed when its cases are done.
 ///
 /// # Errors
 /// [`Failure::Running`] with the first wrong answer.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = arguments.backend.waiting_engine()?;
-    let per_operation = arguments.cases.get() as u64;
-    let operations = match &*arguments.operations {
-        [] => &Operation::ALL,
-        named => named,
-    };
-    let mut progress = Progress::of_cases(per_operation * operations.len() as u64);
-    let report = bigint_testing::run(
-        &engine,
-        operations,
-        Extent::Cases(arguments.cases.get()),
-        arguments.seed,
-        &mut |operation, cases| {
-            progress.message(operation.name());
-            let before = operations.iter().take_while(|&&o| o != operation).count() as u64;
-            progress.set(before * per_operation + cases as u64);
-        },
-    );
-    drop(progress);
+    let outcome = arguments.compare(&engine);
     for warning in engine.warnings() {
         output::tell(format_args!("warning: {warning}"));
     }
-    let report = report.map_err(|failure| Failure::Running(failure.to_string()))?;
-    let mut lines = String::new();
-    for tally in &report.tallies {
-        lines += &format!(
-            "{} on {}: {} cases in {} batches agree with num-bigint\n",
-            tally.operation.name(),
-            engine.back_end(),
-            tally.cases,
-            tally.batches
-        );
+    outcome
+}
+
+impl Arguments {
+    fn compare(&self, engine: &Engine) -> Result<(), Failure> {
+        let cases = self.cases.get();
+        let operations = match &*self.operations {
+            [] => &Operation::ALL,
+            named => named,
+        };
+        let mut progress = Progress::of_cases((cases * operations.len()) as u64);
+        for (index, &operation) in operations.iter().enumerate() {
+            progress.message(operation.name());
+            let report = bigint_testing::run(
+                engine,
+                &[operation],
+                Extent::Cases(cases),
+                self.seed,
+                &mut |_, done| progress.set((index * cases + done) as u64),
+            )
+            .map_err(|failure| Failure::Running(failure.to_string()))?;
+            for tally in &report.tallies {
+                let line = format!(
+                    "{} on {}: {} cases in {} batches agree with num-bigint\n",
+                    operation.name(),
+                    engine.back_end(),
+                    tally.cases,
+                    tally.batches
+                );
+                progress.aside(|| output::print(&line))?;
+            }
+        }
+        Ok(())
     }
-    output::print(&lines)
 }
