@@ -17,7 +17,7 @@ use crate::suyama::{self, Places};
 pub const ON_CPU: u32 = 7;
 
 /// The windows on a device.
-const ON_DEVICE: std::ops::RangeInclusive<u32> = 4..=10;
+const ON_DEVICE: std::ops::RangeInclusive<u32> = 4..=11;
 
 /// The time in which a device makes an entry of the table, in that of a product: the numbers of a program's steps come from memory.
 const OF_ENTRY: u64 = 30;

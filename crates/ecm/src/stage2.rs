@@ -12,7 +12,7 @@ use crate::giants::Giants;
 use crate::modular::{gcd, product};
 use crate::points::{Begun, Given, Group, begun};
 use crate::resultant::{Plan, Resultants};
-use crate::waves::of_stage_2;
+use crate::waves::slice;
 use crate::{Error, Point};
 
 /// How stage 2 goes over primes.
@@ -202,10 +202,7 @@ impl Stage2 {
         if by == Continuation::Giants {
             let bytes = 4 * width(given.n).unwrap_or(0) * Giants::numbers(given.b1, given.b2);
             let room = room(engine, bytes.max(1))?.max(1);
-            if room < stage.together {
-                let wave = of_stage_2(engine, given.n)?.filter(|&wave| wave <= room);
-                stage.together = wave.map_or(room, |wave| room - room % wave);
-            }
+            stage.together = stage.together.min(slice(engine, given.n, room)?);
         }
         if by == Continuation::Polynomials {
             let each = set.ordinals().map(Engine::cuda);

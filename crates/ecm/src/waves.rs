@@ -35,8 +35,15 @@ impl Stage1 {
     }
 }
 
+/// How many points stage 2 takes together, of those that memory has room for: one wave, as a point of more takes a twentieth to a tenth
+/// longer. All that there is room for where that is less, or a driver does not tell.
+pub fn slice(engine: &Engine, n: &BigUint, room: usize) -> Result<usize, Error> {
+    let wave = of_stage_2(engine, n)?.filter(|&wave| wave <= room);
+    Ok(wave.unwrap_or(room))
+}
+
 /// A wave of stage 2 modulo a number.
-pub fn of_stage_2(engine: &Engine, n: &BigUint) -> Result<Option<usize>, Error> {
+fn of_stage_2(engine: &Engine, n: &BigUint) -> Result<Option<usize>, Error> {
     let Some(width) = width(n) else {
         return Ok(None);
     };
@@ -82,5 +89,34 @@ mod tests {
         assert_eq!(curves(4, 7, 21), 28);
         assert_eq!(curves(4, 7, 2 * MOST), MOST);
         assert_eq!(curves(MOST + 1, 7, 1), MOST + 1);
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn stage_2_takes_points_a_wave_at_a_time() {
+        let name = "waves::tests::stage_2_takes_points_a_wave_at_a_time";
+        if !bigint_testing::simulator::on_simulator(name, &[]) {
+            return;
+        }
+        let engine = Engine::cuda(0).unwrap();
+        let n = (BigUint::from(1u8) << 107u8) - 1u8;
+        let wave = of_stage_2(&engine, &n).unwrap().unwrap();
+        assert_eq!(slice(&engine, &n, usize::MAX).unwrap(), wave);
+        assert_eq!(slice(&engine, &n, wave - 1).unwrap(), wave - 1);
+        for (count, expected) in [(wave, 1), (wave + 1, 2)] {
+            let point = |i: usize| crate::Point {
+                curve: crate::Curve::A((i + 3).into()),
+                x: (i + 2).into(),
+            };
+            let points: Vec<_> = (0..count).map(point).collect();
+            let stage = crate::Stage2::on_device(&engine, &n, &points, 11, 20);
+            let (mut stage, mut blocks) = (stage.unwrap().unwrap(), 0);
+            while !stage.is_done() {
+                stage.advance().unwrap();
+                blocks += 1;
+            }
+            assert_eq!(blocks, expected, "{count} of {wave}");
+            assert_eq!(stage.finish().len(), count);
+        }
     }
 }

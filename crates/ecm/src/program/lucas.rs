@@ -57,6 +57,25 @@ pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Resul
     Ok(())
 }
 
+/// Stage 2 of these values: on devices, where they are wanted or worth it and can, or on the CPU.
+pub fn stage2(
+    cli: &Cli,
+    engine: &Engine,
+    part: &BigUint,
+    values: &[BigUint],
+    (b1, b2): (u64, u64),
+) -> Result<LucasStage2, Failure> {
+    let is_on_device = match cli.backend {
+        Backend::Cpu => false,
+        Backend::Cuda => true,
+        Backend::Auto => b2 >= WORTH_A_DEVICE && !matches!(engine.back_end(), BackEnd::Cpu),
+    };
+    if is_on_device && let Some(stage) = LucasStage2::on_device(engine, part, values, b1, b2)? {
+        return Ok(stage);
+    }
+    Ok(LucasStage2::new(part, values, b1, b2)?)
+}
+
 struct Run<'a> {
     cli: &'a Cli,
     stop: &'a Stop,
@@ -116,7 +135,8 @@ impl Run<'_> {
         }
         save(self.save.as_mut(), self.cli, &lines)?;
         if self.b2 > self.b1 && !values.is_empty() {
-            let mut stage = self.stage2(part, &values)?;
+            let (b1, b2) = (self.b1, self.b2);
+            let mut stage = stage2(self.cli, &self.engine, part, &values, (b1, b2))?;
             while !stage.is_done() {
                 stage.advance()?;
                 let (done, of) = stage.progress();
@@ -125,24 +145,6 @@ impl Run<'_> {
             divisors.extend(stage.finish()?.into_iter().flatten());
         }
         Ok(divisors)
-    }
-
-    /// Stage 2 on devices, where they are asked for or worth it and can, or on the CPU.
-    fn stage2(&self, part: &BigUint, values: &[BigUint]) -> Result<LucasStage2, Failure> {
-        let (b1, b2) = (self.b1, self.b2);
-        let is_on_device = match self.cli.backend {
-            Backend::Cpu => false,
-            Backend::Cuda => true,
-            Backend::Auto => {
-                b2 >= WORTH_A_DEVICE && !matches!(self.engine.back_end(), BackEnd::Cpu)
-            }
-        };
-        if is_on_device
-            && let Some(stage) = LucasStage2::on_device(&self.engine, part, values, b1, b2)?
-        {
-            return Ok(stage);
-        }
-        Ok(LucasStage2::new(part, values, b1, b2)?)
     }
 
     /// Looks at signals and the clock: a line of progress.

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
+use bigint_host::Engine;
 use num_bigint::BigUint;
 
-use super::input;
 use super::output::{say, tell, tell_rest};
+use super::run::stage2;
 use super::stop::Stop;
-use super::{Cli, Failure};
+use super::{Cli, Failure, input, lucas};
 use crate::modular::gcd;
-use crate::{LucasStage2, Parts, Saved, Stage2, read_line};
+use crate::{Bounds, Parts, Saved, read_line};
 
-/// Lines of one number and one bound, up to as many as are computed together.
+/// Lines that devices compute together, at most: what they find is told then.
+const ON_DEVICE: usize = 1 << 18;
+
+/// Lines of one number and one bound.
 struct Group {
     n: BigUint,
     b1: u64,
@@ -19,14 +23,21 @@ struct Group {
 }
 
 impl Group {
-    /// The divisors of a part of the number that stage 2 finds, or that stage 1 had found.
-    fn divisors(&self, part: &BigUint, b2: u64, stop: &Stop) -> Result<Vec<BigUint>, Failure> {
+    /// The divisors of a part of the number that stage 2 of some of the lines finds, or that stage 1 had found.
+    fn divisors(
+        &self,
+        lines: &[Saved],
+        part: &BigUint,
+        (cli, engine, is_on_device): (&Cli, &Engine, bool),
+        stop: &Stop,
+    ) -> Result<Vec<BigUint>, Failure> {
         let b1 = self.b1.max(11);
+        let b2 = cli.b2.unwrap_or(100 * self.b1);
         let mut divisors = Vec::new();
         let mut points = Vec::new();
         let mut values = Vec::new();
         // What is left modulo the number is left modulo its part.
-        for saved in &self.saved {
+        for saved in lines {
             match saved {
                 Saved::Point(point) => {
                     let divisor = point.curve.a24(part).map(|_| gcd(&point.x, part));
@@ -40,7 +51,8 @@ impl Group {
             }
         }
         if b2 > b1 && !points.is_empty() {
-            let mut stage = Stage2::new(part, &points, b1, b2)?;
+            let bounds = Bounds { b1, b2, curves: 0 };
+            let mut stage = stage2((engine, is_on_device), part, &points, bounds)?;
             while !stage.is_done() {
                 stage.advance()?;
                 stop.failure().map_or(Ok(()), Err)?;
@@ -48,7 +60,7 @@ impl Group {
             divisors.extend(stage.finish().into_iter().flatten());
         }
         if b2 > b1 && !values.is_empty() {
-            let mut stage = LucasStage2::new(part, &values, b1, b2)?;
+            let mut stage = lucas::stage2(cli, engine, part, &values, (b1, b2))?;
             while !stage.is_done() {
                 stage.advance()?;
                 stop.failure().map_or(Ok(()), Err)?;
@@ -63,7 +75,6 @@ impl Group {
 pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
     let name = path.display();
     let text = input::text(path)?;
-    let most = 16 * bigint_cpu::threads();
     let mut groups: Vec<Group> = Vec::new();
     for (i, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -80,9 +91,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             )));
         }
         match groups.last_mut() {
-            Some(last) if last.n == n && last.b1 == b1 && last.saved.len() < most => {
-                last.saved.push(saved);
-            }
+            Some(last) if last.n == n && last.b1 == b1 => last.saved.push(saved),
             _ => groups.push(Group {
                 n,
                 b1,
@@ -108,13 +117,19 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
                 parts
             }
         };
-        for composite in parts.composites().to_vec() {
-            let b2 = cli.b2.unwrap_or(100 * group.b1);
-            let divisors = group.divisors(&composite, b2, stop)?;
-            for divisor in divisors {
-                let before = parts.primes().len();
-                if divisor.bits() > 1 && parts.split(&engine, &divisor)? {
-                    tell(cli, &parts, before)?;
+        let is_on_device = cli.wants_device(&engine, group.saved.len() as u64);
+        let together = match is_on_device {
+            true => ON_DEVICE,
+            false => 16 * bigint_cpu::threads(),
+        };
+        for lines in group.saved.chunks(together) {
+            for composite in parts.composites().to_vec() {
+                let who = (cli, &engine, is_on_device);
+                for divisor in group.divisors(lines, &composite, who, stop)? {
+                    let before = parts.primes().len();
+                    if divisor.bits() > 1 && parts.split(&engine, &divisor)? {
+                        tell(cli, &parts, before)?;
+                    }
                 }
             }
         }

@@ -137,7 +137,7 @@ fn job(cli: &Cli, (family, is_on_device): (Family, bool), numbers: &[BigUint]) -
     });
     // Digits that are done mean other bits where windows are others.
     let digits = match family == Family::Edwards && is_on_device {
-        true => " in a device's digits",
+        true => " in a device's digits of up to 11 bits",
         false => "",
     };
     format!(
@@ -149,6 +149,19 @@ fn job(cli: &Cli, (family, is_on_device): (Family, bool), numbers: &[BigUint]) -
         cli.digits,
         cli.sigma
     )
+}
+
+/// Stage 2 of these points: on devices, where it is for them and they can, or on the CPU.
+pub fn stage2(
+    (engine, is_on_device): (&Engine, bool),
+    n: &BigUint,
+    points: &[Point],
+    Bounds { b1, b2, .. }: Bounds,
+) -> Result<Stage2, Failure> {
+    if is_on_device && let Some(stage) = Stage2::on_device(engine, n, points, b1, b2)? {
+        return Ok(stage);
+    }
+    Ok(Stage2::new(n, points, b1, b2)?)
 }
 
 /// A sigma that nobody has chosen.
@@ -271,7 +284,7 @@ impl Run<'_> {
         }
         let points = self.after_stage1(parts, n, bounds, stage.finish()?)?;
         if bounds.b2 > bounds.b1 && !points.is_empty() {
-            let mut stage = self.stage2(n, &points, bounds)?;
+            let mut stage = stage2((&self.engine, self.is_on_device), n, &points, bounds)?;
             while !stage.is_done() {
                 stage.advance()?;
                 let (done, total) = stage.progress();
@@ -294,18 +307,6 @@ impl Run<'_> {
             }
         }
         Ok(Stage1::new(n, self.family, self.at.sigma, count, scalar)?)
-    }
-
-    /// Stage 2 of these points, likewise.
-    fn stage2(&self, n: &BigUint, points: &[Point], bounds: Bounds) -> Result<Stage2, Failure> {
-        let Bounds { b1, b2, .. } = bounds;
-        if self.is_on_device {
-            let stage = Stage2::on_device(&self.engine, n, points, b1, b2)?;
-            if let Some(stage) = stage {
-                return Ok(stage);
-            }
-        }
-        Ok(Stage2::new(n, points, b1, b2)?)
     }
 
     /// Takes factors, and saves points.

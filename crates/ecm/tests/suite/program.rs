@@ -531,3 +531,66 @@ fn a_run_on_a_device_takes_edwards_curves_and_goes_on() {
     );
     assert_eq!(stdout(&started("cuda").wait_with_output().unwrap()), whole);
 }
+
+#[cfg(feature = "cuda")]
+#[test]
+fn a_device_goes_on_from_lines() {
+    let name = "program::a_device_goes_on_from_lines";
+    if !bigint_testing::simulator::on_simulator(name, &[]) {
+        return;
+    }
+    let driver = std::env::var_os("BIGINT_CUDA_DRIVER").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let counts = folder.path().join("counts");
+    let save = folder.path().join("save");
+    let save = save.to_str().unwrap();
+    let q = (1u128 << 89) - 1;
+    let curves = ["--b1", "150", "--curves", "40", "--sigma", "10", "--param"];
+    let [below, above] = SMOOTH;
+    for (p, first, b2) in [
+        (70_000_000_033, [&curves[..], &["3"]].concat(), "30000"),
+        (
+            70_000_000_033,
+            [&curves[..], &["edwards"]].concat(),
+            "30000",
+        ),
+        (
+            below.1,
+            ["--b1", "1100", "--method", below.0].into(),
+            "31000",
+        ),
+        (
+            above.1,
+            ["--b1", "1100", "--curves", "3", "--method", above.0].into(),
+            "31000",
+        ),
+    ] {
+        let _ = fs::remove_file(save);
+        let n = format!("{p}*{q}");
+        let rest = [&n, "--b2", "0", "--save", save, "--backend", "cpu"];
+        assert_eq!(
+            stdout(&run(&[&rest[..], &first].concat())),
+            "",
+            "stage 1 alone"
+        );
+        for backend in ["cpu", "cuda"] {
+            let _ = fs::remove_file(&counts);
+            let mut command = program();
+            command
+                .env("BIGINT_CUDA_DRIVER", &driver)
+                .env("CUDA_SIM_COUNTS", &counts)
+                .args(["--resume", save, "--b2", b2, "--backend", backend]);
+            assert_eq!(
+                factors(&command.output().unwrap()),
+                [p.into(), q],
+                "{backend}"
+            );
+            let launched = fs::read_to_string(&counts).unwrap_or_default();
+            assert_eq!(
+                launched.contains("registers_"),
+                backend == "cuda",
+                "{first:?}"
+            );
+        }
+    }
+}
