@@ -18,6 +18,8 @@ COUNTS = {256: 1013760, 384: 540672, 512: 202752, 1024: 67584, 2048: 33792, 4096
 # Bits, lanes and limbs of each.
 OURS = [(256, 1, 8), (384, 1, 12), (512, 1, 16), (1024, 1, 32), (2048, 2, 32), (2048, 4, 16), (4096, 4, 32),
         (4096, 8, 16), (8192, 8, 32), (8192, 16, 16)]
+# Bits of lazy fields.
+LAZY = [256, 384, 512]
 CGBN = [(256, 4), (512, 4), (1024, 8), (2048, 8), (4096, 16), (8192, 32)]
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -38,12 +40,14 @@ def device_limbs(numbers, bits, count):
 
 
 class Batch:
-    """Moduli with their top bit set, and numbers below them, the first of which are the greatest."""
+    """Moduli with their top bit set, or one for all with six bits to spare, and numbers below them, the first of which are the greatest."""
 
-    def __init__(self, bits):
+    def __init__(self, bits, is_lazy=False):
         any_ = random.Random(bits)
         self.bits, self.count = bits, COUNTS[bits]
         self.m = [any_.getrandbits(bits) | 1 | 1 << (bits - 1) for _ in range(DISTINCT)]
+        if is_lazy:
+            self.m = [self.m[0] >> 6 | 1] * DISTINCT
         self.a = [any_.randrange(m) for m in self.m]
         self.b = [any_.randrange(m) for m in self.m]
         for i in range(4):
@@ -83,6 +87,12 @@ def ours(batch, kind, lanes):
     return [(c_uint64 * len(words))(*words)]
 
 
+def lazy(batch, kind):
+    m, width = batch.m[0], batch.bits // 32
+    limbs = [x >> 32 * i & 0xffffffff for x in (m, 2 * m) for i in range(width)]
+    return [*ours(batch, kind, 1), (c_uint * len(limbs))(*limbs)]
+
+
 def cgbn(batch):
     return [*batch.addresses, c_uint(batch.count), c_uint(TIMES)]
 
@@ -107,8 +117,8 @@ def measure(batch, who, kind, image, entry, arguments, lanes):
         each = 1 if kind == "power" else TIMES
         times.append(elapsed.value * 1e6 / batch.count / each)
     results = batch.results(12)
-    # CGBN's products may be as great as any number of so many bits.
-    of = [x % m for x, m in zip(results, batch.m)] if who == "CGBN" else results
+    # CGBN's products may be as great as any number of so many bits, those of lazy fields as two moduli.
+    of = results if who == "ours" else [x % m for x, m in zip(results, batch.m)]
     wrong = sum(x != batch.expected(kind, i) for i, x in enumerate(of))
     median, least = statistics.median(times[1:]), min(times[1:])
     print(f"{who} {kind} {batch.bits} bits {lanes} lanes: {median:.4f} ns (least {least:.4f}), "
@@ -136,6 +146,11 @@ def main():
         for _, lanes in (row for row in CGBN if peer and row[0] == bits):
             measure(batch, "CGBN", "product", peer, f"mul_{bits}_{lanes}", cgbn(batch), lanes)
             measure(batch, "CGBN", "power", peer, f"pow_{bits}_{lanes}", cgbn(batch), lanes)
+        batch.free()
+    for bits in LAZY:
+        batch = Batch(bits, True)
+        for kind in ["product", "square"]:
+            measure(batch, "lazy", kind, ptx.encode() + b"\0", f"lazy_{bits // 32}", lazy(batch, kind), 1)
         batch.free()
 
 

@@ -4,11 +4,12 @@
 #![feature(abi_ptx)]
 
 use bigint_core::{Arguments, Limb};
+use bigint_kernels::field::lazy::{Element, Field};
 use bigint_kernels::gpu::known::power_digit;
 use bigint_kernels::gpu::memory::{Number, Unit};
 use bigint_kernels::gpu::warp::{Group, KNOWN};
 use bigint_kernels::gpu::window::{Slide, Window};
-use bigint_kernels::montgomery::{Modulus, load};
+use bigint_kernels::montgomery::{Modulus, load, store};
 use bigint_kernels::{thread, warp};
 
 /// `r = a (b / R)^k mod c`, or, where the second result has a limb stride, `a` squared `k` times;
@@ -88,4 +89,55 @@ pub unsafe extern "ptx-kernel" fn chain_warp(arguments: Arguments) {
             _ => chain.run::<KNOWN, 32>(work.group, work.r, operands),
         }
     }
+}
+
+/// Chains by a lazy field, whose modulus is the launch's: `r = a (b / R)^k`, or `a` squared `k` times, below two moduli.
+///
+/// # Safety
+/// As for [`thread::Batches::new`], in whole blocks.
+#[inline(always)]
+unsafe fn lazy<const LIMBS: usize>(arguments: &Arguments, field: &Field<LIMBS>)
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let chain = Chain::of(arguments);
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { thread::Batches::<Unit>::new(arguments) };
+    for work in batches.numbers_in_step() {
+        let mut x: Element<LIMBS, 2> = Element::of_limbs(load(work.a, 0));
+        let y: Element<LIMBS, 1> = Element::of_limbs(load(work.b, 0));
+        let mut left = chain.times as u32;
+        while left > 0 {
+            left -= 1;
+            // Warps that drift apart would fetch the code again and again.
+            if LIMBS >= 12 {
+                batches.team().sync();
+            }
+            x = match chain.squares {
+                true => field.square(x),
+                false => field.mul_lean(x, y),
+            };
+        }
+        store(work.r, 0, x.limbs());
+    }
+}
+
+macro_rules! lazy {
+    ($($name:ident $limbs:literal;)*) => {$(
+        /// Chains by a lazy field of so many limbs.
+        ///
+        /// # Safety
+        /// As for [`lazy`].
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name(arguments: Arguments, field: Field<$limbs>) {
+            // SAFETY: by this function's own contract.
+            unsafe { lazy::<$limbs>(&arguments, &field) }
+        }
+    )*};
+}
+
+lazy! {
+    lazy_8 8;
+    lazy_12 12;
+    lazy_16 16;
 }
