@@ -272,7 +272,7 @@ mod tests {
                 BigUint::from(k) << 70u8,
                 BigUint::from(k).pow(9),
             ] {
-                for window in [ON_CPU, 4, 10] {
+                for window in [ON_CPU, 4, 11] {
                     let mut sum = num_bigint::BigInt::ZERO;
                     for (doublings, digit) in digits(&k, window) {
                         sum = (sum << doublings) + digit;
@@ -288,6 +288,6 @@ mod tests {
     fn longer_scalars_take_wider_windows() {
         let windows = [10, 300, 14_000, 30_000, 144_000, 10_000_000].map(window_on_device);
         assert!(windows.is_sorted());
-        assert_eq!((windows[0], windows[5]), (4, 10));
+        assert_eq!((windows[0], windows[5]), (4, 11));
     }
 }

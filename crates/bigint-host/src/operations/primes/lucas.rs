@@ -31,10 +31,31 @@ use bigint_cpu::{map, threads};
 /// `D`s after which a number is looked at: no square has one.
 const BEFORE_ROOT: usize = 40;
 
+/// On the CPU numbers are in so many parts for each thread, of so many numbers at least.
+const PARTS_OF_THREAD: usize = 4;
+const LEAST_PART: usize = 64;
+
 impl Engine {
     /// Which odd numbers above 2^32 pass the strong Lucas test with Selfridge's parameters. The time
     /// depends on the numbers.
     pub(super) fn pass_lucas(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+        if self.inner.device().is_some() {
+            return self.pass_lucas_together(numbers);
+        }
+        // A step of all numbers is too little work for all cores: each takes some numbers all the way.
+        let part = numbers.len().div_ceil(PARTS_OF_THREAD * threads());
+        let part = part.max(LEAST_PART);
+        let parts = (0..numbers.len()).step_by(part);
+        let parts = parts.map(|from| from..numbers.len().min(from + part));
+        let engine = self.using(Options::default());
+        let passes = map(parts, threads(), |part| {
+            engine.pass_lucas_together(&engine.slice(numbers, part)?)
+        });
+        Ok(passes.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// [`pass_lucas`](Self::pass_lucas) of numbers that take each step together.
+    fn pass_lucas_together(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
         let rows = numbers.to_biguints()?;
         let starts = map(&rows, threads(), first);
         let mut verdicts: Vec<bool> = starts.iter().map(Option::is_some).collect();
