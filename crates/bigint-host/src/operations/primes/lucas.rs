@@ -17,8 +17,8 @@
 //! (a/b)^m = -1  where W(m) = -2 and W(m+1) = -c, and of even m where W(m / 2) = 0
 //! ```
 //!
-//! So two products and two differences for each bit of `d`, of all numbers together: [`Residues`],
-//! where the batch is. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
+//! So two products and two differences for each bit of `d`: [`Residues`], on a device of all numbers
+//! together, on the CPU of some on each core. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
 //! 2, -3, 7, 8, 8, 7, -3, 2, -3, of which `W(7)` = 2 and `W(8)` = `c`: it passes.
 //!
 //! `D` is prime to `n`, whose symbol is -1; `Q` has an inverse, or `n`, which is greater, a divisor.
