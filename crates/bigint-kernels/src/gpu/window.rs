@@ -59,7 +59,10 @@ pub trait Slide: Copy {
 
     /// Adds `a` times `digit`. Returns the lowest limb, which leaves the window, and the carry
     /// for [`slide`](Self::slide).
-    fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb);
+    #[inline(always)]
+    fn multiply(&mut self, a: Limb, digit: Self::Digit) -> (Limb, Limb) {
+        self.add_below(a, digit, 0)
+    }
 
     /// Adds `a` times `digit`, as one of several products that are added before the window
     /// slides. Returns the lowest limb, and `carries` with the carries out of `even` and of `odd`
@@ -67,8 +70,8 @@ pub trait Slide: Copy {
     fn add_product(&mut self, a: Limb, digit: Self::Digit, carries: [Limb; 2])
     -> (Limb, [Limb; 2]);
 
-    /// [`add_product`](Self::add_product) of a digit below `B^X / 2`, where at most two products are added before the
-    /// window slides, the digits of both below `B^X / 2 + B^X / 4` together: then `odd` has no carry.
+    /// [`add_product`](Self::add_product) where `odd` has no carry: one product before the window slides, or two with
+    /// digits below `B^X / 2`, and below `B^X / 2 + B^X / 4` together.
     fn add_below(&mut self, a: Limb, digit: Self::Digit, carry: Limb) -> (Limb, Limb);
 
     /// Slides up by one weight. `top` becomes the highest pair: the carry of
@@ -167,37 +170,6 @@ macro_rules! window {
             }
 
             #[inline(always)]
-            fn multiply(&mut self, a: Limb, digit: [Limb; $size]) -> (Limb, Limb) {
-                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
-                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
-                let [$d0, $d1, $($d, $g),*] = digit;
-                let carry: Limb;
-                // SAFETY: register arithmetic only. The first line of each chain does
-                // not read the carry flag, and the last line of all does not set it.
-                unsafe {
-                    asm!(
-                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
-                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
-                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
-                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
-                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
-                        "addc.u32 {carry}, 0, 0;",
-                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
-                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
-                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
-                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
-                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
-                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
-                        a = in(reg32) a, low = in(reg32) self.low, carry = out(reg32) carry,
-                        options(pure, nomem, nostack),
-                    );
-                }
-                self.even = [$e0, $e1, $($e, $f),*];
-                self.odd = [$o0, $o1, $($o, $p),*];
-                ($e0, carry)
-            }
-
-            #[inline(always)]
             fn add_product(
                 &mut self,
                 a: Limb,
@@ -207,8 +179,8 @@ macro_rules! window {
                 let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
                 let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
                 let [$d0, $d1, $($d, $g),*] = digit;
-                // SAFETY: as in `multiply`; the carry out of each chain is added to a
-                // limb that no chain has.
+                // SAFETY: register arithmetic only. The first line of each chain does not read the carry flag, and
+                // the carry out of each is added to a limb that no chain has.
                 unsafe {
                     asm!(
                         concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
@@ -245,7 +217,7 @@ macro_rules! window {
                 let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
                 let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
                 let [$d0, $d1, $($d, $g),*] = digit;
-                // SAFETY: as in `multiply`.
+                // SAFETY: as in `add_product`.
                 unsafe {
                     asm!(
                         concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
