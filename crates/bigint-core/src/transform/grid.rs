@@ -3,7 +3,7 @@
 //!
 //! As for a block, numbers are polynomials modulo `x^L - i`. Their `L = N m` digits are a matrix of `N`
 //! rows of `m`. With `X = x^m` the columns are polynomials modulo `X^N - i`. They go down the tree of
-//! [`super`] to its leaves: the first pass has radix `f`, which is 8, 10 or 12, and `N = f 2^q`. Child `k`
+//! [`super`] to its leaves: the first pass has radix `f`, which is 8, 9, 10 or 12, and `N = f 2^q`. Child `k`
 //! of the root has `t = (1/4 + s) / f` with `s = k`, or `k` with its bits reversed where `f` is 8. Row `p`
 //! of the result, below child `k` in place `b`, is a polynomial in `x` modulo `x^m - e(t)`, where
 //!
@@ -47,7 +47,8 @@
 //! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows, or
 //! [`GridPlan::wrapped_error_bound`].
 
-use super::bound::{U, both, forward, forward_by, norms, odd_transform, power, products, stored};
+mod bound;
+
 use super::root_of;
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
@@ -103,7 +104,7 @@ pub const FURTHER: u32 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct GridPlan {
-    /// The radix of a column's first pass, `f`: 8, 10 or 12.
+    /// The radix of a column's first pass, `f`: 8, 9, 10 or 12.
     pub radix: u32,
     /// The levels of a column below the first pass, `q`.
     pub log_part: u32,
@@ -200,7 +201,7 @@ impl GridPlan {
     }
 
     fn every(bound: impl Fn(&GridPlan) -> f64 + Copy) -> impl Iterator<Item = GridPlan> {
-        (10..=17).flat_map(move |log| [8, 10, 12].map(|radix| GridPlan::new(radix, log, bound)))
+        (10..=17).flat_map(move |log| [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, bound)))
     }
 
     /// The shortest plan for products modulo `2^(32 n) + 1`, where `n`, its [`product_limbs`](Self::product_limbs), is
@@ -209,7 +210,7 @@ impl GridPlan {
     /// ```
     /// use bigint_core::transform::grid::GridPlan;
     /// let plan = GridPlan::wraps(1 << 15).unwrap();
-    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 13, 15));
+    /// assert_eq!((plan.length(), plan.digit_bits), (9 << 12, 15));
     /// ```
     pub fn wraps(limbs: usize) -> Option<GridPlan> {
         GridPlan::all_that_wrap().find(|plan| limbs <= plan.product_limbs())
@@ -221,7 +222,7 @@ impl GridPlan {
     /// ```
     /// use bigint_core::transform::grid::GridPlan;
     /// let plan = GridPlan::of(1 << 15).unwrap();
-    /// assert_eq!((plan.length(), plan.digit_bits), (5 << 14, 14));
+    /// assert_eq!((plan.length(), plan.digit_bits), (9 << 13, 15));
     /// ```
     pub fn of(limbs: usize) -> Option<GridPlan> {
         let plan = GridPlan::all().find(|plan| limbs <= plan.limbs())?;
@@ -281,10 +282,10 @@ impl GridPlan {
     }
 
     /// The binary logarithm of the points that a block has of each child of a column's first pass: a butterfly
-    /// of that pass for each thread, or two where fewer columns would move less than half a line of each row.
+    /// of that pass for each thread, or two where fewer columns would be no whole chunk, or less than half a line of each row.
     #[inline(always)]
     pub const fn log_points_of_part(&self) -> u32 {
-        if self.log_part < 6 { 8 } else { 9 }
+        if self.log_part < 5 { 8 } else { 9 }
     }
 
     /// The binary logarithm of the number of columns that a block has.
@@ -359,58 +360,6 @@ impl GridPlan {
     /// The number of roots of [`GridArguments::rows`].
     pub const fn row_roots(&self) -> u32 {
         ROW_ROOTS * self.rows()
-    }
-
-    /// A bound of the distance of a coefficient from its integer before it is rounded. It follows from
-    /// the proof of [`error_bound`](super::error_bound), in whose terms the steps are off by the following:
-    ///
-    /// * The first pass of a column, on real digits, by what that of a block is.
-    /// * A level of a column and of a row's first pass by `f`, forward, and by `3 u + B` back, as every level multiplies a
-    ///   difference by its root.
-    /// * The roots of a row's further levels are products of two stored roots, off by `C = 2 B + 2 u`. These levels are off
-    ///   by `(2 + sqrt(6)) / sqrt(2) u + C` forward, and by `3 u + C` back; and products modulo `x^4 - z`, whose `z` is such a root, by
-    ///   `8 u + C`.
-    /// * The last pass back, by what that of a block is. If `L` is no power of two, the factor of the last scaling is
-    ///   rounded, which adds `u`.
-    pub fn error_bound(&self) -> f64 {
-        self.bound(1)
-    }
-
-    /// The same for [products that wrap](self#products-that-wrap): operands have twice as many digits, and the first level of
-    /// a column is off by `f` where it has complex values.
-    pub fn wrapped_error_bound(&self) -> f64 {
-        self.bound(2)
-    }
-
-    /// The bound for points that are made of so many digits.
-    fn bound(&self, digits: u32) -> f64 {
-        let product = 2.0 * stored() + 2.0 * U;
-        let odd = self.radix >> self.radix.trailing_zeros();
-        let [odd_forth, odd_back] = odd_transform(odd);
-        let multiplication = 2.0 * U + stored();
-        let (of_first, of_columns) = (self.radix.trailing_zeros(), self.log_part + FIRST_LEVELS);
-        let of_rows = self.log_row - 2 - FIRST_LEVELS;
-        let first = match odd {
-            1 if digits == 2 => forward(of_first),
-            1 => both(multiplication, forward(of_first - 1)),
-            _ => both(both(multiplication, power(U, of_first)), odd_forth),
-        };
-        let forth = both(
-            both(first, forward(of_columns)),
-            power(forward_by(product), of_rows),
-        );
-        let back = both(
-            both(
-                power(3.0 * U + stored(), of_first + of_columns),
-                power(3.0 * U + product, of_rows),
-            ),
-            both(multiplication, odd_back),
-        );
-        let products = both(products(), product);
-        let all = both(both(power(forth, 2), products), back);
-        // The slack covers terms of second order, and the roundings of this function.
-        const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 30) as f64;
-        all * norms(u64::from(digits * self.length()), self.digit_bits, true) * SLACK
     }
 
     /// The `s` of child `k` of the first pass.
@@ -499,7 +448,7 @@ mod tests {
         let mut before = 0;
         for plan in GridPlan::all() {
             assert!(plan.error_bound() < 0.5, "{plan:?}");
-            let norms = norms(u64::from(plan.length()), plan.digit_bits, true);
+            let norms = plan.greatest(1);
             // This is less than the number that `BACK` adds to a coefficient so that none is negative.
             assert!(norms < 0.99 * (1_u64 << 48) as f64, "{plan:?}");
             assert!(plan.length() > before && (2..=6).contains(&plan.log_part));
@@ -514,8 +463,10 @@ mod tests {
     fn digits_have_an_even_number_of_bits_where_they_hold_the_operands() {
         let plan = |log: u32| GridPlan::of(1 << (log - 5)).unwrap();
         let of = |log| (plan(log).length(), plan(log).digit_bits);
-        assert_eq!(of(19), (5 << 13, 14));
-        assert_eq!(of(22), (5 << 16, 13));
+        assert_eq!(of(19), (1 << 15, 16));
+        assert_eq!(of(20), (9 << 13, 15));
+        assert_eq!(of(21), (5 << 15, 14));
+        assert_eq!(of(22), (5 << 16, 14));
     }
 
     #[test]
@@ -523,14 +474,14 @@ mod tests {
         for (plan, whole) in GridPlan::all_that_wrap().zip(GridPlan::all()) {
             assert!(plan.wrapped_error_bound() < 0.5, "{plan:?}");
             assert!(whole.digit_bits - plan.digit_bits <= 1);
-            let norms = norms(2 * u64::from(plan.length()), plan.digit_bits, true);
+            let norms = plan.greatest(2);
             // What `BACK` subtracts from the lowest coefficient so that it may add what wraps.
             let room = (1_u64 << (49 - plan.digit_bits)) as f64;
             assert!(norms + room < (1_u64 << 48) as f64, "{plan:?}");
         }
     }
 
-    /// The bits of digits for lengths of 2^13, five times 2^11, three times 2^12, 2^14, and so on.
+    /// The bits of digits for lengths of 2^13, nine times 2^10, five times 2^11, three times 2^12, 2^14, and so on.
     #[test]
     fn digits_get_narrower_as_lengths_grow() {
         let mut runs: Vec<(u32, usize)> = Vec::new();
@@ -540,7 +491,7 @@ mod tests {
                 _ => runs.push((plan.digit_bits, 1)),
             }
         }
-        assert_eq!(runs, [(16, 6), (15, 4), (14, 6), (13, 2), (12, 6)]);
+        assert_eq!(runs, [(16, 9), (15, 7), (14, 7), (13, 5), (12, 4)]);
     }
 
     #[test]

@@ -48,6 +48,7 @@ macro_rules! with_radix {
     ($radix:expr, $self:ident.$method:ident($($argument:expr),*)) => {
         match $radix {
             8 => $self.$method::<8>($($argument),*),
+            9 => $self.$method::<9>($($argument),*),
             10 => $self.$method::<10>($($argument),*),
             _ => $self.$method::<12>($($argument),*),
         }
@@ -98,9 +99,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
                 self.pass::<4, 8, 4, false>(shared, points);
             }
             5 => {
-                self.pass::<4, 8, 6, false>(shared, shared);
+                self.pass::<4, 9, 7, false>(shared, shared);
                 self.team.sync();
-                self.pass::<8, 8, 3, false>(shared, points);
+                self.pass::<8, 9, 4, false>(shared, points);
             }
             _ => {
                 self.pass::<8, 9, 6, false>(shared, shared);
@@ -307,9 +308,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
                 self.pass::<4, 8, 6, true>(shared, shared);
             }
             5 => {
-                self.pass::<8, 8, 3, true>(points, shared);
+                self.pass::<8, 9, 4, true>(points, shared);
                 self.team.sync();
-                self.pass::<4, 8, 6, true>(shared, shared);
+                self.pass::<4, 9, 7, true>(shared, shared);
             }
             _ => {
                 self.pass::<8, 9, 3, true>(points, shared);

@@ -1,9 +1,12 @@
-//! Discrete Fourier transforms of 10 and 12 values in registers: the passes of radix `2 5` and `4 3`.
+//! Discrete Fourier transforms of 9, 10 and 12 values in registers: the passes of radix `3 3`, `2 5` and `4 3`.
 //!
 //! For `R = Q P` with `Q` = 2 or 4 and an odd prime `P`, indices are numbered by Good's and Thomas' maps:
 //! `k = Q i + P j mod R` for `i < P` and `j < Q`, and `r` by its remainders modulo `P` and `Q`. As `e(k r / R)` is
 //! `e(i r / P) e(j r / Q)`, transforms of `Q` values and then of `P` values are all there is: no roots
 //! come in between. For `R = 6`, `k` = 2, 3 and 5 are `(i, j)` = (1, 0), (0, 1) and (1, 1).
+//!
+//! For 9 values, with `k = 3 i + j` and `r = s + 3 t`, `e(k r / 9)` is `e(i s / 3) e(j s / 9) e(j t / 3)`: three
+//! transforms of 3 values, roots, and three transforms again.
 //!
 //! A transform of `P` values takes the sums and differences of `x_k` and `x_(P-k)`, as
 //! [`Plan::error_bound`](bigint_core::transform::Plan::error_bound) has it: 12 and 36 operations for 3
@@ -25,11 +28,12 @@ pub const fn quarter<const R: usize>() -> [Complex; R] {
     points
 }
 
-/// The sums over `k` of `v[k] e(k r / R)`, or of `v[k] e(-k r / R)` if it `is_inverse`, for `r < R`, where `R` is 10
-/// or 12.
+/// The sums over `k` of `v[k] e(k r / R)`, or of `v[k] e(-k r / R)` if it `is_inverse`, for `r < R`, where `R` is 9,
+/// 10 or 12.
 #[inline(always)]
 pub fn transform<const R: usize>(v: [Complex; R], is_inverse: bool) -> [Complex; R] {
     match R {
+        9 => by_threes(v, is_inverse),
         12 => by_factors::<R, 4, 3>(v, is_inverse),
         _ => by_factors::<R, 2, 5>(v, is_inverse),
     }
@@ -55,6 +59,43 @@ fn by_factors<const R: usize, const Q: usize, const P: usize>(
     if Q == 4 {
         row::<R, Q, P>(&v, 2, &mut sums, is_inverse);
         row::<R, Q, P>(&v, 3, &mut sums, is_inverse);
+    }
+    sums
+}
+
+/// The transforms of 9 values.
+#[inline(always)]
+fn by_threes<const R: usize>(mut v: [Complex; R], is_inverse: bool) -> [Complex; R] {
+    let points = const {
+        let mut points = [Complex::ZERO; 5];
+        let mut k = 0;
+        while k < 5 {
+            let [re, im] = root_of(k as u64, 9);
+            points[k] = Complex::new(re, im);
+            k += 1;
+        }
+        points
+    };
+    let mut j = 0;
+    while j < 3 {
+        let y = prime([v[j], v[3 + j], v[6 + j]]);
+        let turned = |y: Complex, k: usize| if k == 0 { y } else { y.times(points[k]) };
+        v[j] = y[0];
+        v[3 + j] = turned(y[1], j);
+        v[6 + j] = turned(y[2], 2 * j);
+        j += 1;
+    }
+    let mut sums = [Complex::ZERO; R];
+    let mut s = 0;
+    while s < 3 {
+        let y = prime([v[3 * s], v[3 * s + 1], v[3 * s + 2]]);
+        let mut t = 0;
+        while t < 3 {
+            let r = s + 3 * t;
+            sums[if is_inverse { (R - r) % R } else { r }] = y[t];
+            t += 1;
+        }
+        s += 1;
     }
     sums
 }

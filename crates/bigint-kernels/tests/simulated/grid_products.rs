@@ -151,11 +151,13 @@ fn products_of_the_worst_digits_are_right_at_every_length() {
     let mut products = Products::new();
     let short = GridPlan::all().filter(|plan| plan.length() < 1 << 15);
     let shapes = [
+        plan(9, 3, 9, 15),
         plan(10, 4, 8, 15),
-        plan(8, 5, 8, 14),
-        plan(12, 6, 8, 12),
+        plan(8, 5, 8, 15),
+        plan(9, 5, 8, 14),
+        plan(12, 6, 8, 14),
         plan(8, 2, 10, 15),
-        plan(10, 2, 11, 14),
+        plan(10, 2, 11, 15),
     ];
     for plan in short.chain(shapes) {
         let mut worst = products.worst(plan.limbs(), plan.digit_bits);

@@ -13,6 +13,7 @@ use super::limbs::Halves;
 use crate::gpu::float::NEAREST_OFFSET;
 use bigint_core::transform::grid::{GridArguments, padded};
 use bigint_core::{LIMB_BITS, Limb};
+use core::cmp::Ordering;
 
 impl<const THREADS: u32> Block<'_, THREADS> {
     /// Turns coefficients into limbs and carries, by chunks of 8 or 16 digits.
@@ -97,9 +98,22 @@ impl<const THREADS: u32> Block<'_, THREADS> {
         digits * self.arguments.plan.digit_bits / 16
     }
 
-    /// Moves limbs and carries to device memory. A thread has the same limb of several chunks.
+    /// Moves limbs and carries to device memory. A thread has the same limb of several runs, each of one chunk, or of two chunks
+    /// of a row that are a whole number of limbs together, and no whole number each.
     #[inline(always)]
     pub(super) fn put(self, columns: Columns) {
+        let plan = self.arguments.plan;
+        let log = plan.log_chunk();
+        let of_chunk = self.half_limbs(1 << log);
+        match of_chunk & 1 {
+            1 if columns.log > log => self.put_runs::<true>(columns, log + 1),
+            _ => self.put_runs::<false>(columns, log),
+        }
+    }
+
+    /// The same for runs of `2^log` digits.
+    #[inline(always)]
+    fn put_runs<const TWO: bool>(self, columns: Columns, log: u32) {
         let GridArguments {
             plan,
             sums,
@@ -110,46 +124,44 @@ impl<const THREADS: u32> Block<'_, THREADS> {
             self.number(&sums, columns.number),
             self.number(&carries, columns.number),
         );
-        let (log, digits) = (plan.log_chunk(), 1 << plan.log_chunk());
-        let of_chunk = self.half_limbs(digits);
-        // A chunk touches at most half as many limbs as it has digits.
+        let of_run = self.half_limbs(1 << log);
+        // A run touches at most half as many limbs as it has digits.
         let log_limbs = log - 1;
         let (thread, upper) = (self.team.thread(), self.half_limbs(plan.length()) / 2);
         let k = thread & ((1 << log_limbs) - 1);
-        let mut chunk = thread >> log_limbs;
-        // The thread's chunks have the same columns.
-        let begin = self.first_half_limb(columns, chunk << log);
-        let end = begin + of_chunk;
-        // The carry begins at the next chunk.
-        let (own, next) = (
-            Halves::of(k, begin, end),
-            Halves::of(k, end, end + of_chunk),
+        let mut run = thread >> log_limbs;
+        // The thread's runs have the same columns.
+        let begin = self.first_half_limb(columns, run << log);
+        // The first carry begins at the next chunk.
+        let next = begin + if TWO { of_run / 2 } else { of_run };
+        let (own, carried) = (
+            Halves::of(k, begin, begin + of_run),
+            Halves::of(k, next, next + of_run),
         );
-        // Whether chunks begin and end between limbs.
-        let is_whole = (begin | of_chunk) & 1 == 0;
-        while chunk < plan.chunks() {
-            let place = chunk << log;
+        // Whether runs begin and end between limbs.
+        let is_whole = TWO || (begin | of_run) & 1 == 0;
+        let runs = (plan.rows() << columns.log) >> log;
+        while run < runs {
+            let place = run << log;
             let row = place >> columns.log;
             let before = self.half_limbs(row << columns.log_row) / 2;
-            let (limbs, carried) = (self.words(place + k), self.words(place + digits - 1));
+            let (limbs, carry) = self.limbs_of_run::<TWO>(place, k, of_run);
             let mut half = 0;
             while half < 2 {
                 let before = before + half as u32 * upper;
-                let shifted = (carried[half] >> (LIMB_BITS as u32 * (k & 1))) as Limb;
-                let carry = if k < 2 { shifted } else { 0 };
                 // One above the number is lost.
                 if is_whole {
-                    if k < of_chunk / 2 {
-                        sums.set(before + begin / 2 + k, limbs[half] as Limb);
-                        carries.set(before + end / 2 + k, carry);
+                    if k < of_run / 2 {
+                        sums.set(before + begin / 2 + k, limbs[half]);
+                        carries.set(before + next / 2 + k, carry[half]);
                     }
                 } else {
-                    own.set(sums, before, limbs[half] as Limb);
-                    next.set(carries, before, carry);
+                    own.set(sums, before, limbs[half]);
+                    carried.set(carries, before, carry[half]);
                 }
                 half += 1;
             }
-            chunk += THREADS >> log_limbs;
+            run += THREADS >> log_limbs;
         }
         let (is_first, is_last) = (
             columns.first == 0,
@@ -162,8 +174,49 @@ impl<const THREADS: u32> Block<'_, THREADS> {
                 (true, 1) => self.wrapped_carry(columns) >> LIMB_BITS,
                 _ => 0,
             };
-            Halves::of(k, 0, of_chunk).set(carries, 0, carry as Limb);
+            let lowest = if TWO { of_run / 4 * 2 } else { of_run };
+            Halves::of(k, 0, lowest).set(carries, 0, carry as Limb);
         }
+    }
+
+    /// Limb `k` of the run of either half of the product that begins at place `place`, and limb `k` of what its chunks carry, from the limb on
+    /// in which the first one ends.
+    #[inline(always)]
+    fn limbs_of_run<const TWO: bool>(
+        self,
+        place: u32,
+        k: u32,
+        of_run: u32,
+    ) -> ([Limb; 2], [Limb; 2]) {
+        let digits = 1 << self.arguments.plan.log_chunk();
+        // What a chunk carries is two limbs.
+        let of_carry = |place: u32, k: u32| match k < 2 {
+            true => self
+                .words(place + digits - 1)
+                .map(|left| (left >> (LIMB_BITS as u32 * k)) as Limb),
+            false => [0; 2],
+        };
+        let limbs = |place: u32, k: u32| self.words(place + k).map(|limb| limb as Limb);
+        if !TWO {
+            return (limbs(place, k), of_carry(place, k));
+        }
+        // The limb that has the end of the first chunk and the beginning of the second one. Each has zeros where the other has digits.
+        let middle = of_run / 4;
+        let (second, in_second) = (place + digits, k.wrapping_sub(middle));
+        let own = match k.cmp(&middle) {
+            Ordering::Less => limbs(place, k),
+            Ordering::Greater => limbs(second, in_second),
+            Ordering::Equal => {
+                let (low, high) = (limbs(place, k), limbs(second, 0));
+                [low[0] | high[0], low[1] | high[1]]
+            }
+        };
+        let carry = match k < 2 {
+            true => of_carry(place, k),
+            // The second one ends `middle + 1` limbs above the first.
+            false => of_carry(second, in_second.wrapping_sub(1)),
+        };
+        (own, carry)
     }
 
     /// What the lowest place of the carries has where products wrap: `2^(48 - bits)` for each of what was added to coefficients
