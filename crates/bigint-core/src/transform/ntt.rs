@@ -228,6 +228,10 @@ pub enum Second {
     Kept = 2,
     /// No factor: the row is only transformed, to be kept.
     Nothing = 3,
+    /// Two rows that were kept before are multiplied, and none is transformed.
+    Both = 4,
+    /// A row of each operand times one that was kept before: the sum of both products.
+    Sum = 5,
 }
 
 /// The length of a transform, and its cut into rows.
@@ -254,11 +258,12 @@ pub struct NttArguments {
     pub sums: MatrixArgument,
     /// The carries, as many limbs as there are sums.
     pub carries: MatrixArgument,
-    /// The address of the points: for each number, `N` residues of each operand modulo each prime.
+    /// The address of the points: for each number, `N` residues of each operand modulo each prime, or of the product
+    /// where no operand is transformed.
     pub points: u64,
-    /// The address of the second operands' points that are kept, as [`Second::Nothing`] leaves
-    /// them.
-    pub kept: u64,
+    /// The addresses of the points that are kept, as [`Second::Nothing`] leaves them: those of second operands, or of
+    /// either operand's factors.
+    pub kept: [u64; 2],
     /// The address of the tables that [`fill_tables`] makes.
     pub tables: u64,
     /// The factors that [`NttPlan::scales`] gives.
@@ -267,12 +272,12 @@ pub struct NttArguments {
     pub plan: NttPlan,
     /// The number of numbers.
     pub count: u32,
-    /// The number of operands that are transformed.
+    /// The number of operands that are transformed: 0 of [`Second::Both`].
     pub operands: u32,
     /// The second factor of rows: a [`Second`], as a number.
     pub second: u32,
-    /// The number of numbers whose points are kept: one for all, or `count`.
-    pub kept_count: u32,
+    /// The numbers of numbers whose points are kept: one for all, or `count`.
+    pub kept_counts: [u32; 2],
     /// 1 where the product is wanted modulo `2^(32 N) - 1`, of a plan that
     /// [`wraps`](NttPlan::wraps); else 0.
     pub wraps: u32,
@@ -287,7 +292,8 @@ impl NttArguments {
         let [first, second, third] = self.scales;
         let rest = [
             self.points,
-            self.kept,
+            self.kept[0],
+            self.kept[1],
             self.tables,
             first,
             second,
@@ -295,20 +301,30 @@ impl NttArguments {
             pair(self.plan.odd, self.plan.log_part),
             pair(self.plan.log_row, self.count),
             pair(self.operands, self.second),
-            pair(self.kept_count, self.wraps),
+            pair(self.kept_counts[0], self.kept_counts[1]),
+            u64::from(self.wraps),
         ];
         matrices.into_iter().flat_map(matrix).chain(rest)
     }
 
     /// The stretches of device memory that the kernels touch beside the matrices: their addresses
     /// and their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 3] {
+    pub const fn stretches(&self) -> [(u64, u64); 4] {
         let one = self.plan.point_limbs() as u64;
+        let points = self.count as u64 * self.rows_of_number() as u64;
+        let [first, second] = self.kept_counts;
         [
-            (self.points, self.count as u64 * self.operands as u64 * one),
-            (self.kept, self.kept_count as u64 * one),
+            (self.points, points * one),
+            (self.kept[0], first as u64 * one),
+            (self.kept[1], second as u64 * one),
             (self.tables, 2 * FACTORS as u64),
         ]
+    }
+
+    /// How many rows of points a block of [`ROWS`] has: one for each operand, and one of the product where there is none.
+    #[inline(always)]
+    pub const fn rows_of_number(&self) -> u32 {
+        if self.operands > 1 { self.operands } else { 1 }
     }
 }
 
@@ -413,10 +429,9 @@ impl NttPlan {
         4 * padded(self.rows() << self.log_columns())
     }
 
-    /// The bytes of shared memory of a block that has a row of each of `operands` operands: the
-    /// rows, and sixteen factors.
-    pub const fn row_bytes(&self, operands: u32) -> u32 {
-        4 * padded(operands << self.log_row) + 16 * 8
+    /// The bytes of shared memory of a block that has so many rows: the rows, and sixteen factors.
+    pub const fn row_bytes(&self, rows: u32) -> u32 {
+        4 * padded(rows << self.log_row) + 16 * 8
     }
 
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
@@ -492,13 +507,13 @@ mod tests {
     fn words_are_all_there_is_in_the_order_of_the_fields() {
         let arguments = NttArguments {
             tables: 5,
-            kept_count: 7,
+            kept_counts: [7, 0],
             ..NttArguments::default()
         };
         let words: std::vec::Vec<u64> = arguments.words().collect();
         assert_eq!(words.len() * size_of::<u64>(), size_of::<NttArguments>());
         let tables = core::mem::offset_of!(NttArguments, tables) / size_of::<u64>();
-        let kept = core::mem::offset_of!(NttArguments, kept_count) / size_of::<u64>();
+        let kept = core::mem::offset_of!(NttArguments, kept_counts) / size_of::<u64>();
         assert_eq!((words[tables], words[kept]), (5, 7));
     }
 }

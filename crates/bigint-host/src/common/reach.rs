@@ -62,11 +62,10 @@ impl Parameter for GridArguments {
 
 impl Parameter for NttArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
-        let [points, kept, _] = self.stretches();
+        let [stretches @ .., _] = self.stretches();
         let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
         let has = |(address, limbs): (u64, u64)| limbs == 0 || contains(buffers, address, limbs);
-        has(points)
-            && has(kept)
+        stretches.into_iter().all(has)
             && matrices.all(|matrix| {
                 let limbs = extent(matrix, u64::from(self.count));
                 limbs.is_some_and(|limbs| has((matrix.limbs, limbs)))
@@ -74,7 +73,7 @@ impl Parameter for NttArguments {
     }
 
     fn roots(&self) -> [(u64, u64); 3] {
-        let [_, _, tables] = self.stretches();
+        let [.., tables] = self.stretches();
         [tables, (0, 0), (0, 0)]
     }
 }

@@ -37,42 +37,85 @@ pub(crate) fn compute(
     plan: NttPlan,
     limbs: Limbs,
 ) -> Result<Made, Error> {
-    let started = Instant::now();
     let count = shape.count;
     let (from, most, wraps) = match limbs {
         Limbs::Lowest => (0, shape.width, 0),
         Limbs::Middle { from } => (from, plan.length() as usize, 1),
     };
-    let kept = kept(device, operands, &numbers, most, plan)?;
-    let given = |index: usize| operands[index].resident(device, numbers.clone());
-    // A kept factor is the second, and is not brought there.
-    let (a, b) = match (&kept, operands) {
-        (Some((0, _)), [_, _]) => (1, None),
-        (None, [a, b]) if !Arc::ptr_eq(a, b) => (0, Some((1, given(1)?))),
-        _ => (0, None),
+    let is_square = matches!(operands, [_] | [_, _] if Arc::ptr_eq(&operands[0], &operands[operands.len() - 1]));
+    // What is cut may be cut differently another time.
+    let keeps = |node: &Node| !is_square && node.kept().is_some() && node.shape.width <= most;
+    let kept = operands.iter().map(|node| {
+        let kept = || transform_of(device, node, &numbers, plan);
+        keeps(node).then(kept).transpose()
+    });
+    let kept = kept.collect::<Result<Vec<_>, _>>()?;
+    // A factor whose transform is kept is not brought there.
+    let given = operands.iter().zip(&kept).map(|(node, kept)| {
+        let given = || node.resident(device, numbers.clone());
+        kept.is_none().then(given).transpose()
+    });
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    let parts = operands.iter().zip(&given).filter_map(|(node, buffer)| {
+        let part = |buffer| Part::of_operand(node, buffer, count).lowest(most);
+        buffer.as_deref().map(part)
+    });
+    let parts: Vec<Part<'_>> = parts.collect();
+    let points = operands.iter().zip(&kept).filter_map(|(node, kept)| {
+        let kept = kept.as_deref();
+        kept.map(|buffer| Points::of(node, buffer, count))
+    });
+    let points: Vec<Points<'_>> = points.collect();
+    let factors = match (&parts[..], &points[..]) {
+        (&[], &[x, y]) => Factors::Both([x, y]),
+        (&[a], &[x]) => Factors::Kept(a, x),
+        (&[a, b], _) if !is_square => Factors::Product([a, b]),
+        (parts, _) => Factors::Square(parts[0]),
     };
-    let buffer = given(a)?;
-    let part = |index: usize, buffer| {
-        let node: &Node = &operands[index];
-        Part::of_operand(node, buffer, count).lowest(most)
-    };
-    let a = part(a, &buffer);
-    let second = match (&kept, &b) {
-        (Some((index, kept)), _) => {
-            let is_one = operands[*index].shape.count == 1;
-            Factor::Kept(kept, if is_one { 1 } else { count })
-        }
-        (None, Some((index, buffer))) => Factor::Other(part(*index, buffer)),
-        (None, None) => Factor::Same,
-    };
+    made(device, plan, shape, (from, wraps), factors)
+}
+
+/// Computes numbers `numbers` of sums `a d + b c` of operands `a`, `c`, `b` and `d`, for a plan that holds them; the transforms
+/// of `c` and `d` are kept where products should keep them.
+pub(crate) fn sum_of_products(
+    device: &Arc<dyn Device>,
+    shape: Shape,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    plan: NttPlan,
+) -> Result<Made, Error> {
+    let [a, c, b, d] = [0, 1, 2, 3].map(|index: usize| &operands[index]);
+    let kept = [d, c].map(|node| transform_of(device, node, &numbers, plan));
+    let [of_d, of_c] = kept;
+    let (of_d, of_c) = (of_d?, of_c?);
+    let [given_a, given_b] = [a, b].map(|node| node.resident(device, numbers.clone()));
+    let (given_a, given_b) = (given_a?, given_b?);
+    let part = |node, buffer| Part::of_operand(node, buffer, shape.count).lowest(shape.width);
+    let parts = [part(a, &given_a), part(b, &given_b)];
+    let points = [
+        Points::of(d, &of_d, shape.count),
+        Points::of(c, &of_c, shape.count),
+    ];
+    made(device, plan, shape, (0, 0), Factors::Sum(parts, points))
+}
+
+/// New numbers of what factors make, from a limb on.
+fn made(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    shape: Shape,
+    (from, wraps): (usize, u32),
+    factors: Factors<'_>,
+) -> Result<Made, Error> {
+    let started = Instant::now();
     let made = device.allocate(shape.limbs())?;
     let r = Part::of_shape(&made, shape);
-    run(device, plan, count, (r, from, wraps), (a, second))?;
+    run(device, plan, shape.count, (r, from, wraps), factors)?;
     tracing::debug!(
         back_end = %BackEnd::Cuda(device.ordinal().into()),
         kernel = "mul_ntt_grid",
         length = plan.length(),
-        count,
+        count = shape.count,
         width = shape.width,
         elapsed = ?started.elapsed(),
         "launched"
@@ -90,20 +133,95 @@ pub(crate) fn multiply(
     [a, b]: [Part<'_>; 2],
 ) -> Result<(), Error> {
     let [a, b] = [a, b].map(|factor| factor.lowest(r.width()));
-    let second = match a.limbs == b.limbs {
-        true => Factor::Same,
-        false => Factor::Other(b),
+    let factors = match a.limbs == b.limbs {
+        true => Factors::Square(a),
+        false => Factors::Product([a, b]),
     };
-    run(device, plan, count, (r, 0, 0), (a, second))
+    run(device, plan, count, (r, 0, 0), factors)
 }
 
-/// The second factor of products.
+/// Transforms of numbers: of one for all, or of one for each.
 #[derive(Clone, Copy)]
-enum Factor<'a> {
-    Same,
-    Other(Part<'a>),
-    /// Kept transforms of so many numbers, one for all or one for each.
-    Kept(&'a Buffer, usize),
+struct Points<'a> {
+    buffer: &'a Buffer,
+    numbers: usize,
+}
+
+impl<'a> Points<'a> {
+    fn of(node: &Node, buffer: &'a Buffer, count: usize) -> Self {
+        let numbers = if node.shape.count == 1 { 1 } else { count };
+        Points { buffer, numbers }
+    }
+
+    /// The address of those of number `first`.
+    fn address(self, plan: NttPlan, first: usize) -> u64 {
+        let before = if self.numbers == 1 { 0 } else { first };
+        self.buffer.address() + (before * ntt_point_bytes(&plan, 1)) as u64
+    }
+}
+
+/// What is multiplied.
+#[derive(Clone, Copy)]
+enum Factors<'a> {
+    Square(Part<'a>),
+    Product([Part<'a>; 2]),
+    Kept(Part<'a>, Points<'a>),
+    Both([Points<'a>; 2]),
+    /// Either number by its points: the sum of both products.
+    Sum([Part<'a>; 2], [Points<'a>; 2]),
+}
+
+impl<'a> Factors<'a> {
+    /// The numbers that are transformed.
+    fn parts(&self) -> &[Part<'a>] {
+        match self {
+            Factors::Square(a) | Factors::Kept(a, _) => std::slice::from_ref(a),
+            Factors::Product(both) | Factors::Sum(both, _) => both,
+            Factors::Both(_) => &[],
+        }
+    }
+
+    /// Those whose transforms are there.
+    fn points(&self) -> &[Points<'a>] {
+        match self {
+            Factors::Square(_) | Factors::Product(_) => &[],
+            Factors::Kept(_, points) => std::slice::from_ref(points),
+            Factors::Both(both) | Factors::Sum(_, both) => both,
+        }
+    }
+
+    fn second(&self) -> Second {
+        match self {
+            Factors::Square(_) => Second::Same,
+            Factors::Product(_) => Second::Other,
+            Factors::Kept(..) => Second::Kept,
+            Factors::Both(_) => Second::Both,
+            Factors::Sum(..) => Second::Sum,
+        }
+    }
+
+    /// The arguments of `here` numbers from number `first` on, without what is the same for all rounds.
+    fn arguments(&self, plan: NttPlan, first: usize, here: usize) -> NttArguments {
+        let part = |index: usize| {
+            let part = self.parts().get(index);
+            part.map_or(MatrixArgument::default(), |part| {
+                part.numbers_from(first).limbs
+            })
+        };
+        let points = |index: usize| self.points().get(index);
+        let address = |index| points(index).map_or(0, |points| points.address(plan, first));
+        let numbers = |index| points(index).map_or(0, |points| points.numbers.min(here) as u32);
+        NttArguments {
+            a: part(0),
+            b: part(1),
+            kept: [address(0), address(1)],
+            kept_counts: [numbers(0), numbers(1)],
+            count: here as u32,
+            operands: self.parts().len() as u32,
+            second: self.second() as u32,
+            ..NttArguments::default()
+        }
+    }
 }
 
 /// Multiplies `count` numbers, round by round; the results are what the transform makes from limb `from` on.
@@ -112,50 +230,21 @@ fn run(
     plan: NttPlan,
     count: usize,
     (r, from, wraps): (Part<'_>, usize, u32),
-    (a, factor): (Part<'_>, Factor<'_>),
+    factors: Factors<'_>,
 ) -> Result<(), Error> {
-    let (operands, second) = match factor {
-        Factor::Same => (1, Second::Same),
-        Factor::Other(_) => (2, Second::Other),
-        Factor::Kept(..) => (1, Second::Kept),
-    };
-    let bytes = ntt_point_bytes(&plan, operands);
-    let make = |numbers| Space::of(device, plan, operands, numbers);
-    let (at_once, space) = in_rounds(bytes, count, make)?;
-    let other = match factor {
-        Factor::Same => a.buffer,
-        Factor::Other(b) => b.buffer,
-        Factor::Kept(kept, _) => kept,
-    };
-    let buffers: Vec<&Buffer> = [r.buffer, a.buffer, other]
-        .into_iter()
-        .chain(space.buffers())
-        .collect();
+    let rows = factors.parts().len().max(1) as u32;
+    let make = |numbers| Space::of(device, plan, rows, numbers);
+    let (at_once, space) = in_rounds(ntt_point_bytes(&plan, rows), count, make)?;
+    let given = factors.parts().iter().map(|part| part.buffer);
+    let kept = factors.points().iter().map(|points| points.buffer);
+    let buffers = given.chain(kept).chain([r.buffer]).chain(space.buffers());
+    let buffers: Vec<&Buffer> = buffers.collect();
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
         let arguments = NttArguments {
-            a: a.numbers_from(first).limbs,
-            count: here as u32,
-            operands,
-            second: second as u32,
             wraps,
-            ..NttArguments::default()
-        };
-        let arguments = match factor {
-            Factor::Same => arguments,
-            Factor::Other(b) => NttArguments {
-                b: b.numbers_from(first).limbs,
-                ..arguments
-            },
-            Factor::Kept(kept, numbers) => {
-                let before = if numbers == 1 { 0 } else { first };
-                NttArguments {
-                    kept: kept.address() + (before * ntt_point_bytes(&plan, 1)) as u64,
-                    kept_count: numbers.min(here) as u32,
-                    ..arguments
-                }
-            }
+            ..factors.arguments(plan, first, here)
         };
         let result = r.numbers_from(first).limbs;
         space.run(device, arguments, (result, from), &buffers)?;
@@ -176,13 +265,13 @@ impl Space {
     fn of(
         device: &Arc<dyn Device>,
         plan: NttPlan,
-        operands: u32,
+        rows: u32,
         numbers: usize,
     ) -> Result<Self, DeviceError> {
         let limbs = plan.length() as usize * numbers;
         Ok(Space {
             plan,
-            points: device.allocate(plan.point_limbs() * operands as usize * numbers)?,
+            points: device.allocate(plan.point_limbs() * rows as usize * numbers)?,
             sums: device.allocate(limbs)?,
             carries: device.allocate(limbs)?,
         })
@@ -225,7 +314,9 @@ impl Space {
             (BACK, primes * plan.column_blocks()),
             (LIMBS, plan.limb_blocks()),
         ] {
-            launch(device, entry, blocks * count, arguments, buffers)?;
+            if blocks > 0 {
+                launch(device, entry, blocks * count, arguments, buffers)?;
+            }
         }
         let given = [sums, carries].map(|matrix| above(matrix, from));
         let arguments = Arguments::of(&[result], &given);
@@ -233,61 +324,48 @@ impl Space {
     }
 }
 
-/// The operand of a product whose transform is kept, if there is one, with that transform of these
-/// numbers, which is made if it is not there.
-fn kept(
+/// The transform of these of a batch's numbers, which is made if it is not there, and kept with the batch if products should
+/// keep it.
+fn transform_of(
     device: &Arc<dyn Device>,
-    operands: Operands<'_>,
+    node: &Node,
     numbers: &Range<usize>,
-    width: usize,
     plan: NttPlan,
-) -> Result<Option<(usize, Arc<Buffer>)>, Error> {
-    let [a, b] = operands else { return Ok(None) };
-    if Arc::ptr_eq(a, b) {
-        return Ok(None);
+) -> Result<Arc<Buffer>, Error> {
+    let one = 0..1;
+    let numbers = if node.shape.count == 1 { &one } else { numbers };
+    let mut kept = node.kept();
+    let is_it =
+        |kept: &&Kept| (kept.plan, &kept.numbers) == (plan, numbers) && kept.buffer.is_of(device);
+    if let Some(found) = kept.iter().flat_map(|kept| kept.iter()).find(is_it) {
+        return Ok(Arc::clone(&found.buffer));
     }
-    for (index, node) in [(1, b), (0, a)] {
-        let Some(mut kept) = node.kept() else {
-            continue;
-        };
-        let one = 0..1;
-        let numbers = if node.shape.count == 1 { &one } else { numbers };
-        let is_it = |kept: &&Kept| {
-            (kept.plan, &kept.numbers) == (plan, numbers) && kept.buffer.is_of(device)
-        };
-        // What is cut may be cut differently another time.
-        if node.shape.width > width {
-            continue;
-        }
-        if let Some(found) = kept.iter().find(is_it) {
-            return Ok(Some((index, Arc::clone(&found.buffer))));
-        }
-        let given = node.resident(device, numbers.clone())?;
-        let buffer = Arc::new(device.allocate(plan.point_limbs() * numbers.len())?);
-        let count = numbers.len() as u32;
-        let arguments = NttArguments {
-            a: Part::of_operand(node, &given, numbers.len()).limbs,
-            points: buffer.address(),
-            tables: device.roots(Roots::Ntt)?,
-            plan,
-            count,
-            operands: 1,
-            second: Second::Nothing as u32,
-            ..NttArguments::default()
-        };
-        let buffers: [&Buffer; 2] = [&buffer, &given];
-        for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
-            let blocks = PRIMES.len() as u32 * blocks * count;
-            launch(device, entry, blocks, arguments, &buffers)?;
-        }
+    let given = node.resident(device, numbers.clone())?;
+    let buffer = Arc::new(device.allocate(plan.point_limbs() * numbers.len())?);
+    let count = numbers.len() as u32;
+    let arguments = NttArguments {
+        a: Part::of_operand(node, &given, numbers.len()).limbs,
+        points: buffer.address(),
+        tables: device.roots(Roots::Ntt)?,
+        plan,
+        count,
+        operands: 1,
+        second: Second::Nothing as u32,
+        ..NttArguments::default()
+    };
+    let buffers: [&Buffer; 2] = [&buffer, &given];
+    for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
+        let blocks = PRIMES.len() as u32 * blocks * count;
+        launch(device, entry, blocks, arguments, &buffers)?;
+    }
+    if let Some(kept) = &mut kept {
         kept.push(Kept {
             plan,
             numbers: numbers.clone(),
             buffer: Arc::clone(&buffer),
         });
-        return Ok(Some((index, buffer)));
     }
-    Ok(None)
+    Ok(buffer)
 }
 
 /// Launches one of the four kernels.
@@ -298,13 +376,13 @@ fn launch(
     arguments: NttArguments,
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
-    let NttArguments { plan, operands, .. } = arguments;
+    let plan = arguments.plan;
     let launch = Launch {
         grid: blocks,
         block: THREADS,
         shared_bytes: match entry {
             LIMBS => LIMB_BYTES,
-            ROWS => plan.row_bytes(operands),
+            ROWS => plan.row_bytes(arguments.rows_of_number()),
             _ => plan.column_bytes(),
         },
         workers: blocks as usize,

@@ -4,11 +4,15 @@
 //! ([`bigint_cpu::Cpu::sums_of_fractions`], [`bigint_cpu::Cpu::middles`]), where numbers are long enough.
 //! Devices make products, of which those of a half may wrap ([`crate::device::middle`]).
 
+use crate::device::sum_of_products::SumOfProducts;
+use crate::plan::task::Task;
 use crate::values::batch::Batch;
 use crate::values::node::Node;
 use crate::{Engine, Error, Options};
+use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut};
+use std::sync::Arc;
 
 impl Engine {
     /// `a d + b c` of fractions `(a, c)` and `(b, d)`, in `width` limbs, and `c d` where it is wanted.
@@ -43,10 +47,38 @@ impl Engine {
             let sum = made.next().expect("one of each shape");
             return Ok((sum, made.next()));
         }
-        let [x, y] = [(a, d), (b, c)].map(|(x, y)| self.mul_in(width, x, y));
-        let sum = self.add_in(width, &x?, &y?)?;
+        let sum = match self.sum_by_kept(fractions, shape)? {
+            Some(sum) => sum,
+            None => {
+                let [x, y] = [(a, d), (b, c)].map(|(x, y)| self.mul_in(width, x, y));
+                self.add_in(width, &x?, &y?)?
+            }
+        };
         let product = has_product.then(|| self.mul(c, d)).transpose()?;
         Ok((sum, product))
+    }
+
+    /// The sum by [one transform back](crate::device::sum_of_products), where those of `c` and `d` are kept and serve it, too.
+    fn sum_by_kept(
+        &self,
+        [(a, c), (b, d)]: [(&Batch, &Batch); 2],
+        shape: Shape,
+    ) -> Result<Option<Batch>, Error> {
+        let factors = [c, d];
+        let are_kept = factors.iter().all(|x| x.node().kept().is_some());
+        let [n, m] = [a.width().max(b.width()), c.width().max(d.width())];
+        let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize >= shape.width);
+        let is_theirs = plan.is_some() && plan == NttPlan::of(c.width(), d.width());
+        let Some(plan) = plan.filter(|_| are_kept && is_theirs) else {
+            return Ok(None);
+        };
+        if !self.tuning().is_by_primes(factors.map(Batch::shape), self.options)? {
+            return Ok(None);
+        }
+        let task = Task::SumOfProducts(SumOfProducts { shape, plan });
+        let operands = [a, c, b, d].map(|batch| Arc::clone(batch.node()));
+        let mut computed = self.inner.compute(&task, &operands)?;
+        Ok(Some(Batch::new(computed.results.swap_remove(0))))
     }
 
     /// Has products keep the transforms of both factors, where they are multiplied by those modulo primes.

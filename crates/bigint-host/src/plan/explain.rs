@@ -59,6 +59,7 @@ impl Explanation {
                 Task::Job(job) => Some(job.operation),
                 Task::Program(..) | Task::Gather(_) => None,
                 Task::Middle(middle) => Some(middle.job.operation),
+                Task::SumOfProducts(_) => Some(Operation::Mul),
             },
             widths: operands.iter().map(|node| node.shape.width).collect(),
             count: task.count(),
@@ -103,6 +104,10 @@ impl Inner {
             Task::Middle(_) => (
                 Who::Devices,
                 Why::Said("a middle product by transforms that wrap"),
+            ),
+            Task::SumOfProducts(_) => (
+                Who::Devices,
+                Why::Said("two products added before the way back of their transforms"),
             ),
         };
         let mut why = vec![format!("who: {}", who.1)];
@@ -172,6 +177,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Program(program, _) => program.algorithm,
         Task::Gather(_) => Algorithm::Auto,
         Task::Middle(middle) => middle.plan.algorithm(),
+        Task::SumOfProducts(_) => Algorithm::Ntt,
     };
     Part {
         back_end: BackEnd::Cpu,

@@ -8,13 +8,14 @@ use crate::common::program::Program;
 use crate::device;
 use crate::device::gather::Gather;
 use crate::device::middle::Middle;
+use crate::device::sum_of_products::SumOfProducts;
 use crate::engine::inner::Inner;
 use crate::host;
 use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
-use bigint_core::Shape;
+use bigint_core::{Operation, Shape};
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
@@ -28,6 +29,7 @@ pub(crate) enum Task {
     Program(Arc<Program>, Option<FusedKernel>),
     Gather(Arc<Gather>),
     Middle(Middle),
+    SumOfProducts(SumOfProducts),
 }
 
 impl Task {
@@ -38,6 +40,7 @@ impl Task {
             Task::Program(program, _) => program.count,
             Task::Gather(gather) => gather.shape.count,
             Task::Middle(middle) => middle.job.count(),
+            Task::SumOfProducts(sum) => sum.shape.count,
         }
     }
 
@@ -51,6 +54,7 @@ impl Task {
             Task::Program(program, _) => vec![program.shape()],
             Task::Gather(gather) => vec![gather.shape],
             Task::Middle(middle) => vec![middle.shape()],
+            Task::SumOfProducts(sum) => vec![sum.shape],
         }
     }
 
@@ -71,6 +75,10 @@ impl Task {
             Task::Middle(middle) => {
                 let widths: Vec<usize> = operands.iter().map(|node| node.shape.width).collect();
                 costs.of_number(middle.job.operation, &widths, middle.shape().width)
+            }
+            Task::SumOfProducts(sum) => {
+                let widths = [0, 3].map(|index: usize| operands[index].shape.width);
+                2.0 * costs.of_number(Operation::Mul, &widths, sum.shape.width)
             }
         };
         self.count() as f64 * of_number
@@ -94,7 +102,7 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
-            Task::Gather(_) | Task::Middle(_) => Vec::new(),
+            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) => Vec::new(),
         }
     }
 
@@ -144,6 +152,7 @@ impl Task {
                 };
                 middle.on_device(device, shape, operands, numbers).map(Some)
             }
+            Task::SumOfProducts(sum) => sum.on_device(device, operands, numbers).map(Some),
         }
     }
 
@@ -194,6 +203,7 @@ impl Task {
                 let limbs = middle.limbs(engine, operands, count)?;
                 Computed::of(Node::on_host(engine, shape, limbs))
             }
+            Task::SumOfProducts(sum) => sum.on_host(engine, operands, count)?,
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -236,7 +246,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::{Layout, Operation};
+    use bigint_core::Layout;
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

@@ -440,28 +440,23 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn points(self, number: u32, operand: u32, prime: u32) -> Residues {
-        let NttArguments {
-            plan,
-            operands,
-            points,
-            ..
-        } = *self.arguments;
+        let NttArguments { plan, points, .. } = *self.arguments;
+        let operands = self.arguments.rows_of_number();
         let before = u64::from(number * operands + operand) * 3 + u64::from(prime);
         // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
         unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
     }
 
-    /// The kept residues of a number's second operand, modulo a prime.
+    /// The kept residues of a number modulo a prime, those of the first or the second factor.
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn kept(self, number: u32, prime: u32) -> Residues {
-        let NttArguments {
-            plan,
-            kept,
-            kept_count,
-            ..
-        } = *self.arguments;
-        let number = if kept_count > 1 { number } else { 0 };
+    fn kept(self, factor: usize, number: u32, prime: u32) -> Residues {
+        let plan = self.arguments.plan;
+        let (kept, count) = match factor {
+            0 => (self.arguments.kept[0], self.arguments.kept_counts[0]),
+            _ => (self.arguments.kept[1], self.arguments.kept_counts[1]),
+        };
+        let number = if count > 1 { number } else { 0 };
         let before = u64::from(number) * 3 + u64::from(prime);
         // SAFETY: as in `points`; no thread writes there.
         unsafe { Residues::new(kept + 4 * before * u64::from(plan.length())) }

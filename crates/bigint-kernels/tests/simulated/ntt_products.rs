@@ -54,14 +54,14 @@ impl Products {
             sums: self.bench.room(shape),
             carries: self.bench.room(shape),
             points: points(count * operands as usize),
-            kept,
+            kept: [kept, 0],
             tables: self.tables,
             scales: plan.scales(),
             plan,
             count: count as u32,
             operands,
             second: second as u32,
-            kept_count: kept_count as u32,
+            kept_counts: [kept_count as u32, 0],
             wraps: u32::from(wraps),
         };
         let columns = 3 * plan.column_blocks();
@@ -78,7 +78,7 @@ impl Products {
                 points: kept,
                 count: kept_count as u32,
                 second: Second::Nothing as u32,
-                kept_count: 0,
+                kept_counts: [0; 2],
                 ..arguments
             });
         }
@@ -106,6 +106,76 @@ impl Products {
         let addresses = [a.limbs, b.limbs, sums.limbs, carries.limbs, points, kept];
         for address in addresses.into_iter().filter(|address| *address > 0) {
             self.bench.device.free(address).unwrap();
+        }
+    }
+
+    /// Compares products `c d` and sums `a d + b c` of as many numbers by a plan, with transforms of `c` and `d` that are kept.
+    fn check_sums(&self, plan: NttPlan, [a, b, c, d]: [&Operand; 4]) {
+        let (count, width) = (a.1.len(), plan.length() as usize);
+        let shape = Shape::new(count, width, Layout::Contiguous);
+        let points = |operands: usize| {
+            let limbs = (count * operands * plan.point_limbs()) as u64;
+            self.bench.device.alloc(4 * limbs).unwrap()
+        };
+        let [of_a, of_b, of_c, of_d] =
+            [a, b, c, d].map(|operand| self.bench.matrix(operand, Layout::Contiguous));
+        let numbers = count as u32;
+        let given = NttArguments {
+            tables: self.tables,
+            scales: plan.scales(),
+            plan,
+            count: numbers,
+            ..NttArguments::default()
+        };
+        let run = |arguments: &NttArguments| {
+            let blocks = 3 * plan.column_blocks() * numbers * arguments.operands;
+            if blocks > 0 {
+                self.launch(FORTH, blocks, plan.column_bytes(), arguments);
+            }
+            let bytes = plan.row_bytes(arguments.rows_of_number());
+            self.launch(ROWS, 3 * plan.rows() * numbers, bytes, arguments);
+        };
+        let kept = [of_d, of_c].map(|a| {
+            let (points, operands) = (points(1), 1);
+            let second = Second::Nothing as u32;
+            run(&NttArguments {
+                a,
+                points,
+                operands,
+                second,
+                ..given
+            });
+            points
+        });
+        let products = |second: Second, operands: u32| {
+            let arguments = NttArguments {
+                a: of_a,
+                b: of_b,
+                sums: self.bench.room(shape),
+                carries: self.bench.room(shape),
+                points: points(operands.max(1) as usize),
+                kept,
+                kept_counts: [numbers; 2],
+                operands,
+                second: second as u32,
+                ..given
+            };
+            run(&arguments);
+            let blocks = 3 * plan.column_blocks() * numbers;
+            self.launch(BACK, blocks, plan.column_bytes(), &arguments);
+            self.launch(LIMBS, plan.limb_blocks() * numbers, LIMB_BYTES, &arguments);
+            let [sums, carries] =
+                [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
+            sums.into_iter().zip(carries).map(|(sum, carry)| sum + carry)
+        };
+        let both = products(Second::Both, 0).collect::<Vec<_>>();
+        let sums = products(Second::Sum, 2).collect::<Vec<_>>();
+        let modulus = BigUint::from(1u8) << (32 * width);
+        for i in 0..count {
+            let [a, b, c, d] = [a, b, c, d].map(|operand| &operand.1[i]);
+            assert!(&both[i] % &modulus == c * d, "{plan:?}: product {i}");
+            let sum = (a * d + b * c) % &modulus;
+            assert!(&sums[i] % &modulus == sum, "{plan:?}: sum {i}");
         }
     }
 
@@ -201,5 +271,21 @@ fn products_by_what_is_kept_are_right() {
         products.check(plan, &a, Some(&one), Layout::Contiguous, true);
         let [a, b] = [a, b].map(|x| part(&x, 4..7));
         products.check(plan, &a, Some(&b), Layout::Contiguous, true);
+    }
+}
+
+#[test]
+fn products_of_what_is_kept_and_sums_of_two_are_right() {
+    let mut products = Products::new();
+    for (n, m) in [(256, 256), (300, 200), (768, 768), (1200, 1300), (2048, 2048)] {
+        let plan = NttPlan::of(n, m).unwrap();
+        let ([a, c], [b, d]) = ([n; 2], [m; 2]);
+        let [a, b, c, d] = [a, b, c, d].map(|width| products.worst(width));
+        let turned = [&a, &turned(&b), &turned(&c), &d].map(|x| part(x, 0..7));
+        let [a, b, c, d] = &turned;
+        products.check_sums(plan, [a, b, c, d]);
+        let ones = |x: &Operand| (x.0, vec![(BigUint::from(1u8) << (32 * x.0)) - 1u8; 2]);
+        let [a, b, c, d] = [a, b, c, d].map(ones);
+        products.check_sums(plan, [&a, &b, &c, &d]);
     }
 }

@@ -1,5 +1,5 @@
 //! Products of rows: a row of each operand goes down the tree, they are multiplied, and the product
-//! goes up.
+//! goes up, or the sum of two products.
 
 use super::{Block, Field, Parts};
 use crate::gpu::residues::Residues;
@@ -14,7 +14,7 @@ struct Row<'a> {
     number: u32,
     prime: u32,
     field: Field,
-    /// The row of each operand, one after the other.
+    /// The row of each operand, one after the other; none of kept ones.
     parts: Parts,
     /// The place in an operand's residues at which the row begins.
     begin: u32,
@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
             begin: row << plan.log_row,
             eighth: plan.log_row - 3,
             step: row.reverse_bits() >> (32 - LOG_ORDER + plan.log_row),
-            weights: padded(operands << plan.log_row) + 1 & !1,
+            weights: padded(block.arguments.rows_of_number() << plan.log_row) + 1 & !1,
             second,
         }
     }
@@ -144,7 +144,9 @@ impl<'a> Row<'a> {
             second,
             ..
         } = self;
-        let kept = block.kept(self.number, self.prime);
+        let is_by_kept = second == Second::Kept as u32
+            || second == Second::Both as u32
+            || second == Second::Sum as u32;
         let mut f = block.team.thread();
         while f < 1 << self.eighth {
             let roots = field.roots::<8, false>(f);
@@ -162,6 +164,8 @@ impl<'a> Row<'a> {
                     k += 1;
                 }
             }
+            // What is added to their product.
+            let mut z = [0; 8];
             let at = self.begin + 8 * f;
             if second == Second::Nothing as u32 {
                 points.set_four(at, [x[0], x[1], x[2], x[3]]);
@@ -170,15 +174,23 @@ impl<'a> Row<'a> {
                 if second == Second::Same as u32 {
                     y = x;
                 }
-                if second == Second::Kept as u32 {
-                    let (low, high) = (kept.four(at), kept.four(at + 4));
-                    y = [
-                        low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
-                    ];
+                if second == Second::Sum as u32 {
+                    let kept = self.kept(1, at);
+                    let mut k = 0;
+                    while k < 8 {
+                        z[k] = field.product(y[k], kept[k]);
+                        k += 1;
+                    }
+                }
+                if second == Second::Both as u32 {
+                    x = self.kept(1, at);
+                }
+                if is_by_kept {
+                    y = self.kept(0, at);
                 }
                 let mut k = 0;
                 while k < 8 {
-                    x[k] = field.product(x[k], y[k]);
+                    x[k] = field.plus(field.product(x[k], y[k]), z[k]);
                     k += 1;
                 }
                 field.up(&mut x, &field.roots::<8, true>(f));
@@ -186,6 +198,16 @@ impl<'a> Row<'a> {
             }
             f += THREADS;
         }
+    }
+
+    /// Eight residues of a row that is kept, from a place in its number's residues on.
+    #[inline(always)]
+    fn kept(self, factor: usize, at: u32) -> [u32; 8] {
+        let kept = self.block.kept(factor, self.number, self.prime);
+        let (low, high) = (kept.four(at), kept.four(at + 4));
+        [
+            low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3],
+        ]
     }
 
     /// Goes the last three levels up, removes the weights, and multiplies by the scale.
