@@ -9,6 +9,7 @@ use bigint_core::kernel::{EntryPoint, TENSOR_MODULE, TENSOR_PTX};
 use bigint_core::modules::{MODULES, OTHERS};
 use bigint_core::rns::{RNS_MODULE, WARPGROUPS, WARPGROUPS_PTX, WARPS};
 use bigint_core::transform::grid;
+use bigint_core::transform::ntt;
 use bigint_core::transform::rings::{self, RING_LANES, RingPlan};
 use bigint_core::weighted::long;
 use clap::Args;
@@ -291,6 +292,8 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
             let threads = if entry == grid::ROWS[0] { 128 } else { 256 };
             Some([threads, grid::ROW_THREADS / threads])
         }
+        ntt::FORTH => Some([ntt::THREADS, ntt::FORTH_BLOCKS]),
+        ntt::ROWS => Some([ntt::THREADS, ntt::ROW_BLOCKS]),
         _ if entry.module == rings::MODULE => {
             let is_it = |plan: &RingPlan| plan.kernels().contains(&entry);
             let plan = RING_LANES.map(RingPlan::of_lanes).into_iter().find(is_it)?;
@@ -444,7 +447,7 @@ mod tests {
     use bigint_core::gather::{GATHER_MODULE, GATHER_SCANNED, GatherArguments, ScanArguments};
     use bigint_core::rns::RnsArguments;
     use bigint_core::transform::grid::GridArguments;
-    use bigint_core::transform::ntt::{self, NttArguments};
+    use bigint_core::transform::ntt::NttArguments;
     use bigint_core::transform::rings::RingArguments;
     use bigint_core::trial::{TRIAL_MODULE, TrialArguments};
     use bigint_core::weighted::{

@@ -50,6 +50,12 @@ use crate::kernel::MatrixArgument;
 /// The threads of a block of each kernel.
 pub const THREADS: u32 = 512;
 
+/// The blocks of [`FORTH`] that a multiprocessor has at least, for which the compiler finds registers.
+pub const FORTH_BLOCKS: u32 = 3;
+
+/// Those of [`ROWS`].
+pub const ROW_BLOCKS: u32 = 2;
+
 /// The PTX module that has the kernels.
 pub const MODULE: &str = "mul_ntt";
 
@@ -403,13 +409,18 @@ impl NttPlan {
         PRIMES.len() * self.length() as usize
     }
 
-    /// The binary logarithm of the number of columns that a block has. There are at least eight
-    /// columns, whose limbs fill a sector.
+    /// The binary logarithm of the number of columns that a block has: eight, whose limbs fill a sector, or more; four
+    /// of the longest columns, of which eight would leave no room for a second block.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
-        let rows = self.rows().next_power_of_two().trailing_zeros();
-        let log = if rows < 10 { 13 - rows } else { 3 };
-        if log > 5 { 5 } else { log }
+        match self.rows().next_power_of_two().trailing_zeros() {
+            rows @ 0..10 => {
+                let log = 13 - rows;
+                if log > 5 { 5 } else { log }
+            }
+            10 | 11 => 3,
+            _ => 2,
+        }
     }
 
     /// The blocks that take one number's columns, modulo one prime.

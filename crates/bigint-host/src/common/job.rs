@@ -88,6 +88,12 @@ impl Job {
         self
     }
 
+    /// The job on numbers that all have values.
+    pub fn without_flags(self) -> Self {
+        let wanted = Wanted::Nothing;
+        Job { wanted, ..self }
+    }
+
     /// The job computed as another operation with the same results.
     pub fn of(self, operation: Operation) -> Self {
         Job { operation, ..self }

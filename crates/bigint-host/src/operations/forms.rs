@@ -335,6 +335,16 @@ impl Engine {
         Ok(self.run_job(job, operands)?.results.swap_remove(0))
     }
 
+    /// The first result of an operation that is known to have one for all numbers: the host does not wait to hear of it.
+    pub(crate) fn of_values(
+        &self,
+        operation: Operation,
+        operands: &[&Batch],
+    ) -> Result<Batch, Error> {
+        let job = self.job(operation, Form::Exact, operands)?;
+        Ok(self.run_job(job.without_flags(), operands)?.results.swap_remove(0))
+    }
+
     /// The job of an operation on these operands, or an error if they do not go together.
     pub(super) fn job(
         &self,
@@ -371,14 +381,15 @@ impl Engine {
         Job::new(operation, &shapes, &made, self.options, wanted)
     }
 
-    /// The results of the exact form, by the operation's own kernels or the CPU.
+    /// The results of the exact form of numbers that all have values, by the operation's own kernels or the CPU: the host does
+    /// not wait to hear of them.
     pub(crate) fn by_kernels(
         &self,
         operation: Operation,
         operands: &[&Batch],
     ) -> Result<Vec<Batch>, Error> {
         let job = self.job(operation, Form::Exact, operands)?;
-        Ok(self.run_whole(job, operands)?.results)
+        Ok(self.run_whole(job.without_flags(), operands)?.results)
     }
 
     fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {

@@ -2,7 +2,8 @@
 //!
 //! The CPU transforms each factor once for both products that it is in
 //! ([`bigint_cpu::Cpu::sums_of_fractions`], [`bigint_cpu::Cpu::middles`]), where numbers are long enough.
-//! Devices make products, of which those of a half may wrap ([`crate::device::middle`]).
+//! Devices make products, of which those of a half may wrap ([`crate::device::middle`]); where they keep transforms of factors,
+//! a sum has [one way back](crate::device::sum_of_products).
 
 use crate::device::sum_of_products::SumOfProducts;
 use crate::plan::task::Task;
@@ -10,9 +11,12 @@ use crate::values::batch::Batch;
 use crate::values::node::Node;
 use crate::{Engine, Error, Options};
 use bigint_core::transform::ntt::NttPlan;
-use bigint_core::{Layout, Shape};
+use bigint_core::{LIMB_BITS, Layout, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut};
 use std::sync::Arc;
+
+/// Limbs of a fraction below those of `1 / d`.
+const GUARD: usize = 2;
 
 impl Engine {
     /// `a d + b c` of fractions `(a, c)` and `(b, d)`, in `width` limbs, and `c d` where it is wanted.
@@ -91,10 +95,19 @@ impl Engine {
     }
 
     /// The highest `limbs` limbs of the fraction of `x / d`, modulo 1, for one number each, and `d` not zero. It is off by less than 2 of the
-    /// last place.
-    pub(crate) fn fraction_of(&self, x: &Batch, d: &Batch, limbs: usize) -> Result<Batch, Error> {
-        if let Some(fraction) = self.newton_fraction(x, d, limbs)? {
-            return Ok(fraction);
+    /// last place. Where `x` is less than `d` and the `bits` of `d` are given, the last place is [`GUARD`] limbs below those of
+    /// `1 / d`, if that is higher, and below it there are zeros.
+    pub(crate) fn fraction_of(
+        &self,
+        x: &Batch,
+        d: &Batch,
+        limbs: usize,
+        bits: Option<u64>,
+    ) -> Result<Batch, Error> {
+        let of_d = bits.map_or(limbs, |bits| bits.div_ceil(LIMB_BITS as u64) as usize);
+        let made = limbs.min(of_d + GUARD);
+        if let Some(fraction) = self.newton_fraction(x, d, made, bits)? {
+            return self.lifted(&fraction, limbs - made, limbs);
         }
         let dividend = self.lifted(x, limbs, x.width() + limbs)?;
         self.limbs_from(&self.div(&dividend, d)?, 0, limbs)

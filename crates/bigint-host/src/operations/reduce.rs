@@ -319,7 +319,9 @@ impl Engine {
         if limbs.start == 0 {
             return Ok(None);
         }
-        let Some(middle) = self.wrapping([a, b], limbs, least)? else {
+        let is_kept = |x: &&&Batch| Arc::ptr_eq(x.node(), kept.node()) || x.node().kept().is_some();
+        let keeps = [a, b].iter().filter(is_kept).count();
+        let Some(middle) = self.wrapping([a, b], limbs, least, keeps)? else {
             return Ok(None);
         };
         if middle.plan.algorithm() == Algorithm::Ntt {
@@ -335,7 +337,7 @@ impl Engine {
         factors: [&Batch; 2],
         width: usize,
     ) -> Result<Option<(Batch, usize)>, Error> {
-        match self.wrapping(factors, 0..width, width)? {
+        match self.wrapping(factors, 0..width, width, 0)? {
             Some(middle) => Ok(Some((self.middle_of(middle, factors)?, middle.length()))),
             None => Ok(None),
         }
@@ -346,12 +348,13 @@ impl Engine {
         factors: [&Batch; 2],
         limbs: Range<usize>,
         least: usize,
+        kept: usize,
     ) -> Result<Option<Middle>, Error> {
         let devices = self.inner.devices();
         let shared_bytes = devices.map(|device| device.shared_bytes()).min();
         let fits = |middle: &Middle| shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes));
         let shapes = factors.map(Batch::shape);
-        let middle = self.tuning().middle(shapes, self.options, limbs, least)?;
+        let middle = self.tuning().middle(shapes, self.options, limbs, least, kept)?;
         Ok(middle.filter(fits))
     }
 

@@ -179,7 +179,7 @@ impl Tuning {
                 Row::Grid(..) => self.mul.grid.launch_nanoseconds,
                 _ => self.mul.ntt.launch_nanoseconds,
             };
-            let time = self.on_the_whole_device(job, transform, false);
+            let time = self.on_the_whole_device(job, transform, 0);
             Some(case.by_table(time))
         })
     }

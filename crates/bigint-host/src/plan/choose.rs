@@ -34,18 +34,20 @@ pub(crate) struct Inputs {
     shapes: Vec<Shape>,
     /// Whether there are two operands and both are one batch.
     are_one: bool,
-    /// Whether products keep the transform of an operand.
-    is_kept: bool,
+    /// Of how many operands, which differ, products keep the transform.
+    kept: usize,
     /// Whether what is computed with may be secret.
     are_secrets: bool,
 }
 
 impl Inputs {
     pub fn of(operands: Operands<'_>) -> Self {
+        let are_one = matches!(operands, [a, b] if Arc::ptr_eq(a, b));
+        let kept = operands.iter().filter(|operand| operand.kept().is_some());
         Inputs {
             shapes: operands.iter().map(|operand| operand.shape).collect(),
-            are_one: matches!(operands, [a, b] if Arc::ptr_eq(a, b)),
-            is_kept: operands.iter().any(|operand| operand.kept().is_some()),
+            are_one,
+            kept: if are_one { 0 } else { kept.count() },
             are_secrets: operands
                 .iter()
                 .any(|operand| operand.engine.pool.is_for_secrets()),
@@ -57,7 +59,7 @@ impl Inputs {
         Inputs {
             shapes,
             are_one: false,
-            is_kept: false,
+            kept: 0,
             are_secrets: false,
         }
     }
@@ -376,7 +378,7 @@ pub(crate) fn launches(
     };
     let (n, m) = (widths.first(), widths.last());
     let [n, m] = [n, m].map(|width| width.copied().unwrap_or(0));
-    let plan = tuning.transform(job, n, m, inputs.is_kept);
+    let plan = tuning.transform(job, n, m, inputs.kept);
     if let Some((plan, level)) = plan.filter(|(plan, _)| plan.fits(shared_bytes)) {
         return Ok(Chosen {
             launches: of(By::Transform(plan)),

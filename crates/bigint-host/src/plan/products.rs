@@ -97,13 +97,13 @@ impl Tuning {
     }
 
     /// The transform by which the whole device multiplies numbers of these widths, where one is
-    /// forced or takes the least time. Transforms modulo primes of one operand may be kept.
+    /// forced or takes the least time. Transforms modulo primes of so many operands are kept.
     pub(crate) fn transform(
         &self,
         job: Job,
         n: usize,
         m: usize,
-        is_kept: bool,
+        kept: usize,
     ) -> Option<(Transform, Why)> {
         let (operation, options) = (job.operation, job.options);
         let is_product = matches!(operation, Operation::Mul | Operation::Square);
@@ -121,7 +121,7 @@ impl Tuning {
         let (by_grid, chosen) = Transform::of(n, m, width, self.mul.ntt.longest)
             .filter(|transform| !is_short(transform))
             .filter(|transform| named == Algorithm::Auto || named == transform.algorithm())
-            .map(|transform| (self.on_the_whole_device(job, transform, is_kept), transform))
+            .map(|transform| (self.on_the_whole_device(job, transform, kept), transform))
             .min_by(|(x, _), (y, _)| x.total_cmp(y))?;
         match (options.level, named) {
             // There are no kernels by this name at another level.
@@ -161,13 +161,14 @@ impl Tuning {
 
     /// The [middle products](crate::device::middle) of numbers of these shapes, limbs `limbs`, where a transform of
     /// `least` limbs or more takes less time than products. Those modulo primes, which do not serve from limb 0 on, keep that
-    /// of an operand.
+    /// of so many operands.
     pub(crate) fn middle(
         &self,
         shapes: [Shape; 2],
         options: Options,
         limbs: Range<usize>,
         least: usize,
+        kept: usize,
     ) -> Result<Option<Middle>, Error> {
         let [n, m] = shapes.map(|shape| shape.width);
         let (from, to) = (limbs.start, limbs.end);
@@ -177,14 +178,14 @@ impl Tuning {
         let ntt = ntt.filter(|plan| !self.is_short(*plan, n.max(m)));
         let fft = GridPlan::wraps(least).map(Transform::Fft);
         let plans = [fft, ntt.filter(|_| from > 0).map(Transform::Ntt)];
-        let time = |transform, is_kept| self.on_the_whole_device(job, transform, is_kept);
+        let time = |transform, kept| self.on_the_whole_device(job, transform, kept);
         let times = plans.into_iter().flatten();
-        let times = times.map(|plan| (time(plan, matches!(plan, Transform::Ntt(_))), plan));
+        let times = times.map(|plan| (time(plan, kept), plan));
         let Some((wrapped, plan)) = times.min_by(|(x, _), (y, _)| x.total_cmp(y)) else {
             return Ok(None);
         };
-        let whole = match self.transform(job, n, m, false) {
-            Some((whole, _)) => time(whole, false),
+        let whole = match self.transform(job, n, m, 0) {
+            Some((whole, _)) => time(whole, 0),
             None if self.blocks_or_rows(Operation::Mul, n, m).holds() => {
                 let blocks = self.blocks(Operation::Mul, n, m);
                 blocks.alone.max(blocks.one * job.count() as f64)
@@ -194,21 +195,21 @@ impl Tuning {
         Ok((wrapped < whole).then_some(Middle { job, from, plan }))
     }
 
-    /// Whether the whole device multiplies numbers of these shapes by transforms modulo primes.
+    /// Whether the whole device multiplies numbers of these shapes by transforms modulo primes, where it keeps those of both.
     pub(crate) fn is_by_primes(&self, shapes: [Shape; 2], options: Options) -> Result<bool, Error> {
         let [n, m] = shapes.map(|shape| shape.width);
         let job = Job::new(Operation::Mul, &shapes, &[n + m], options, Wanted::Nothing)?;
-        let transform = self.transform(job, n, m, false);
+        let transform = self.transform(job, n, m, 2);
         Ok(matches!(transform, Some((Transform::Ntt(_), _))))
     }
 
-    /// The time of a job's products by the whole device, in nanoseconds.
-    pub(super) fn on_the_whole_device(&self, job: Job, transform: Transform, is_kept: bool) -> f64 {
+    /// The time of a job's products by the whole device, in nanoseconds. Transforms modulo primes of so many operands are kept.
+    pub(super) fn on_the_whole_device(&self, job: Job, transform: Transform, kept: usize) -> f64 {
         let is_square = job.operation == Operation::Square;
         let operands = if is_square { 1 } else { 2 };
-        let of_primes = |spares_one: bool| match spares_one {
-            true => self.mul.ntt.square_limb_nanoseconds,
-            false => self.mul.ntt.limb_nanoseconds,
+        let of_primes = |spared: usize| {
+            let whole = self.mul.ntt.limb_nanoseconds;
+            whole - spared as f64 * (whole - self.mul.ntt.square_limb_nanoseconds)
         };
         let (bytes, one, launches) = match transform {
             Transform::Fft(plan) => {
@@ -227,8 +228,8 @@ impl Tuning {
                 )
             }
             Transform::Ntt(plan) => {
-                // Either has one transform less than a product.
-                let limb = of_primes(is_square || is_kept);
+                // A square has one transform less than a product.
+                let limb = of_primes(kept.max(usize::from(is_square)));
                 (
                     ntt_point_bytes(&plan, operands),
                     f64::from(plan.length()) * limb,
@@ -236,7 +237,7 @@ impl Tuning {
                 )
             }
             Transform::Pieces(pieces) => {
-                let one = pieces.transformed() as f64 * of_primes(is_square);
+                let one = pieces.transformed() as f64 * of_primes(usize::from(is_square));
                 return job.count() as f64 * one;
             }
         };
@@ -337,7 +338,7 @@ mod tests {
             let shapes = [n, m].map(|width| Shape::new(count, width, Layout::Contiguous));
             let mul = Operation::Mul;
             let job = Job::new(mul, &shapes, &[n + m], options, Wanted::Nothing);
-            tuning.transform(job.unwrap(), n, m, false).is_some()
+            tuning.transform(job.unwrap(), n, m, 0).is_some()
         };
         let auto = Options::default();
         assert!(is_for_all(1, 1 << 15, 1 << 15, auto));

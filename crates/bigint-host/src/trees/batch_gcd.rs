@@ -325,12 +325,19 @@ impl<'a> Run<'a> {
         for other in 0..self.others.len() {
             take(&self.others.slice(other..other + 1)?)?;
         }
-        // Nobody waits for it before the divisors.
+        // Nobody waits for the product before the divisors.
         let primes: BigUint = small_primes().limbs().iter().product();
         let primes = engine.batch_from_biguints(&[primes])?;
         let modulo = tree.product_modulo(&primes)?;
-        let divisors = tree.common_divisors(others.as_ref(), tick)?;
-        let small = self.small(group, &modulo, &primes)?;
+        // Most numbers have no small factor, and the host has nothing to do.
+        let ones = Integers::from_fn(
+            self.groups[group].len(),
+            1,
+            |_| (1, false),
+            |_, limbs| limbs[0] = 1,
+        )?;
+        let divisors = tree.common_divisors(others.as_ref(), &ones, tick)?;
+        let small = self.small(group, [&modulo, &primes], ones)?;
         if let Some(folder) = &self.folder {
             let both = Integers::concatenate(&[&divisors, &small])?;
             folder.write(&name(group, "divisors"), &both)?;
@@ -339,15 +346,19 @@ impl<'a> Run<'a> {
     }
 
     /// The product of the small primes that divide each number of a group: of most groups none divides
-    /// any, which the group's product modulo that of the primes says.
-    fn small(&self, group: usize, modulo: &Batch, primes: &Batch) -> Result<Integers, Error> {
-        let engine = self.engine;
-        let common = engine.gcd(modulo, primes)?;
-        let common = one_of(&common)?;
+    /// any, and they are `ones`, which the group's product modulo that of the primes says.
+    fn small(
+        &self,
+        group: usize,
+        [modulo, primes]: [&Batch; 2],
+        ones: Integers,
+    ) -> Result<Integers, Error> {
+        // A device would take longer for so few limbs.
+        let common = Engine::cpu().gcd(&one_of(modulo)?, &one_of(primes)?)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {
-            true => Integers::from_fn(which.len(), 1, |_| (1, false), |_, limbs| limbs[0] = 1),
-            false => engine.gcd(&self.numbers.gather(which)?, &common),
+            true => Ok(ones),
+            false => self.engine.gcd(&self.numbers.gather(which)?, &common),
         }
     }
 

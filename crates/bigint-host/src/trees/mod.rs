@@ -1,13 +1,14 @@
 //! Trees of products, above the operations on batches: a level of nodes is a batch.
 //!
 //! [`product_tree`] multiplies many numbers, and finds what one number, or a sum of fractions, is
-//! modulo each of them, with the help of what [`slack`] tells of its levels. [`batch_gcd`] finds by it which numbers share factors, some of them at a
+//! modulo each of them, of its [`leaves`], with the help of what [`slack`] tells of its levels. [`batch_gcd`] finds by it which numbers share factors, some of them at a
 //! time; [`folder`] keeps what it has found; [`shared_factors`] takes such numbers apart.
 //! [`series`] sums fractions by such a tree, and [`constants`] has digits of constants by them.
 
 pub(crate) mod batch_gcd;
 pub(crate) mod constants;
 pub(crate) mod folder;
+mod leaves;
 pub(crate) mod product_tree;
 pub(crate) mod series;
 pub(crate) mod shared_factors;

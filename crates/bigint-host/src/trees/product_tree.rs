@@ -31,7 +31,8 @@
 //! on up a node keeps `w` limbs of its fraction: a child has little of its parent's error, `|e| 2^-SLACK`, and
 //! that of a [middle product](crate::device::middle), below 3. The lowest of these nodes give their children
 //! `w + 1` limbs, with an error below `2^32 |e| 2^-SLACK + 3 < 4`, and a leaf has one below `d + 4`.
-//! So fractions are as long as transforms, which wrap.
+//! So fractions are as long as transforms, which wrap. That of the root has no more limbs than the product has below its zeros, and
+//! two more, where it is a sum of fractions `1 / N_i`: what it lacks is `2 P B^-2 / P` at a leaf at most.
 //!
 //! **The shape.** Leaves of about one length are a class, and halves of a batch are multiplied with
 //! one another; the last number of an odd count stands by itself. What stands by itself, at most
@@ -40,12 +41,12 @@
 //!
 //! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
 //! for `S`, two of twice as many limbs down. By transforms on the CPU, which share those of factors
-//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down; a device keeps those of products for the way down. **Memory**:
+//! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down; a device, which keeps those of products, has three down. **Memory**:
 //! `w n log2 n` limbs, and for a while up to 18 times `w n`; and 6 times `w n` for each level whose transforms are kept.
 
-use crate::common::limbs;
 use crate::operations::forms::Form;
-use crate::trees::slack;
+use crate::trees::leaves::{self, refuse_negative, rows};
+use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
@@ -69,8 +70,8 @@ pub struct ProductTree {
     classes: Vec<Class>,
     /// The nodes, those that are not joined from others before those that are. The root is the last.
     nodes: Vec<Node>,
-    /// Where it is known: the [level](Self::slack_from) above which numbers need no limb more.
-    slack_from: OnceLock<Option<usize>>,
+    /// Where it is known: its [zeros on top](Self::slack).
+    slack: OnceLock<Option<Slack>>,
 }
 
 /// What is wanted of a tree, beside its product.
@@ -163,31 +164,25 @@ impl ProductTree {
         wanted: Wanted,
         tick: Tick<'_>,
     ) -> Result<Self, Error> {
-        let count = leaves.len();
-        if let Some(index) = (0..count).find(|&i| leaves.length(i) == 0) {
-            return Err(Error::ZeroDivisor { index });
-        }
+        let classes = leaves::classes(leaves)?;
         refuse_negative(leaves)?;
         let mut tree = ProductTree {
             engine: engine.clone(),
             leaves: leaves.clone(),
             classes: Vec::new(),
             nodes: Vec::new(),
-            slack_from: OnceLock::new(),
+            slack: OnceLock::new(),
         };
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by_key(|&i| leaves.length(i));
-        let class = |&i: &usize| class_of(leaves.length(i));
         // Shorter leaves have sums that may be wider than their products.
-        let is_long = order.first().is_some_and(|&i| leaves.length(i) > 2);
-        for class in order.chunk_by(|i, j| class(i) == class(j)) {
+        let is_long = classes.iter().flat_map(|(class, _)| class).all(|&i| leaves.length(i) > 2);
+        for (class, width) in classes {
             let has_sums = wanted.cofactors && is_long;
             let sums = if has_sums { Sums::Ones } else { Sums::Unwanted };
-            tree.add_class(class, sums, wanted.room, tick)?;
+            tree.add_class((class, width), sums, wanted.room, tick)?;
         }
         tree.join()?;
         if wanted.cofactors {
-            tree.slack_from();
+            tree.slack();
         }
         Ok(tree)
     }
@@ -195,16 +190,13 @@ impl ProductTree {
     /// Adds the levels of leaves of about one length.
     fn add_class(
         &mut self,
-        leaves: &[usize],
+        (leaves, width): (Vec<usize>, usize),
         mut sums: Sums,
         room: usize,
         tick: Tick<'_>,
     ) -> Result<(), Error> {
         let engine = self.engine.clone();
-        let width = leaves
-            .last()
-            .map_or(1, |&longest| self.leaves.length(longest));
-        let numbers = rows(&engine, &self.leaves, leaves, width)?;
+        let numbers = rows(&engine, &self.leaves, &leaves, width)?;
         let (mut levels, mut all) = (Vec::new(), numbers.clone());
         let kept = room / (BYTES_OF_TRANSFORMS * numbers.shape().limbs()).max(1);
         loop {
@@ -238,7 +230,7 @@ impl ProductTree {
             }
         }
         self.classes.push(Class {
-            leaves: leaves.to_vec(),
+            leaves,
             numbers,
             levels,
         });
@@ -339,7 +331,7 @@ impl ProductTree {
         }
         refuse_negative(x)?;
         let x = rows(&self.engine, x, &[0], x.length(0).max(1))?;
-        let remainders = self.remainders_of(&x, &|| ())?;
+        let remainders = self.remainders_of(&x, false, &|| ())?;
         self.in_order(&remainders)
     }
 
@@ -398,9 +390,10 @@ impl ProductTree {
         one_of(&self.engine.rem(&sum, self.product())?)
     }
 
-    /// The product of all leaves modulo one number, from what is about as long as that.
+    /// The product of all leaves modulo one number, which is not zero, from what is about as long as that.
     pub(crate) fn product_modulo(&self, modulus: &Batch) -> Result<Batch, Error> {
         let engine = &self.engine;
+        let rem = |x: &Batch| engine.of_values(Operation::Rem, &[x, modulus]);
         let mut parts = Vec::new();
         for (index, class) in self.classes.iter().enumerate() {
             let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
@@ -410,12 +403,12 @@ impl ProductTree {
                 .position(is_long)
                 .unwrap_or(levels.len().saturating_sub(1));
             for half in levels.get(level).into_iter().flatten() {
-                parts.push(engine.rem(half, modulus)?);
+                parts.push(rem(half)?);
             }
             // Halves of a level have all that does not stand by itself up to there.
             let is_apart = |node: &&Node| matches!(node.origin, Origin::Odd { class, level: at } if class == index && at <= level);
             for node in self.nodes.iter().filter(is_apart) {
-                parts.push(engine.rem(&node.product, modulus)?);
+                parts.push(rem(&node.product)?);
             }
         }
         if parts.is_empty() {
@@ -426,26 +419,30 @@ impl ProductTree {
             let (half, count) = (all.len() / 2, all.len());
             let low = engine.slice(&all, 0..half)?;
             let high = engine.slice(&all, half..2 * half)?;
-            let product = engine.rem(&engine.mul(&low, &high)?, modulus)?;
-            all = engine.concatenate(&[&product, &engine.slice(&all, 2 * half..count)?])?;
+            let product = rem(&engine.mul(&low, &high)?)?;
+            all = match count % 2 {
+                0 => product,
+                _ => engine.concatenate(&[&product, &engine.slice(&all, 2 * half..count)?])?,
+            };
         }
         Ok(all)
     }
 
     /// The greatest common divisor of each leaf with the product of all others and of `others`, each
-    /// of which is one number.
+    /// of which is one number; `ones` is a one for each leaf.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub(crate) fn common_divisors(
         &self,
         others: Option<&Batch>,
+        ones: &Integers,
         tick: Tick<'_>,
     ) -> Result<Integers, Error> {
         let engine = &self.engine;
         let cofactors = self.cofactors_by_class(others, tick)?;
         // Most are 1, and are not brought to the host.
-        let (mut places, mut greater) = (vec![None; self.len()], Vec::new());
+        let (mut places, mut greater) = (Vec::new(), Vec::new());
         for (index, (class, cofactors)) in self.classes.iter().zip(&cofactors).enumerate() {
             let divisors = engine.gcd(cofactors, &class.numbers)?;
             let which: Vec<usize> = match divisors.width() > WIDEST_COUNTED {
@@ -457,15 +454,21 @@ impl ProductTree {
                 }
             };
             for (at, &row) in which.iter().enumerate() {
-                places[class.leaves[row]] = Some((index, at));
+                places.push((class.leaves[row], index, at));
             }
             greater.push(engine.gather(&divisors, &which)?);
         }
         let rows = greater.iter().map(Batch::rows);
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
-        let number = |leaf: usize| match places[leaf] {
-            None => &[1][..],
-            Some((class, at)) => {
+        if places.is_empty() {
+            return Ok(ones.clone());
+        }
+        places.sort_unstable();
+        let place = |leaf| places.binary_search_by_key(&leaf, |&(leaf, ..)| leaf);
+        let number = |leaf: usize| match place(leaf) {
+            Err(_) => &[1][..],
+            Ok(place) => {
+                let (_, class, at) = places[place];
                 let width = greater[class].width();
                 trimmed(&rows[class][at * width..][..width])
             }
@@ -485,12 +488,14 @@ impl ProductTree {
             Some(sum) => sum,
             None => self.sum_of(&Numerators::Ones, tick)?,
         };
+        // As `sum_of` has it.
+        let is_less = others.is_none() && sum.width() == self.product().width();
         if let Some(others) = others {
             let sum_modulo = self.engine.rem(&sum, self.product())?;
             let product = self.engine.mul(&sum_modulo, others)?;
             sum = self.engine.rem(&product, self.product())?;
         }
-        self.remainders_of(&sum, tick)
+        self.remainders_of(&sum, is_less, tick)
     }
 
     /// The sum of `a_i P / N_i`.
@@ -541,8 +546,13 @@ impl ProductTree {
         Ok(sums.pop().flatten().expect("the root has a sum"))
     }
 
-    /// `x` modulo each leaf, or the leaf itself for 0, class by class.
-    fn remainders_of(&self, x: &Batch, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
+    /// `x` modulo each leaf, or the leaf itself for 0, class by class; `x` may be known to be less than the product.
+    fn remainders_of(
+        &self,
+        x: &Batch,
+        is_less: bool,
+        tick: Tick<'_>,
+    ) -> Result<Vec<Batch>, Error> {
         let engine = &self.engine;
         let root = self.product();
         let width = root.width();
@@ -550,9 +560,11 @@ impl ProductTree {
             true => &engine.rem(x, root)?,
             false => x,
         };
-        let slack_from = self.slack_from();
+        let slack = self.slack();
+        let slack_from = slack.map(|slack| slack.from);
         let limbs = width + usize::from(slack_from.is_none());
-        let f = engine.fraction_of(x, root, limbs)?;
+        let bits = slack.filter(|_| is_less).and_then(|slack| slack.bits);
+        let f = engine.fraction_of(x, root, limbs, bits)?;
         let mut fractions: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
         if let (Some(root), false) = (fractions.last_mut(), self.is_empty()) {
             *root = Some(f);
@@ -608,9 +620,8 @@ impl ProductTree {
         engine.limbs_from(&of(Operation::Add, &product, &half)?, k, width)
     }
 
-    /// The lowest level all of whose numbers have [`SLACK`](slack::SLACK) bits of zeros on top, where the tree is one class
-    /// without odd numbers, so that all levels above have them.
-    fn slack_from(&self) -> Option<usize> {
+    /// What zeros on top there are, where the tree is one class without odd numbers and levels above some have enough.
+    fn slack(&self) -> Option<Slack> {
         let find = || match (&self.classes[..], &self.nodes[..]) {
             ([class], [_]) => {
                 let (width, levels) = (class.numbers.width(), class.levels.len());
@@ -618,7 +629,7 @@ impl ProductTree {
             }
             _ => None,
         };
-        *self.slack_from.get_or_init(find)
+        *self.slack.get_or_init(find)
     }
 
     /// Remainders of all classes in the order of the leaves, 0 in place of the leaf.
@@ -654,35 +665,6 @@ impl ProductTree {
         }
         refuse_negative(a)
     }
-}
-
-/// The same for lengths that differ by less than a quarter.
-fn class_of(length: usize) -> (u32, usize) {
-    let cut = length.max(1).ilog2().saturating_sub(2);
-    (cut, length >> cut)
-}
-
-fn refuse_negative(a: &Integers) -> Result<(), Error> {
-    match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative {
-            operation: Operation::Mul,
-            operand: "a",
-            index,
-        }),
-        None => Ok(()),
-    }
-}
-
-/// These of the numbers, in a batch of so many limbs.
-fn rows(engine: &Engine, of: &Integers, which: &[usize], width: usize) -> Result<Batch, Error> {
-    let shape = Shape::new(which.len(), width, Layout::Contiguous);
-    let limbs = limbs::build(&engine.inner.pool, shape, |i, row| {
-        let number = of.magnitude(which[i]);
-        let (low, high) = row.split_at_mut(number.len());
-        low.copy_from_slice(number);
-        high.fill(0);
-    });
-    engine.batch_from_limbs(limbs?, shape)
 }
 
 /// The one number of a batch.

@@ -5,10 +5,11 @@ use crate::common::limbs;
 use crate::common::threads::each;
 use crate::engine::inner::{Inner, Resort};
 use crate::values::batch::Batch;
-use crate::values::node::Node;
-use crate::{Engine, Error, Integers};
+use crate::values::node::{Node, Recipe, Share};
+use crate::{DeviceError, Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl Inner {
@@ -43,6 +44,33 @@ impl Inner {
             self.pool.give(node.host.take().unwrap_or_default());
         }
         Ok(Batch::new(node))
+    }
+
+    /// The batch of a column whose numbers are all as wide as the shape, brought to the devices from where they are. None where
+    /// the host keeps them, or where some cannot be brought there.
+    pub fn admit_column(self: &Arc<Self>, column: &Integers, shape: Shape) -> Option<Batch> {
+        self.open_if_that_is_free();
+        let width = shape.width;
+        let work = self.tuning().start.device.moved(3 * shape.limbs());
+        let shares = self.shares(shape.count, work);
+        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
+        if shares.is_empty() || waits || self.pool.is_for_secrets() {
+            return None;
+        }
+        let brought = each(shares, |(device, numbers)| {
+            let limbs = &column.limbs()[numbers.start * width..numbers.end * width];
+            let buffer = Arc::new(device.upload(limbs)?);
+            Ok::<_, DeviceError>(Share { numbers, buffer })
+        });
+        let shares = brought.into_iter().collect::<Result<Vec<_>, _>>().ok()?;
+        let column = column.clone();
+        let again = move |engine: &Arc<Inner>, numbers: Range<usize>| {
+            let limbs = limbs::copy(&column.limbs()[numbers.start * width..numbers.end * width])?;
+            let count = numbers.len();
+            Ok(Node::on_host(engine, Shape { count, ..shape }, limbs))
+        };
+        let recipe = self.remembers().then(|| Recipe::new(&[], again));
+        Some(Batch::new(Node::on_devices(self, shape, shares, recipe)))
     }
 }
 

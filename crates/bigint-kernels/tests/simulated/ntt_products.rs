@@ -235,6 +235,22 @@ fn longer_products_are_right() {
     }
 }
 
+/// Columns of 2^12 rows, which blocks take by four, of a shorter length than has them in use.
+#[test]
+fn products_by_four_columns_are_right() {
+    let mut products = Products::new();
+    for (odd, log_part) in [(1, 12), (3, 10)] {
+        let plan = NttPlan {
+            odd,
+            log_part,
+            log_row: 6,
+        };
+        assert_eq!(plan.log_columns(), 2);
+        let any = part(&products.worst(plan.length() as usize / 2), 5..6);
+        products.check(plan, &any, None, Layout::Contiguous, false);
+    }
+}
+
 #[test]
 fn products_of_unequal_numbers_of_any_layout_are_right() {
     let mut products = Products::new();

@@ -9,12 +9,13 @@ use bigint_core::{LIMB_BITS, Layout, Operation, Shape, WIDEST_COUNTED};
 impl Engine {
     /// The highest `limbs` limbs of the fraction `x / d` of one number less than another, off by less than 2 of the last place, where
     /// that is how [a quotient](choose::by_newton) of as many limbs is computed. It costs no remainder, and no digits above the
-    /// first of the fraction.
+    /// first of the fraction. The host waits for nothing where the `bits` of `d` are given.
     pub(crate) fn newton_fraction(
         &self,
         x: &Batch,
         d: &Batch,
         limbs: usize,
+        bits: Option<u64>,
     ) -> Result<Option<Batch>, Error> {
         let shapes = [x.width() + limbs, d.width()];
         let shapes = shapes.map(|width| Shape::new(1, width, Layout::Contiguous));
@@ -30,13 +31,22 @@ impl Engine {
         let how =
             format_args!("products, by Newton's reciprocals, without a remainder\n    who: {why}");
         self.inner.note_composed(job, &widths, how);
-        let steps = || self.using(options).fraction_by_steps(x, d, limbs);
+        let steps = || self.using(options).fraction_by_steps(x, d, limbs, bits);
         self.inner.choices.as_steps(steps).map(Some)
     }
 
-    fn fraction_by_steps(&self, x: &Batch, d: &Batch, limbs: usize) -> Result<Batch, Error> {
+    fn fraction_by_steps(
+        &self,
+        x: &Batch,
+        d: &Batch,
+        limbs: usize,
+        bits: Option<u64>,
+    ) -> Result<Batch, Error> {
         let width = |bits: u64| bits.div_ceil(LIMB_BITS as u64) as usize;
-        let (of_x, of_d) = (self.lengths(x)?[0], self.lengths(d)?[0]);
+        let (of_x, of_d) = match bits {
+            Some(bits) => (bits, bits),
+            None => (self.lengths(x)?[0], self.lengths(d)?[0]),
+        };
         let m = width(of_d);
         let shift = (LIMB_BITS * m) as u64 - of_d;
         let kept = width(of_x + shift);
@@ -74,15 +84,17 @@ mod tests {
                         let batch = engine.batch_from_biguints_in(numbers, n, Layout::Contiguous);
                         batch.expect("memory")
                     };
-                    let found = engine.fraction_by_steps(&batch(&x), &batch(&d), limbs);
-                    let found = found.expect("memory");
-                    assert_eq!(found.shape(), Shape::new(1, limbs, Layout::Contiguous));
-                    let found = &found.to_biguints().expect("memory")[0];
-                    let exact = (&x << (32 * limbs)) / &d;
-                    // Modulo 1.
-                    let off =
-                        (found + (&one << (32 * limbs)) + 2u8 - exact) % (&one << (32 * limbs));
-                    assert!(off <= 4u8.into(), "{x:x} / {d:x} to {limbs} limbs");
+                    for bits in [None, Some(d.bits())] {
+                        let found = engine.fraction_by_steps(&batch(&x), &batch(&d), limbs, bits);
+                        let found = found.expect("memory");
+                        assert_eq!(found.shape(), Shape::new(1, limbs, Layout::Contiguous));
+                        let found = &found.to_biguints().expect("memory")[0];
+                        let exact = (&x << (32 * limbs)) / &d;
+                        // Modulo 1.
+                        let whole = &one << (32 * limbs);
+                        let off = (found + &whole + 2u8 - exact) % whole;
+                        assert!(off <= 4u8.into(), "{x:x} / {d:x} to {limbs} limbs");
+                    }
                 }
             }
         }

@@ -221,7 +221,12 @@ impl Engine {
         };
         let h = reciprocal_limbs(digits);
         let excess = self.of_limbs(&[EXCESS])?;
-        let x = self.sub_in(h + 1, &self.reciprocal(d, h)?, &excess)?;
+        let reciprocal = match wants_rest {
+            true => self.reciprocal(d, h)?,
+            // The host may be ahead of the device, and waits for nothing.
+            false => self.reciprocal_by(d, h, 0)?,
+        };
+        let x = self.sub_in(h + 1, &reciprocal, &excess)?;
         if digits < h {
             let top = self.limbs_from(a, m - 1, digits + 2)?;
             let q = self.quotient_by(&x, &top, digits)?;
@@ -335,8 +340,14 @@ impl Engine {
 
     /// `X` of `k + 1` limbs, `1 <= X - B^k / D <= 16`.
     pub(crate) fn reciprocal(&self, d: &Batch, k: usize) -> Result<Batch, Error> {
+        self.reciprocal_by(d, k, self.tuning().div.newton_host_limbs)
+    }
+
+    /// The same, which begins with so many limbs of all numbers by the host, if those are more than kernels begin with.
+    fn reciprocal_by(&self, d: &Batch, k: usize, of_host: usize) -> Result<Batch, Error> {
         let m = d.width();
-        let (lengths, k) = self.steps(k, d.len(), self.tuning().div.device_max_width);
+        let widest = self.tuning().div.device_max_width;
+        let (lengths, k) = self.steps(k, d.len(), widest, of_host);
         let take = m.min(k + 1);
         let top = self.limbs_from(d, m - take, take)?;
         let first = self.power_by(k + take, &top, k + 1)?;
@@ -376,10 +387,16 @@ impl Engine {
     }
 
     /// The lengths of Newton's steps up to `k` limbs of so many numbers, and the length that they begin with: what
-    /// kernels, whose operands may have `widest` limbs, or the host are quick at.
-    fn steps(&self, mut k: usize, count: usize, widest: usize) -> (Vec<usize>, usize) {
+    /// kernels, whose operands may have `widest` limbs, or the host, for which all together may have `of_host`, are quick at.
+    fn steps(
+        &self,
+        mut k: usize,
+        count: usize,
+        widest: usize,
+        of_host: usize,
+    ) -> (Vec<usize>, usize) {
         let of_kernels = widest.clamp(*BASE.start(), *BASE.end());
-        let of_host = self.tuning().div.newton_host_limbs / count.max(1);
+        let of_host = of_host / count.max(1);
         let mut lengths = Vec::new();
         while k > of_kernels.max(of_host) {
             lengths.push(k);

@@ -100,7 +100,9 @@ impl Engine {
 
     /// `Y` of `k + 1` limbs, `1 <= Y - B^k / sqrt(A) <= 16`, for `a` of `2 n` limbs.
     fn inverse_root(&self, a: &Batch, k: usize) -> Result<Batch, Error> {
-        let (lengths, k) = self.steps(k, a.len(), self.tuning().div.root_device_max_width / 2);
+        let div = &self.tuning().div;
+        let widest = div.root_device_max_width / 2;
+        let (lengths, k) = self.steps(k, a.len(), widest, div.newton_host_limbs);
         // Two limbs more than the reciprocal has.
         let width = 2 * (k + 2);
         let top = match a.width().checked_sub(width) {

@@ -429,7 +429,11 @@ fn divisors_by_trees_that_keep_transforms_are_those_of_num_bigint() {
     if !on_simulator(name, &[]) {
         return;
     }
-    for engine in [engine_of_transforms(), engine_of_complex_transforms()] {
+    for (engine, is_by_primes) in [
+        (engine_of_transforms(), true),
+        (engine_of_complex_transforms(), false),
+    ] {
+        engine.note_choices();
         for lengths in [[64; 12], [64, 3, 64, 64, 64, 7, 64, 64, 64, 64, 20, 64]] {
             let leaf = |(i, limbs): (usize, usize)| match i {
                 0 | 3 => power(32 * limbs) - 1u8,
@@ -448,5 +452,7 @@ fn divisors_by_trees_that_keep_transforms_are_those_of_num_bigint() {
             assert_eq!(found.divisors, list(&divisors));
             assert_eq!(found.products, list(&[product]));
         }
+        let noted = engine.noted_choices().join(" ");
+        assert_eq!(noted.contains("two products added"), is_by_primes, "{noted}");
     }
 }
