@@ -259,6 +259,12 @@ pub(crate) struct Buffer {
     device: Arc<dyn Device>,
 }
 
+/// The handle of some limbs of another buffer.
+struct View {
+    of: Arc<Buffer>,
+    start: usize,
+}
+
 impl Buffer {
     /// A buffer of so many limbs at a device address; `handle` frees it when dropped.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
@@ -274,6 +280,25 @@ impl Buffer {
             handle: Box::new(handle),
             device,
         }
+    }
+
+    /// Limbs of a buffer, where they are: nothing writes them any more. The buffer lives as long.
+    pub fn view(of: &Arc<Buffer>, limbs: Range<usize>) -> Self {
+        let (of, start) = (Arc::clone(of), limbs.start);
+        let address = of.address + (size_of::<Limb>() * start) as u64;
+        let device = Arc::clone(&of.device);
+        Buffer {
+            address,
+            limbs: limbs.len(),
+            handle: Box::new(View { of, start }),
+            device,
+        }
+    }
+
+    /// The buffer of which this is a view, and where it begins there.
+    pub fn viewed(&self) -> Option<(&Buffer, usize)> {
+        let view = self.handle.downcast_ref::<View>();
+        view.map(|view| (&*view.of, view.start))
     }
 
     /// The back end's own handle.

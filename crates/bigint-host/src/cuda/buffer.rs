@@ -6,7 +6,7 @@ use crate::common::device::{Buffer, DeviceMemory, Memory, STAGED};
 use bigint_core::{Layout, Limb, Shape};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags};
-use cust::memory::{AsyncCopyDestination, DeviceBuffer};
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamWaitEventFlags};
 use cust::sys;
 use std::mem::ManuallyDrop;
@@ -64,6 +64,12 @@ fn memory_of(buffer: &Buffer) -> &CudaMemory {
     memory.expect("a buffer of a CUDA device")
 }
 
+/// The limbs of a buffer in its memory, or in that of the one of which it is a view.
+fn limbs_of(buffer: &Buffer) -> DeviceSlice<Limb> {
+    let (of, start) = buffer.viewed().unwrap_or((buffer, 0));
+    memory_of(of).index(start..start + buffer.limbs())
+}
+
 /// The memory of a buffer, for writes.
 fn memory_of_mut(buffer: &mut Buffer) -> &mut CudaMemory {
     let memory: Option<&mut CudaMemory> = buffer.handle_mut().downcast_mut();
@@ -82,7 +88,8 @@ fn behind(stream: &Stream) -> CudaResult<Event> {
 impl CudaDevice {
     /// Whether a buffer is this device's memory.
     pub(super) fn has(&self, buffer: &Buffer) -> bool {
-        let memory = buffer.handle().downcast_ref::<CudaMemory>();
+        let (of, _) = buffer.viewed().unwrap_or((buffer, 0));
+        let memory = of.handle().downcast_ref::<CudaMemory>();
         memory.is_some_and(|memory| ptr::eq(&*memory.device, self))
     }
 
@@ -172,7 +179,8 @@ impl DeviceMemory for CudaDevice {
 
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
         assert_eq!(limbs.len(), buffer.limbs());
-        let memory = memory_of(buffer);
+        let memory = memory_of(buffer.viewed().map_or(buffer, |(of, _)| of));
+        let from = limbs_of(buffer);
         self.run("copying from the device", 0, || {
             let mut stream = &self.stream;
             if let Some(written) = &memory.sealed {
@@ -184,14 +192,14 @@ impl DeviceMemory for CudaDevice {
                     self.outgoing
                         .wait_event(behind(&self.stream)?, StreamWaitEventFlags::DEFAULT)?;
                 }
-                staging.download(limbs, memory, &self.outgoing)
+                staging.download(limbs, &from, &self.outgoing)
             });
             if let Some(done) = staged {
                 return done;
             }
             // SAFETY: the host memory is not touched until the stream is empty or
             // its context is dead; the device memory is written by this stream only, or by none.
-            unsafe { memory.async_copy_to(limbs, stream)? };
+            unsafe { from.async_copy_to(limbs, stream)? };
             stream.synchronize()
         })
     }
@@ -245,7 +253,7 @@ impl DeviceMemory for CudaDevice {
         self.run("copying on the device", 0, || {
             // SAFETY: both are device memory of equal length; the copy happens in
             // the stream's order, and dropping either frees it behind the copy.
-            unsafe { memory_of(from).async_copy_to(&mut **memory_of_mut(to), &self.stream) }
+            unsafe { limbs_of(from).async_copy_to(&mut **memory_of_mut(to), &self.stream) }
         })
     }
 
@@ -255,7 +263,7 @@ impl DeviceMemory for CudaDevice {
         (from, limbs): (&Buffer, Range<usize>),
     ) -> Result<(), DeviceError> {
         let mut to = memory_of_mut(to).index(start..start + limbs.len());
-        let from = memory_of(from).index(limbs);
+        let from = limbs_of(from).index(limbs);
         self.run("copying on the device", 0, || {
             // SAFETY: as in `copy`, of parts of the buffers.
             unsafe { from.async_copy_to(&mut to, &self.stream) }

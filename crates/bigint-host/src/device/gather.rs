@@ -24,6 +24,9 @@ use std::sync::Arc;
 /// shares the work: otherwise as many limbs would come from there as operands.
 pub(crate) const REPEATED: usize = 2;
 
+/// Limbs of which buffers begin at multiples.
+const ALIGNED: usize = 64;
+
 /// A batch made of numbers of other batches.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
@@ -174,6 +177,26 @@ impl Gather {
         parts
     }
 
+    /// Neighbours that are half of a device's buffer or more, where they are.
+    fn view(
+        &self,
+        device: &Arc<dyn Device>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Option<Buffer> {
+        let pieces = self.pieces(operands, numbers, |of| Arc::ptr_eq(of, device));
+        let ([piece], true) = (&pieces[..], self.window == Window::default()) else {
+            return None;
+        };
+        let of = operands[piece.operand].shape;
+        let is_contiguous = |shape: Shape| shape.layout == Layout::Contiguous;
+        let are_rows = is_contiguous(of) && is_contiguous(self.shape) && of.width == self.shape.width;
+        let limbs = piece.first * of.width..(piece.first + piece.to.len()) * of.width;
+        let is_much = 2 * limbs.len() >= piece.buffer.limbs() && piece.buffer.viewed().is_none();
+        let is_aligned = limbs.start.is_multiple_of(ALIGNED);
+        (are_rows && is_much && is_aligned).then(|| Buffer::view(&piece.buffer, limbs))
+    }
+
     /// Gathers numbers `numbers` of the result on a device that has the operands; otherwise
     /// nothing.
     pub fn on_device(
@@ -186,6 +209,9 @@ impl Gather {
             count: numbers.len(),
             ..self.shape
         };
+        if let Some(view) = self.view(device, operands, numbers.clone()) {
+            return Ok(Some(Made::of(shape, view)));
+        }
         let strides = shape.strides();
         let mut made = device.allocate(shape.limbs())?;
         let launch = |made: &Buffer, given: &[&Buffer], mut arguments: GatherArguments| {
