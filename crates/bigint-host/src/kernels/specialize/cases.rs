@@ -207,6 +207,7 @@ fn result(operation: &str, operands: &str, known: &HashMap<&str, u32>) -> Option
     let bits = match ty {
         "b32" | "u32" | "s32" => u32::MAX,
         "b16" | "u16" => u32::from(u16::MAX),
+        "pred" => 1,
         _ => return None,
     };
     let operands: Vec<&str> = operands.split(',').collect();
@@ -223,7 +224,9 @@ fn result(operation: &str, operands: &str, known: &HashMap<&str, u32>) -> Option
     let value = match (name, ty) {
         ("mov", _) => of(0)?,
         ("add", _) => of(0)?.wrapping_add(of(1)?),
+        ("not", _) => !of(0)?,
         ("and", _) => of(0)? & of(1)?,
+        ("or", _) => of(0)? | of(1)?,
         ("shl", _) => of(0)?.checked_shl(of(1)?).unwrap_or(0),
         ("bfe", "u32") => of(0)?.checked_shr(of(1)?)? & 1_u32.checked_shl(of(2)?)?.wrapping_sub(1),
         ("selp", _) if of(2)? == 0 => of(1)?,
@@ -269,6 +272,22 @@ mod tests {
         // Nothing is known.
         let unknown = format!("{}\n{rest}", known.replace("fact,32", "fact,0"));
         assert_eq!(left(&unknown), unknown);
+    }
+
+    #[test]
+    fn predicates_of_known_predicates_are_known() {
+        for (made, is_taken) in [
+            ("and.pred p3,p1,p2;", false),
+            ("or.pred p3,p1,p2;", true),
+            ("not.pred p3,p1;", false),
+        ] {
+            let predicates = "setp.eq.b32 p1,r1,1;\nsetp.eq.b32 p2,r1,2;";
+            let cut = left(&format!(
+                "mov.b32 r1,1;\n{predicates}\n{made}\n@p3 bra $a;\nexit;\n$a:\nret;"
+            ));
+            assert_eq!(cut.contains("ret"), is_taken, "{made}");
+            assert_eq!(cut.contains("exit"), !is_taken, "{made}");
+        }
     }
 
     #[test]
