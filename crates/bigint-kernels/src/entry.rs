@@ -363,13 +363,13 @@ residue_systems! {
     "powers_9" grid::pow_mod::powers::<9, 512>;
     "powers_13" grid::pow_mod::powers::<13, 384>;
     "powers_18" grid::pow_mod::powers::<18, 256>;
-    "warpgroups_5" grid::pow_mod::warpgroups::<5, 3, 2, 12, 512, 384>;
-    "warpgroups_7" grid::pow_mod::warpgroups::<7, 3, 3, 12, 384, 256>;
-    "warpgroups_9" grid::pow_mod::warpgroups::<9, 3, 3, 6, 384, 256>;
-    "warpgroups_13" grid::pow_mod::warpgroups::<13, 3, 5, 4, 256, 256>;
-    "warpgroups_18" grid::pow_mod::warpgroups::<18, 3, 6, 0, 256, 0>;
-    "warpgroups_27" grid::pow_mod::warpgroups::<27, 3, 9, 0, 256, 0>;
-    "warpgroups_36" grid::pow_mod::warpgroups::<36, 1, 36, 0, 256, 0>;
+    "warpgroups_5" grid::pow_mod::warpgroups::<5>;
+    "warpgroups_7" grid::pow_mod::warpgroups::<7>;
+    "warpgroups_9" grid::pow_mod::warpgroups::<9>;
+    "warpgroups_13" grid::pow_mod::warpgroups::<13>;
+    "warpgroups_18" grid::pow_mod::warpgroups::<18>;
+    "warpgroups_27" grid::pow_mod::warpgroups::<27>;
+    "warpgroups_35" grid::pow_mod::warpgroups::<35>;
     "limbs" grid::pow_mod::limbs;
 }
 

@@ -108,9 +108,33 @@ pub struct Form {
 }
 
 impl Form {
+    /// That of [`WARPGROUPS`] for at least so many pairs.
+    pub const fn of_warpgroups(pairs: u32) -> Form {
+        Form::among(&WARPGROUPS, pairs)
+    }
+
+    /// The first of forms for at least so many pairs.
+    const fn among(forms: &[Form], pairs: u32) -> Form {
+        let mut form = 0;
+        while forms[form].pairs < pairs {
+            form += 1;
+        }
+        forms[form]
+    }
+
     /// Whether a warpgroup of each block reads tables for the others.
-    const fn has_readers(self, window: Window) -> bool {
+    #[inline(always)]
+    pub const fn has_readers(self, window: Window) -> bool {
         self.beside_readers > 0 && window.scans_own()
+    }
+
+    /// Threads of a block that compute.
+    #[inline(always)]
+    pub const fn computing_threads(self, window: Window) -> u32 {
+        match self.has_readers(window) {
+            true => self.beside_readers,
+            false => self.threads,
+        }
     }
 
     /// Threads of a block, of which some may be readers.
@@ -173,7 +197,7 @@ pub const WARPGROUPS: [Form; 7] = {
         form("rns_warpgroups_13", [13, 256, 256, 3, 3]),
         form("rns_warpgroups_18", [18, 256, 0, 3, 3]),
         form("rns_warpgroups_27", [27, 256, 0, 3, 3]),
-        form("rns_warpgroups_36", [36, 256, 0, 1, 3]),
+        form("rns_warpgroups_35", [35, 256, 0, 1, 3]),
     ]
 };
 
@@ -277,11 +301,7 @@ impl RnsPlan {
             0 => &WARPS,
             _ => &WARPGROUPS,
         };
-        let mut form = 0;
-        while forms[form].pairs < self.pairs {
-            form += 1;
-        }
-        forms[form]
+        Form::among(forms, self.pairs)
     }
 
     /// Windows of exponents of so many limbs each, of a power, of the product of two, or of a table's base.
@@ -304,12 +324,7 @@ impl RnsPlan {
 
     /// Numbers of a block of powers.
     pub const fn numbers_of_block(self, window: Window) -> u32 {
-        let form = self.form();
-        let threads = match form.has_readers(window) {
-            true => form.beside_readers,
-            false => form.threads,
-        };
-        threads / 32 * TILE
+        self.form().computing_threads(window) / 32 * TILE
     }
 
     /// Primes of a base.

@@ -6,7 +6,7 @@ use super::{Form, MOST_RESIDENT, READERS};
 const SHARED: u32 = 227 << 10;
 
 /// The most stages of a ring.
-const MOST_STAGES: u32 = 9;
+const MOST_STAGES: u32 = 12;
 
 /// The fewest stages of a ring: a few are read while others are filled.
 const FEWEST_STAGES: u32 = 6;
@@ -60,10 +60,7 @@ impl Stages {
         };
         if !stages.are_resident() {
             stages.parts = 2;
-            // Those of wide moduli are as long as each other.
-            while stages.room() / stages.stage() < FEWEST_STAGES
-                || stages.is_wide() && !pairs.is_multiple_of(stages.parts)
-            {
+            while stages.room() / stages.stage() < FEWEST_STAGES {
                 stages.parts += 1;
             }
         }
@@ -191,16 +188,23 @@ impl Stages {
     /// Stages of the ring; one, of both matrices, where they are resident.
     #[inline(always)]
     pub const fn count(self) -> u32 {
+        self.stages_in(self.room())
+    }
+
+    /// The same where no table is read whole: the ring has the place of entries, too.
+    #[inline(always)]
+    pub const fn count_without_entries(self) -> u32 {
+        self.stages_in(self.bytes_of_matrices() + self.bytes_of_entries())
+    }
+
+    /// Stages that so many bytes have room for.
+    #[inline(always)]
+    const fn stages_in(self, bytes: u32) -> u32 {
+        let count = bytes / self.stage();
         match self.are_resident() {
             true => 1,
-            false => {
-                let count = self.room() / self.stage();
-                if count < MOST_STAGES {
-                    count
-                } else {
-                    MOST_STAGES
-                }
-            }
+            false if count < MOST_STAGES => count,
+            false => MOST_STAGES,
         }
     }
 
@@ -237,7 +241,7 @@ impl Stages {
         256 * self.pairs
     }
 
-    /// Where the barriers begin: of each stage one that it is full and one that it has been read, and one of the primes.
+    /// Where the barriers begin: of each stage one that it is full, and how many warps have read it, and one of the primes.
     #[inline(always)]
     pub const fn barriers_at(self) -> u32 {
         self.primes_at() + self.bytes_of_primes()
@@ -246,7 +250,7 @@ impl Stages {
     /// Where the barriers of chosen entries begin, four for each warp.
     #[inline(always)]
     pub const fn choices_at(self) -> u32 {
-        self.barriers_at() + 8 * (2 * self.count() + 1)
+        self.barriers_at() + 8 * (2 * self.count_without_entries() + 1)
     }
 
     /// Bytes of all.

@@ -3,6 +3,7 @@
 // Rust has no word for the instructions.
 #![allow(unsafe_code)]
 
+use super::access::shared::store;
 use super::flat::Row;
 use super::stretch::Stretch;
 use core::arch::asm;
@@ -95,5 +96,43 @@ impl Arrivals {
                 barrier = in(reg32) self.0, phase = in(reg32) phase,
                 options(nostack));
         }
+    }
+}
+
+/// A count in shared memory of those who have come: from one to all, and again.
+#[derive(Clone, Copy)]
+pub struct Count(u32);
+
+impl Count {
+    /// The count at a byte of a stretch, a multiple of 4, which has room for 4.
+    #[inline(always)]
+    pub fn at(stretch: Stretch, byte: u32) -> Self {
+        Count(stretch.address_of_byte(byte))
+    }
+
+    /// Sets it to none, before a barrier of the block.
+    #[inline(always)]
+    pub fn set(self) {
+        // SAFETY: by the contract of the stretch.
+        unsafe { store(self.0, 0) }
+    }
+
+    /// Counts the thread if it comes, without a branch. Whether it is the last of so many: what all have read before may be
+    /// written then.
+    #[inline(always)]
+    pub fn comes_last(self, comes: bool, all: u32) -> bool {
+        let before: u32;
+        // SAFETY: by the contract of the stretch.
+        unsafe {
+            asm!("{{",
+                ".reg .pred comes;",
+                "setp.ne.u32 comes, {comes}, 0;",
+                "mov.u32 {before}, 0;",
+                "@comes atom.acq_rel.cta.shared::cta.inc.u32 {before}, [{count}], {last};",
+                "}}",
+                comes = in(reg32) u32::from(comes), before = out(reg32) before,
+                count = in(reg32) self.0, last = in(reg32) all - 1, options(nostack));
+        }
+        before == all - 1
     }
 }

@@ -158,9 +158,9 @@ pub fn wait_but_last() {
     }
 }
 
-/// Waits for all products, whose sums are there then.
+/// Waits for all products, whose sums are there then: the first `count`.
 #[inline(always)]
-pub fn wait<const N: usize>(sums: [WideSums; N]) -> [WideSums; N] {
+pub fn wait<const N: usize>(sums: [WideSums; N], count: usize) -> [WideSums; N] {
     // SAFETY: as in `begin`.
     unsafe {
         asm!(
@@ -168,9 +168,14 @@ pub fn wait<const N: usize>(sums: [WideSums; N]) -> [WideSums; N] {
             options(nostack, preserves_flags)
         );
     }
+    let mut at = 0;
     sums.map(
         #[inline(always)]
         |sums| {
+            at += 1;
+            if at > count {
+                return sums;
+            }
             let [
                 mut a,
                 mut b,

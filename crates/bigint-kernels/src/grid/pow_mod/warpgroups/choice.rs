@@ -8,15 +8,7 @@ use super::{Powers, Step, each, words};
 use crate::gpu::thread::here;
 use bigint_core::rns::SCANNED;
 
-impl<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
-{
+impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// Whether the warp reads its numbers' tables whole.
     #[inline(always)]
     fn scans_itself(self) -> bool {
@@ -32,7 +24,7 @@ impl<
     /// The first four in shared memory of a slot.
     #[inline(always)]
     fn four_of_slot(self, slot: usize) -> u32 {
-        Self::STAGES.entries_at() / 16 + THREADS * slot as u32
+        Self::STAGES.entries_at() / 16 + Self::FORM.threads * slot as u32
     }
 
     /// Begins to bring the next units of all entries to shared memory, for the thread itself.

@@ -3,8 +3,8 @@
 //!
 //! **Who holds what.** A warp has a tile of sixteen numbers, as there: `xi` and `rho` in registers, in the units
 //! that [`bigint_core::rns`] draws, and the sums of a *chunk* of pairs, whose columns are multiplied at once. Chunks
-//! stand in shared memory, or pass through a ring of [`Stages`], which the first warp fills: a stage is free
-//! once all warps have read it. While the tensor cores are at work for one warpgroup, the others make residues.
+//! stand in shared memory, or pass through a ring of [`Stages`]: the last warp that has read a stage begins to fill it again, so that
+//! no warp waits for another. While the tensor cores are at work for one warpgroup, the others make residues.
 //!
 //! **Windows.** An entry of a table that is read whole is chosen while its window's squares are computed, and goes behind the
 //! table. So the product finds one entry as if it had been told which, and memory has the time of the squares. A
@@ -30,7 +30,7 @@ mod ring;
 mod units;
 
 use self::ring::Progress;
-use self::units::{Lane, Primes};
+use self::units::{Lane, Primes, each_of_few};
 use super::powers::{BYTES, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
@@ -42,7 +42,7 @@ use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::{WideSums, wait};
 use crate::gpu::wide::{multiply, multiply_add};
-use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
+use bigint_core::rns::{Form, MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
 /// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
 /// follow.
@@ -66,20 +66,15 @@ struct Step {
     chooses: bool,
 }
 
+/// The most pairs of a chunk.
+const MOST_COLUMNS: usize = 3;
+
 /// Threads of a block at most.
 const MOST_THREADS: u32 = 1024;
 
 /// Who the calling thread is.
 #[derive(Clone, Copy)]
-struct Powers<
-    'a,
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> {
+struct Powers<'a, const PAIRS: usize> {
     team: Team<MOST_THREADS>,
     warp: Group<32>,
     arguments: &'a RnsArguments,
@@ -101,23 +96,13 @@ struct Powers<
     entries: u32,
 }
 
-/// The block's powers, by so many pairs in so many chunks, of at most so many. Readers have `AHEAD` fours of entries on
-/// their way. So many threads compute, or, beside readers, `BESIDE`; 0 where there are none.
+/// The block's powers, by the [`Form`] of so many pairs.
 ///
 /// # Safety
 /// As for [`radix`](super::radix).
 #[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
 #[inline(always)]
-pub unsafe fn warpgroups<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
->(
-    arguments: &RnsArguments,
-) {
+pub unsafe fn warpgroups<const PAIRS: usize>(arguments: &RnsArguments) {
     let arguments = &of_residues(arguments);
     // SAFETY: by this function's own contract.
     let (team, table, base, [units, own, radix, tables, _]) = unsafe {
@@ -129,16 +114,13 @@ pub unsafe fn warpgroups<
         )
     };
     let warp = team.warp();
-    let threads = match BESIDE > 0 && arguments.window.scans_own() {
-        true => BESIDE,
-        false => THREADS,
-    };
+    let threads = Powers::<PAIRS>::FORM.computing_threads(arguments.window);
     let tile = thread::block_index() * (threads / 32) + thread::index_in_block() / 32;
     let plan = RnsPlan {
         pairs: PAIRS as u32,
         ..arguments.plan
     };
-    let powers = Powers::<PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE> {
+    let powers = Powers::<PAIRS> {
         team,
         warp,
         arguments,
@@ -156,23 +138,15 @@ pub unsafe fn warpgroups<
     powers.run();
 }
 
-impl<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
-{
+impl<const PAIRS: usize> Powers<'_, PAIRS> {
+    const FORM: Form = Form::of_warpgroups(PAIRS as u32);
+
     const STAGES: Stages = {
-        let threads = if BESIDE > 0 { BESIDE } else { THREADS };
-        let stages = Stages::new(PAIRS as u32, COLUMNS as u32, threads);
-        assert!(stages.chunks() == CHUNKS as u32 && COLUMNS <= 3);
-        assert!(THREADS.is_multiple_of(128) && BESIDE.is_multiple_of(128));
-        assert!(stages.is_wide() == (BESIDE == 0));
-        assert!(stages.is_wide() || stages.ahead() == AHEAD as u32);
-        assert!(!stages.is_wide() || PAIRS.is_multiple_of(COLUMNS));
+        let (form, stages) = (Self::FORM, Stages::of(Self::FORM));
+        assert!(form.columns <= MOST_COLUMNS as u32);
+        assert!(form.threads.is_multiple_of(128) && form.beside_readers.is_multiple_of(128));
+        assert!(stages.is_wide() == (form.beside_readers == 0));
+        assert!(!stages.is_wide() || stages.pairs.is_multiple_of(form.columns));
         assert!(stages.are_resident() || stages.released() <= 3);
         stages
     };
@@ -197,12 +171,15 @@ impl<
         ends
     };
 
+    /// Whether moduli and factors are loaded before products begin, of which most have passed when all have begun.
+    const LOADS_FIRST: bool = !Self::STAGES.are_resident() && Self::STAGES.released() == 1;
+
     #[inline(always)]
     fn run(self) {
         let mut progress = self.fetch_first();
         if self.has_readers() {
             // Told by one lane: so the driver's compiler knows that a warp goes one way.
-            if self.warp.shuffle(self.team.thread(), 0) >= BESIDE {
+            if self.warp.shuffle(self.team.thread(), 0) >= Self::FORM.beside_readers {
                 Self::leave_registers();
                 self.read_tables();
                 return;
@@ -335,7 +312,7 @@ impl<
     /// Whether a warpgroup of its own reads tables.
     #[inline(always)]
     fn has_readers(self) -> bool {
-        BESIDE > 0 && self.arguments.window.scans_own()
+        Self::FORM.has_readers(self.arguments.window)
     }
 
     /// The tile of a warp of the block.
@@ -392,7 +369,7 @@ impl<
 
     /// Units of a factor, from one on: those of the first number and of the second.
     #[inline(always)]
-    fn factors(self, factor: Factor, from: usize, pairs: usize) -> [[u32; 4]; COLUMNS] {
+    fn factors(self, factor: Factor, from: usize, pairs: usize) -> [[u32; 4]; MOST_COLUMNS] {
         let [first, second] = factor.fours.map(|four| Lane::of(factor.row, four));
         of_pairs(pairs, |i| {
             let ([a, _, c, _], [_, b, _, d]) = (first.unit(from + i), second.unit(from + i));
@@ -471,24 +448,34 @@ impl<
         Self::each_chunk(
             #[inline(always)]
             |chunk| {
-                let sums = self.multiplied(0, chunk as u32, xi, progress);
                 let [first, pairs] = Self::chunk(chunk);
+                // On their way while products run.
+                let load = || -> [[[u32; 4]; MOST_COLUMNS]; 2] {
+                    let own = self.of_modulus(1);
+                    let moduli = of_pairs(pairs, |i| own.unit(PAIRS + first + i));
+                    match now.squares {
+                        true => [moduli, [[0; 4]; MOST_COLUMNS]],
+                        false => [moduli, self.factors(now.factor, PAIRS + first, pairs)],
+                    }
+                };
+                let mut loaded = [[[0; 4]; MOST_COLUMNS]; 2];
+                if Self::LOADS_FIRST {
+                    loaded = load();
+                }
+                let sums = self.multiplied(0, chunk as u32, xi, progress);
                 if Self::STAGES.is_wide() {
                     self.choose_next(now, progress);
                 }
-                // On their way while products run.
-                let own = self.of_modulus(1);
-                let moduli: [_; COLUMNS] = of_pairs(pairs, |i| own.unit(PAIRS + first + i));
-                let factors = match now.squares {
-                    true => [[0; 4]; COLUMNS],
-                    false => self.factors(now.factor, PAIRS + first, pairs),
-                };
-                let sums = wait(sums);
+                if !Self::LOADS_FIRST {
+                    loaded = load();
+                }
+                let [moduli, factors] = loaded;
+                let sums = wait(sums, pairs);
                 self.release(progress);
                 let primes = self.primes();
-                let mut all = [[0; 4]; COLUMNS];
+                let mut all = [[0; 4]; MOST_COLUMNS];
                 if now.squares {
-                    each::<COLUMNS>(
+                    each::<MOST_COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
@@ -501,7 +488,7 @@ impl<
                         },
                     );
                 } else {
-                    each::<COLUMNS>(
+                    each::<MOST_COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
@@ -516,7 +503,7 @@ impl<
                         },
                     );
                 }
-                each::<COLUMNS>(
+                each::<MOST_COLUMNS>(
                     #[inline(always)]
                     |i| {
                         if i < pairs {
@@ -529,7 +516,7 @@ impl<
                     },
                 );
                 if now.kept < self.entries {
-                    each::<COLUMNS>(
+                    each::<MOST_COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
@@ -558,19 +545,26 @@ impl<
         Self::each_chunk(
             #[inline(always)]
             |chunk| {
-                let sums = self.multiplied(1, chunk as u32, rho, progress);
                 let [first, pairs] = Self::chunk(chunk);
-                if Self::STAGES.is_wide() && kept == self.entries {
-                    self.choose_next(next, progress);
-                }
-                let factors = match next.squares {
+                let load = || match next.squares {
                     true => {
                         let own = self.of_modulus(1);
                         of_pairs(pairs, |i| own.unit(first + i))
                     }
                     false => self.factors(next.factor, first, pairs),
                 };
-                let sums = wait(sums);
+                let mut factors: [_; MOST_COLUMNS] = [[0; 4]; MOST_COLUMNS];
+                if Self::LOADS_FIRST {
+                    factors = load();
+                }
+                let sums = self.multiplied(1, chunk as u32, rho, progress);
+                if Self::STAGES.is_wide() && kept == self.entries {
+                    self.choose_next(next, progress);
+                }
+                if !Self::LOADS_FIRST {
+                    factors = load();
+                }
+                let sums = wait(sums, pairs);
                 self.release(progress);
                 let primes = self.primes();
                 let prime = |i: usize, k: usize| primes.of(first + i)[k / 2];
@@ -578,10 +572,10 @@ impl<
                 let reduced = |i: usize, k: usize| {
                     here(prime(i, k).of_digits(digits(&sums[i], k), PAIRS <= MOST_JOINED))
                 };
-                let mut z: [_; COLUMNS] = of_pairs(pairs, |i| words(|k| reduced(i, k)));
+                let mut z: [_; MOST_COLUMNS] = of_pairs(pairs, |i| words(|k| reduced(i, k)));
                 if kept < self.entries {
                     let own = self.of_modulus(1);
-                    each::<COLUMNS>(
+                    each::<MOST_COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
@@ -595,7 +589,7 @@ impl<
                 if next.squares {
                     z = of_pairs(pairs, |i| words(|k| prime(i, k).times(z[i][k], z[i][k])));
                 }
-                each::<COLUMNS>(
+                each::<MOST_COLUMNS>(
                     #[inline(always)]
                     |i| {
                         if i < pairs {
@@ -614,12 +608,12 @@ impl<
     fn each_chunk(mut work: impl FnMut(usize)) {
         if Self::STAGES.is_wide() {
             let mut chunk = 0;
-            while chunk < CHUNKS {
+            while chunk < Self::STAGES.chunks() as usize {
                 work(chunk);
                 chunk += 1;
             }
         } else {
-            each::<CHUNKS>(work);
+            each_of_few(Self::STAGES.chunks(), work);
         }
     }
 
@@ -651,12 +645,9 @@ pub(super) unsafe fn exponents(
 
 /// A unit for each of the pairs of a chunk.
 #[inline(always)]
-fn of_pairs<const COLUMNS: usize>(
-    pairs: usize,
-    unit: impl Fn(usize) -> [u32; 4],
-) -> [[u32; 4]; COLUMNS] {
-    let mut units = [[0; 4]; COLUMNS];
-    each::<COLUMNS>(
+fn of_pairs(pairs: usize, unit: impl Fn(usize) -> [u32; 4]) -> [[u32; 4]; MOST_COLUMNS] {
+    let mut units = [[0; 4]; MOST_COLUMNS];
+    each::<MOST_COLUMNS>(
         #[inline(always)]
         |i| {
             if i < pairs {

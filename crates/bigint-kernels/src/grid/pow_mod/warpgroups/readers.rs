@@ -1,22 +1,14 @@
 //! A warpgroup that reads tables whole for the others of its block, which find chosen entries behind tables: one while another is
 //! made. It has few registers, and leaves the others as many.
 
-use super::units::Lane;
+use super::units::{Lane, each_of_few};
 use super::{Powers, each, entry_of, exponents, words};
 use crate::gpu::arrivals::Arrivals;
 use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{less_registers, more_registers};
 use bigint_core::rns::READERS;
 
-impl<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
-{
+impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// The barrier of a warp's chosen entry: that it has been read, and that it is there.
     #[inline(always)]
     fn barrier_of_choice(self, warp: u32, window: u32, is_there: bool) -> Arrivals {
@@ -28,7 +20,7 @@ impl<
     #[inline(always)]
     pub(super) fn set_choices(self) {
         let mut at = 0;
-        while at < 4 * (BESIDE / 32) {
+        while at < 4 * (Self::FORM.beside_readers / 32) {
             Arrivals::at(self.shared, Self::STAGES.choices_at() + 8 * at).set(32);
             at += 1;
         }
@@ -75,8 +67,8 @@ impl<
         let (mut window, mut left) = (0, self.arguments.windows as u32);
         while left > 0 {
             left -= 1;
-            let mut warp = (self.team.thread() - BESIDE) / 32;
-            while warp < BESIDE / 32 {
+            let mut warp = (self.team.thread() - Self::FORM.beside_readers) / 32;
+            while warp < Self::FORM.beside_readers / 32 {
                 let of_warp = Powers {
                     tile: self.tile_of_warp(warp),
                     ..self
@@ -106,13 +98,14 @@ impl<
             stage: 0,
         };
         let mut at = next;
-        each::<AHEAD>(
+        each_of_few(
+            Self::STAGES.ahead(),
             #[inline(always)]
             |_| self.bring_entries(&mut next),
         );
         let mut chosen = [0; 4];
         while at.unit < 2 * PAIRS as u32 {
-            self.shared.wait_for_first_of::<AHEAD>();
+            self.wait_for_entries();
             let place = self.place_of(at.stage);
             let [a, b, c, d] = [0, 1, 2, 3].map(|i| self.shared.four(place + READERS * i));
             // One of two by each bit.
@@ -125,7 +118,7 @@ impl<
             chosen = words(|k| if is_it[k % 2] { of_four[k] } else { chosen[k] });
             self.bring_entries(&mut next);
             let unit = at.unit;
-            at.advance(self.entries, AHEAD as u32);
+            at.advance(self.entries, Self::STAGES.ahead());
             if at.unit != unit {
                 self.entry(self.entries + window % 2)
                     .set_unit(unit as usize, chosen);
@@ -133,10 +126,22 @@ impl<
         }
     }
 
+    /// Waits for the first entries of those on their way.
+    #[inline(always)]
+    fn wait_for_entries(self) {
+        match Self::STAGES.ahead() {
+            4 => self.shared.wait_for_first_of::<4>(),
+            6 => self.shared.wait_for_first_of::<6>(),
+            _ => self.shared.wait_for_first_of::<12>(),
+        }
+    }
+
     /// The place of a stage's first four of the calling thread.
     #[inline(always)]
     fn place_of(self, stage: u32) -> u32 {
-        Self::STAGES.entries_at() / 16 + 4 * READERS * stage + here(self.team.thread() - BESIDE)
+        Self::STAGES.entries_at() / 16
+            + 4 * READERS * stage
+            + here(self.team.thread() - Self::FORM.beside_readers)
     }
 
     /// Begins to bring the next four entries of a unit to shared memory, for the thread itself.
@@ -161,7 +166,7 @@ impl<
             );
         }
         self.shared.commit();
-        next.advance(self.entries, AHEAD as u32);
+        next.advance(self.entries, Self::STAGES.ahead());
     }
 }
 

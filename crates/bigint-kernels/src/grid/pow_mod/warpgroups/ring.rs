@@ -1,10 +1,11 @@
 //! The matrices of a block of warpgroups: copies to shared memory, and products by what has come.
 
-use super::{Powers, Units, each};
-use crate::gpu::arrivals::Arrivals;
+use super::{MOST_COLUMNS, Powers, Units, each};
+use crate::gpu::arrivals::{Arrivals, Count};
 use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add, wait_but_last};
 use bigint_core::rns::RnsArguments;
+use core::mem::swap;
 
 /// A stage of the ring, and the phase of its barriers.
 #[derive(Clone, Copy)]
@@ -29,28 +30,19 @@ impl Turn {
 /// How far copies and choices have come.
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
-    /// The stage that is read next, and the one that is filled next.
+    /// The stage that is read next. The last warp that has read it fills it again.
     read: Turn,
-    filled: Turn,
-    /// Whether nothing has been read. A chunk, or a part, is read before the stages of the one before are filled again:
-    /// until then the other warps have read them too.
-    is_first: bool,
-    /// The next part of both matrices' chunks, and how many are left to be fetched.
+    /// The stage that was given back before, where one is at a time, and whether this is the lane that fills it again.
+    due: (u32, bool),
+    /// The next part of both matrices' chunks, where it begins, in bytes, and how many are left to be fetched.
     part: u32,
+    from: u32,
     left: u32,
     /// The next unit of the entry that is chosen.
     pub unit: u32,
 }
 
-impl<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
-{
+impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// Fetches the primes, and both matrices or the first chunks, and waits for the primes.
     #[inline(always)]
     pub(super) fn fetch_first(self) -> Progress {
@@ -61,24 +53,24 @@ impl<
         let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
         let mut progress = Progress {
             read: Turn { stage: 0, phase: 0 },
-            filled: Turn { stage: 0, phase: 0 },
-            is_first: true,
+            due: (0, false),
             part: 0,
-            left: (2 * products - 1) * CHUNKS as u32 * stages.parts(),
+            from: 0,
+            left: (2 * products - 1) * stages.chunks() * stages.parts(),
             unit: 0,
         };
         let is_first = self.team.thread() == 0;
         // Made here: addresses that one thread makes for itself would have the driver's compiler take loops of waits for divergent.
-        let [matrices, primes] = [0, 2 * stages.count()].map(|at| self.barrier(here(at)));
+        let [matrices, primes] = [0, 2 * self.stages()].map(|at| self.barrier(here(at)));
         if is_first {
             if self.has_readers() {
                 self.set_choices();
             }
             primes.set(1);
             let mut stage = 0;
-            while stage < stages.count() {
+            while stage < self.stages() {
                 self.barrier(2 * stage).set(1);
-                self.barrier(2 * stage + 1).set(self.threads / 32);
+                self.readers_of(stage).set();
                 stage += 1;
             }
         }
@@ -99,9 +91,15 @@ impl<
             }
             matrices.wait(0);
         } else {
+            let mut filled = self.stages();
+            if stages.released() == 1 {
+                // The last one is due.
+                filled -= 1;
+                progress.due = (filled, is_first);
+            }
             let mut stage = 0;
-            while stage < stages.count() {
-                self.fetch(&mut progress, is_first);
+            while stage < filled {
+                self.fetch(&mut progress, stage, is_first);
                 stage += 1;
             }
         }
@@ -109,39 +107,63 @@ impl<
         progress
     }
 
-    /// A barrier of copies: of a stage that it is full and that it has been read, and of the primes.
+    /// Stages of the ring.
+    #[inline(always)]
+    fn stages(self) -> u32 {
+        match self.arguments.window.scans_own() {
+            true => Self::STAGES.count(),
+            false => Self::STAGES.count_without_entries(),
+        }
+    }
+
+    /// A barrier of copies: of a stage that it is full, and of the primes.
     #[inline(always)]
     fn barrier(self, at: u32) -> Arrivals {
         Arrivals::at(self.shared, Self::STAGES.barriers_at() + 8 * at)
     }
 
-    /// Fetches the next part of a chunk, if this is the lane that does.
+    /// How many warps have read a stage.
     #[inline(always)]
-    fn fetch(self, progress: &mut Progress, is_lane: bool) {
+    fn readers_of(self, stage: u32) -> Count {
+        Count::at(
+            self.shared,
+            Self::STAGES.barriers_at() + 8 * (2 * stage + 1),
+        )
+    }
+
+    /// Fetches the next part of a chunk to a stage, if this is the lane that does.
+    #[inline(always)]
+    fn fetch(self, progress: &mut Progress, stage: u32, does: bool) {
         let stages = Self::STAGES;
-        let Turn { stage, .. } = progress.filled;
         let at = progress.part;
+        let does = does && progress.left > 0;
+        let full = self.barrier(2 * stage);
         if stages.is_wide() {
-            // No branch, as products are at work. Parts are as long as stages and follow one another.
-            let does = is_lane && progress.left > 0;
-            let [to, from] = [stage, at].map(|at| stages.stage() * at);
-            let full = self.barrier(2 * stage);
-            full.bring_if(does, self.shared, to, self.matrices, from, stages.stage());
-        } else if is_lane && progress.left > 0 {
+            // No branch, as products are at work. Chunks are as wide as each other, and parts follow one another.
+            let part = at % stages.parts();
+            let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
+            let (to, bytes) = (
+                stages.stage() * stage,
+                1024 * stages.columns * (end - first),
+            );
+            full.bring_if(does, self.shared, to, self.matrices, progress.from, bytes);
+            progress.from += bytes;
+        } else if does {
             // The second matrix follows the first.
             let (chunk, part) = (at / stages.parts(), at % stages.parts());
-            let (matrix, chunk) = (chunk / CHUNKS as u32, chunk % CHUNKS as u32);
+            let (matrix, chunk) = (chunk / stages.chunks(), chunk % stages.chunks());
             let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
             let row = 1024 * stages.pairs_of(chunk);
             let from = stages.bytes_of_pair() * (PAIRS as u32 * matrix + stages.first(chunk));
             let (to, bytes) = (stages.stage() * stage, row * (end - first));
-            let full = self.barrier(2 * stage);
             full.bring(self.shared, to, self.matrices, from + row * first, bytes);
         }
-        progress.filled.advance(stages.count());
         progress.left = progress.left.saturating_sub(1);
-        let all = 2 * CHUNKS as u32 * stages.parts();
-        progress.part = if at + 1 < all { at + 1 } else { 0 };
+        let all = 2 * stages.chunks() * stages.parts();
+        progress.part = at + 1;
+        if at + 1 == all {
+            (progress.part, progress.from) = (0, 0);
+        }
     }
 
     /// Begins to multiply units by the columns of a chunk of a matrix.
@@ -152,10 +174,10 @@ impl<
         chunk: u32,
         units: &Units<PAIRS>,
         progress: &mut Progress,
-    ) -> [WideSums; COLUMNS] {
+    ) -> [WideSums; MOST_COLUMNS] {
         let stages = Self::STAGES;
         let pairs = stages.pairs_of(chunk);
-        let mut sums = [[0; 16]; COLUMNS];
+        let mut sums = [[0; 16]; MOST_COLUMNS];
         let mut turn = progress.read;
         let mut columns = self.shared.columns(0);
         let mut up = 0;
@@ -173,7 +195,7 @@ impl<
                             stages.stage() * turn.stage
                         }
                     };
-                    turn.advance(stages.count());
+                    turn.advance(self.stages());
                     begin();
                     columns = self.shared.columns(here(from));
                     up = 0;
@@ -194,41 +216,36 @@ impl<
         sums
     }
 
-    /// Gives back the stages of a chunk or of a part, and fills as many that were read before.
+    /// Gives back the stages of a chunk or of a part, which are filled again by the last warp that does.
     #[inline(always)]
     pub(super) fn release(self, progress: &mut Progress) {
         let stages = Self::STAGES;
         if stages.are_resident() {
             return;
         }
+        let is_first = self.warp.lane() == 0;
+        let mut due = [(0, false); 3];
         each::<3>(
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {
-                    if self.warp.lane() == 0 {
-                        self.barrier(2 * progress.read.stage + 1).arrive();
-                    }
-                    progress.read.advance(stages.count());
+                    let Turn { stage, .. } = progress.read;
+                    let readers = self.readers_of(stage);
+                    due[part] = (stage, readers.comes_last(is_first, self.threads / 32));
+                    progress.read.advance(self.stages());
                 }
             },
         );
-        if progress.is_first {
-            progress.is_first = false;
-            return;
+        if stages.released() == 1 {
+            // By the next time it is known who was the last.
+            swap(&mut due[0], &mut progress.due);
         }
-        let is_lane = self.team.thread() == 0;
         each::<3>(
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {
-                    // That it has been read once less often than it was filled.
-                    let Turn { stage, phase } = progress.filled;
-                    let read = self.barrier(2 * stage + 1);
-                    // All wait beside products: what one does alone would end these.
-                    if stages.is_wide() || is_lane && progress.left > 0 {
-                        read.wait(phase ^ 1);
-                    }
-                    self.fetch(progress, is_lane);
+                    let (stage, is_last) = due[part];
+                    self.fetch(progress, stage, is_last);
                 }
             },
         );

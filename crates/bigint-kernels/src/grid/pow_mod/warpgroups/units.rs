@@ -46,15 +46,7 @@ impl Primes {
     }
 }
 
-impl<
-    const PAIRS: usize,
-    const COLUMNS: usize,
-    const CHUNKS: usize,
-    const AHEAD: usize,
-    const THREADS: u32,
-    const BESIDE: u32,
-> Powers<'_, PAIRS, COLUMNS, CHUNKS, AHEAD, THREADS, BESIDE>
-{
+impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// A unit of the base that is made of the other: of registers, or of shared memory.
     #[inline(always)]
     pub(super) fn of_base(self, units: &Units<PAIRS>, at: usize) -> [u32; 4] {
@@ -88,4 +80,17 @@ impl<
     pub(super) fn set_other(self, at: usize, unit: [u32; 4]) {
         self.shared.set_four(self.four_of_other(at), unit);
     }
+}
+
+/// Does `work` for each of so many, at most 12, a number that the compiler knows, without a loop.
+#[inline(always)]
+pub(super) fn each_of_few(count: u32, mut work: impl FnMut(usize)) {
+    macro_rules! each {
+        ($($at:literal)*) => {$(
+            if $at < count {
+                work($at);
+            }
+        )*};
+    }
+    each!(0 1 2 3 4 5 6 7 8 9 10 11);
 }
