@@ -190,7 +190,8 @@ impl Gather {
         };
         let of = operands[piece.operand].shape;
         let is_contiguous = |shape: Shape| shape.layout == Layout::Contiguous;
-        let are_rows = is_contiguous(of) && is_contiguous(self.shape) && of.width == self.shape.width;
+        let are_rows =
+            is_contiguous(of) && is_contiguous(self.shape) && of.width == self.shape.width;
         let limbs = piece.first * of.width..(piece.first + piece.to.len()) * of.width;
         let is_much = 2 * limbs.len() >= piece.buffer.limbs() && piece.buffer.viewed().is_none();
         let is_aligned = limbs.start.is_multiple_of(ALIGNED);

@@ -76,7 +76,10 @@ impl Engine {
         let Some(plan) = plan.filter(|_| are_kept && is_theirs) else {
             return Ok(None);
         };
-        if !self.tuning().is_by_primes(factors.map(Batch::shape), self.options)? {
+        if !self
+            .tuning()
+            .is_by_primes(factors.map(Batch::shape), self.options)?
+        {
             return Ok(None);
         }
         let task = Task::SumOfProducts(SumOfProducts { shape, plan });

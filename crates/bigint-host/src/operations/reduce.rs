@@ -354,7 +354,9 @@ impl Engine {
         let shared_bytes = devices.map(|device| device.shared_bytes()).min();
         let fits = |middle: &Middle| shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes));
         let shapes = factors.map(Batch::shape);
-        let middle = self.tuning().middle(shapes, self.options, limbs, least, kept)?;
+        let middle = self
+            .tuning()
+            .middle(shapes, self.options, limbs, least, kept)?;
         Ok(middle.filter(fits))
     }
 

@@ -15,10 +15,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
-use bigint_core::{Operation, Shape};
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 

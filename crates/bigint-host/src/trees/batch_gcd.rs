@@ -20,7 +20,7 @@
 use crate::trees::folder::Folder;
 use crate::trees::product_tree::{ProductTree, Wanted, one_of};
 use crate::{Batch, BigUint, Engine, Error, Integers};
-use bigint_core::{Layout, Limb, Shape};
+use bigint_core::{Layout, Limb, Operation, Shape};
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -354,7 +354,7 @@ impl<'a> Run<'a> {
         ones: Integers,
     ) -> Result<Integers, Error> {
         // A device would take longer for so few limbs.
-        let common = Engine::cpu().gcd(&one_of(modulo)?, &one_of(primes)?)?;
+        let common = one_of(&self.engine.by_host(Operation::Gcd, &[modulo, primes])?)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(ones),

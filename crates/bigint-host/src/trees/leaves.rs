@@ -10,7 +10,8 @@ pub(super) type Class = (Vec<usize>, usize);
 /// Leaves in classes of about one length, the shortest first; nothing where one is zero, and which.
 pub(super) fn classes(leaves: &Integers) -> Result<Vec<Class>, Error> {
     let lengths = || (0..leaves.len()).map(|i| leaves.length(i));
-    let around = |(least, most): (usize, usize), length: usize| (least.min(length), most.max(length));
+    let around =
+        |(least, most): (usize, usize), length: usize| (least.min(length), most.max(length));
     let (least, most) = lengths().fold((usize::MAX, 0), around);
     if least == 0 {
         let index = lengths().position(|length| length == 0).unwrap_or(0);
@@ -25,7 +26,9 @@ pub(super) fn classes(leaves: &Integers) -> Result<Vec<Class>, Error> {
     let class = |&i: &usize| class_of(leaves.length(i));
     let classes = order.chunk_by(|i, j| class(i) == class(j));
     let longest = |class: &[usize]| class.last().map_or(1, |&i| leaves.length(i));
-    Ok(classes.map(|class| (class.to_vec(), longest(class))).collect())
+    Ok(classes
+        .map(|class| (class.to_vec(), longest(class)))
+        .collect())
 }
 
 /// The same for lengths that differ by less than a quarter.

@@ -174,7 +174,10 @@ impl ProductTree {
             slack: OnceLock::new(),
         };
         // Shorter leaves have sums that may be wider than their products.
-        let is_long = classes.iter().flat_map(|(class, _)| class).all(|&i| leaves.length(i) > 2);
+        let is_long = classes
+            .iter()
+            .flat_map(|(class, _)| class)
+            .all(|&i| leaves.length(i) > 2);
         for (class, width) in classes {
             let has_sums = wanted.cofactors && is_long;
             let sums = if has_sums { Sums::Ones } else { Sums::Unwanted };
@@ -547,12 +550,7 @@ impl ProductTree {
     }
 
     /// `x` modulo each leaf, or the leaf itself for 0, class by class; `x` may be known to be less than the product.
-    fn remainders_of(
-        &self,
-        x: &Batch,
-        is_less: bool,
-        tick: Tick<'_>,
-    ) -> Result<Vec<Batch>, Error> {
+    fn remainders_of(&self, x: &Batch, is_less: bool, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
         let engine = &self.engine;
         let root = self.product();
         let width = root.width();

@@ -79,7 +79,13 @@ mod tests {
         }
         let powers = vec![BigUint::from(1u8) << 100; 8];
         assert_eq!(of(&powers, 6).expect("there are zeros on top").bits, None);
-        assert_eq!(of(&powers, 4), Some(Slack { from: 1, bits: None }));
+        assert_eq!(
+            of(&powers, 4),
+            Some(Slack {
+                from: 1,
+                bits: None
+            })
+        );
         let full = vec![(BigUint::from(1u8) << 128) - 1u8; 8];
         assert_eq!(of(&full, 4), None);
     }

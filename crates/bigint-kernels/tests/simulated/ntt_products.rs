@@ -166,7 +166,9 @@ impl Products {
             self.launch(LIMBS, plan.limb_blocks() * numbers, LIMB_BYTES, &arguments);
             let [sums, carries] =
                 [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
-            sums.into_iter().zip(carries).map(|(sum, carry)| sum + carry)
+            sums.into_iter()
+                .zip(carries)
+                .map(|(sum, carry)| sum + carry)
         };
         let both = products(Second::Both, 0).collect::<Vec<_>>();
         let sums = products(Second::Sum, 2).collect::<Vec<_>>();
@@ -293,7 +295,13 @@ fn products_by_what_is_kept_are_right() {
 #[test]
 fn products_of_what_is_kept_and_sums_of_two_are_right() {
     let mut products = Products::new();
-    for (n, m) in [(256, 256), (300, 200), (768, 768), (1200, 1300), (2048, 2048)] {
+    for (n, m) in [
+        (256, 256),
+        (300, 200),
+        (768, 768),
+        (1200, 1300),
+        (2048, 2048),
+    ] {
         let plan = NttPlan::of(n, m).unwrap();
         let ([a, c], [b, d]) = ([n; 2], [m; 2]);
         let [a, b, c, d] = [a, b, c, d].map(|width| products.worst(width));

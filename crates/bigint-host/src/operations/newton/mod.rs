@@ -45,7 +45,6 @@ mod root;
 use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
-use crate::host;
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::{Batch, Engine, Outcome};
@@ -380,10 +379,7 @@ impl Engine {
         if limbs <= *BASE.end() + 2 || self.inner.device().is_none() {
             return Ok(self.by_kernels(operation, operands)?.swap_remove(0));
         }
-        let job = self.job(operation, Form::Exact, operands)?;
-        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
-        let mut computed = host::job::compute(&self.inner, job, &nodes)?;
-        Ok(Batch::new(computed.results.swap_remove(0)))
+        self.by_host(operation, operands)
     }
 
     /// The lengths of Newton's steps up to `k` limbs of so many numbers, and the length that they begin with: what

@@ -453,6 +453,10 @@ fn divisors_by_trees_that_keep_transforms_are_those_of_num_bigint() {
             assert_eq!(found.products, list(&[product]));
         }
         let noted = engine.noted_choices().join(" ");
-        assert_eq!(noted.contains("two products added"), is_by_primes, "{noted}");
+        assert_eq!(
+            noted.contains("two products added"),
+            is_by_primes,
+            "{noted}"
+        );
     }
 }
