@@ -368,7 +368,7 @@ residue_systems! {
     "warpgroups_9" grid::pow_mod::warpgroups::<9>;
     "warpgroups_13" grid::pow_mod::warpgroups::<13>;
     "warpgroups_18" grid::pow_mod::warpgroups::<18>;
-    "warpgroups_27" grid::pow_mod::warpgroups::<27>;
+    "warpgroups_26" grid::pow_mod::warpgroups::<26>;
     "warpgroups_35" grid::pow_mod::warpgroups::<35>;
     "limbs" grid::pow_mod::limbs;
 }

@@ -196,7 +196,7 @@ pub const WARPGROUPS: [Form; 7] = {
         form("rns_warpgroups_9", [9, 384, 256, 3, 3]),
         form("rns_warpgroups_13", [13, 256, 256, 3, 3]),
         form("rns_warpgroups_18", [18, 256, 0, 3, 3]),
-        form("rns_warpgroups_27", [27, 256, 0, 3, 3]),
+        form("rns_warpgroups_26", [26, 256, 0, 2, 3]),
         form("rns_warpgroups_35", [35, 256, 0, 1, 3]),
     ]
 };

@@ -41,7 +41,7 @@ macro_rules! modules {
             ("rns_warpgroups_9", &[include_str!("../../ptx/rns_warpgroups_9.ptx")]),
             ("rns_warpgroups_13", &[include_str!("../../ptx/rns_warpgroups_13.ptx")]),
             ("rns_warpgroups_18", &[include_str!("../../ptx/rns_warpgroups_18.ptx")]),
-            ("rns_warpgroups_27", &[include_str!("../../ptx/rns_warpgroups_27.ptx")]),
+            ("rns_warpgroups_26", &[include_str!("../../ptx/rns_warpgroups_26.ptx")]),
             ("rns_warpgroups_35", &[include_str!("../../ptx/rns_warpgroups_35.ptx")]),
             (TENSOR_MODULE, &[include_str!("../../ptx/mul_toeplitz.ptx")]),
             (TRIAL_MODULE, &[include_str!("../../ptx/trial.ptx")]),

@@ -5,7 +5,6 @@ use crate::gpu::arrivals::{Arrivals, Count};
 use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add, wait_but_last};
 use bigint_core::rns::RnsArguments;
-use core::mem::swap;
 
 /// A stage of the ring, and the phase of its barriers.
 #[derive(Clone, Copy)]
@@ -32,8 +31,6 @@ impl Turn {
 pub(super) struct Progress {
     /// The stage that is read next. The last warp that has read it fills it again.
     read: Turn,
-    /// The stage that was given back before, where one is at a time, and whether this is the lane that fills it again.
-    due: (u32, bool),
     /// The next part of both matrices' chunks, where it begins, in bytes, and how many are left to be fetched.
     part: u32,
     from: u32,
@@ -53,7 +50,6 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
         let mut progress = Progress {
             read: Turn { stage: 0, phase: 0 },
-            due: (0, false),
             part: 0,
             from: 0,
             left: (2 * products - 1) * stages.chunks() * stages.parts(),
@@ -91,14 +87,8 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             }
             matrices.wait(0);
         } else {
-            let mut filled = self.stages();
-            if stages.released() == 1 {
-                // The last one is due.
-                filled -= 1;
-                progress.due = (filled, is_first);
-            }
             let mut stage = 0;
-            while stage < filled {
+            while stage < self.stages() {
                 self.fetch(&mut progress, stage, is_first);
                 stage += 1;
             }
@@ -223,28 +213,15 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         if stages.are_resident() {
             return;
         }
-        let is_first = self.warp.lane() == 0;
-        let mut due = [(0, false); 3];
         each::<3>(
             #[inline(always)]
             |part| {
                 if part < stages.released() as usize {
                     let Turn { stage, .. } = progress.read;
+                    let is_first = self.warp.lane() == 0;
                     let readers = self.readers_of(stage);
-                    due[part] = (stage, readers.comes_last(is_first, self.threads / 32));
+                    let is_last = readers.comes_last(is_first, self.threads / 32);
                     progress.read.advance(self.stages());
-                }
-            },
-        );
-        if stages.released() == 1 {
-            // By the next time it is known who was the last.
-            swap(&mut due[0], &mut progress.due);
-        }
-        each::<3>(
-            #[inline(always)]
-            |part| {
-                if part < stages.released() as usize {
-                    let (stage, is_last) = due[part];
                     self.fetch(progress, stage, is_last);
                 }
             },
