@@ -5,25 +5,32 @@
 
 use crate::Error;
 use crate::common::device::Device;
-use crate::common::job::{Job, Wanted};
+use crate::common::job::Job;
+use crate::common::limbs;
 use crate::device::ntt;
 use crate::engine::inner::Inner;
 use crate::host;
-use crate::values::made::{Computed, Made};
-use crate::values::node::{Node, Operands};
+use crate::values::made::Made;
+use crate::values::node::Operands;
 use bigint_core::transform::ntt::NttPlan;
-use bigint_core::{Operation, Shape};
+use bigint_core::{LIMB_BITS, Limb, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Sums `a d + b c` of operands `a`, `c`, `b` and `d`, by a plan that holds them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SumOfProducts {
-    pub shape: Shape,
+    /// That of either product, as wide as the sum.
+    pub product: Job,
     pub plan: NttPlan,
 }
 
 impl SumOfProducts {
+    /// The shape of the result.
+    pub fn shape(self) -> Shape {
+        self.product.shapes()[0]
+    }
+
     /// The sums of numbers `numbers` on a device.
     pub fn on_device(
         self,
@@ -31,40 +38,63 @@ impl SumOfProducts {
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Made, Error> {
-        let count = numbers.len();
-        let shape = Shape {
-            count,
-            ..self.shape
-        };
+        let shape = self.product.with_count(numbers.len()).shapes()[0];
         ntt::sum_of_products(device, shape, operands, numbers, self.plan)
     }
 
     /// The sums of so many numbers by the CPU.
-    pub fn on_host(
+    pub fn limbs(
         self,
         engine: &Arc<Inner>,
         operands: Operands<'_>,
         count: usize,
-    ) -> Result<Computed, Error> {
-        let compute = |operation, operands: [&Arc<Node>; 2]| {
-            let operands = operands.map(Arc::clone);
-            let shapes = [0, 1].map(|index: usize| operands[index].shape);
-            let width = [self.shape.width];
-            let job = Job::new(
-                operation,
-                &shapes,
-                &width,
-                Default::default(),
-                Wanted::Nothing,
-            )?;
-            let job = job.with_count(count);
-            host::job::compute(engine, job, &operands)
+    ) -> Result<Vec<Limb>, Error> {
+        let product = |factors: [usize; 2]| {
+            let factors = factors.map(|index| Arc::clone(&operands[index]));
+            let made = host::job::compute(engine, self.product.with_count(count), &factors)?;
+            Ok::<_, Error>(made.results)
         };
-        let [a, c, b, d] = [0, 1, 2, 3].map(|index: usize| &operands[index]);
-        let product = |factors| {
-            let mut made = compute(Operation::Mul, factors)?;
-            Ok::<_, Error>(Arc::new(made.results.swap_remove(0)))
+        let (x, y) = (product([0, 3])?, product([2, 1])?);
+        let (mut sum, y) = (limbs::copy(x[0].limbs()?)?, y[0].limbs()?);
+        let width = self.shape().width;
+        for (sum, y) in sum.chunks_mut(width).zip(y.chunks(width)) {
+            let mut carry = 0;
+            for (sum, y) in sum.iter_mut().zip(y) {
+                carry += u64::from(*sum) + u64::from(*y);
+                *sum = carry as Limb;
+                carry >>= LIMB_BITS;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BigUint, Engine, Layout};
+
+    #[test]
+    fn sums_by_the_cpu_are_those_of_num_bigint_modulo_their_width() {
+        let engine = Engine::cpu();
+        let ones = (BigUint::from(1u8) << 96) - 1u8;
+        let numbers = |k: u32| [ones.clone(), &ones / k, BigUint::from(k)];
+        let given = [3u32, 5, 7, 11].map(numbers);
+        let batches = given.each_ref().map(|numbers| {
+            let batch = engine.batch_from_biguints_in(numbers, 3, Layout::Contiguous);
+            batch.expect("memory")
+        });
+        let operands = batches.each_ref().map(|batch| Arc::clone(batch.node()));
+        let product = engine.job_of_product(6, &batches[0], &batches[3]);
+        let sums = SumOfProducts {
+            product: product.expect("they fit"),
+            plan: NttPlan::new(1, 9),
         };
-        compute(Operation::Add, [&product([a, d])?, &product([b, c])?])
+        let found = sums.limbs(&engine.inner, &operands, 3).expect("memory");
+        let [a, c, b, d] = given;
+        for (i, found) in found.chunks(6).enumerate() {
+            let sum = (&a[i] * &d[i] + &b[i] * &c[i]) % (BigUint::from(1u8) << 192);
+            assert_eq!(BigUint::from_slice(found), sum, "number {i}");
+        }
     }
 }

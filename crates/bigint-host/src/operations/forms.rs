@@ -1,7 +1,6 @@
 //! The engine's operations, one method for each form of each declaration.
 
 use crate::common::job::{Job, Wanted};
-use crate::host;
 use crate::operations::column::Column;
 use crate::plan::explain::Explanation;
 use crate::plan::task::Task;
@@ -394,18 +393,6 @@ impl Engine {
     ) -> Result<Vec<Batch>, Error> {
         let job = self.job(operation, Form::Exact, operands)?;
         Ok(self.run_whole(job.without_flags(), operands)?.results)
-    }
-
-    /// The first result of the exact form, by the CPU.
-    pub(crate) fn by_host(
-        &self,
-        operation: Operation,
-        operands: &[&Batch],
-    ) -> Result<Batch, Error> {
-        let job = self.job(operation, Form::Exact, operands)?;
-        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
-        let mut computed = host::job::compute(&self.inner, job, &nodes)?;
-        Ok(Batch::new(computed.results.swap_remove(0)))
     }
 
     fn run_job(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {

@@ -82,7 +82,8 @@ impl Engine {
         {
             return Ok(None);
         }
-        let task = Task::SumOfProducts(SumOfProducts { shape, plan });
+        let product = self.job_of_product(shape.width, a, d)?;
+        let task = Task::SumOfProducts(SumOfProducts { product, plan });
         let operands = [a, c, b, d].map(|batch| Arc::clone(batch.node()));
         let mut computed = self.inner.compute(&task, &operands)?;
         Ok(Some(Batch::new(computed.results.swap_remove(0))))

@@ -59,7 +59,7 @@ impl Explanation {
                 Task::Job(job) => Some(job.operation),
                 Task::Program(..) | Task::Gather(_) => None,
                 Task::Middle(middle) => Some(middle.job.operation),
-                Task::SumOfProducts(_) => Some(Operation::Mul),
+                Task::SumOfProducts(sum) => Some(sum.product.operation),
             },
             widths: operands.iter().map(|node| node.shape.width).collect(),
             count: task.count(),

@@ -15,10 +15,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
+use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
-use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Task {
             Task::Program(program, _) => program.count,
             Task::Gather(gather) => gather.shape.count,
             Task::Middle(middle) => middle.job.count(),
-            Task::SumOfProducts(sum) => sum.shape.count,
+            Task::SumOfProducts(sum) => sum.product.count(),
         }
     }
 
@@ -54,7 +54,7 @@ impl Task {
             Task::Program(program, _) => vec![program.shape()],
             Task::Gather(gather) => vec![gather.shape],
             Task::Middle(middle) => vec![middle.shape()],
-            Task::SumOfProducts(sum) => vec![sum.shape],
+            Task::SumOfProducts(sum) => vec![sum.shape()],
         }
     }
 
@@ -78,7 +78,7 @@ impl Task {
             }
             Task::SumOfProducts(sum) => {
                 let widths = [0, 3].map(|index: usize| operands[index].shape.width);
-                2.0 * costs.of_number(Operation::Mul, &widths, sum.shape.width)
+                2.0 * costs.of_number(sum.product.operation, &widths, sum.shape().width)
             }
         };
         self.count() as f64 * of_number
@@ -203,7 +203,11 @@ impl Task {
                 let limbs = middle.limbs(engine, operands, count)?;
                 Computed::of(Node::on_host(engine, shape, limbs))
             }
-            Task::SumOfProducts(sum) => sum.on_host(engine, operands, count)?,
+            Task::SumOfProducts(sum) => {
+                let shape = sum.product.with_count(count).shapes()[0];
+                let limbs = sum.limbs(engine, operands, count)?;
+                Computed::of(Node::on_host(engine, shape, limbs))
+            }
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -246,7 +250,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::Layout;
+    use bigint_core::{Layout, Operation};
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

@@ -20,7 +20,7 @@
 use crate::trees::folder::Folder;
 use crate::trees::product_tree::{ProductTree, Wanted, one_of};
 use crate::{Batch, BigUint, Engine, Error, Integers};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_core::{Layout, Limb, Shape};
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -329,7 +329,8 @@ impl<'a> Run<'a> {
         let primes: BigUint = small_primes().limbs().iter().product();
         let primes = engine.batch_from_biguints(&[primes])?;
         let modulo = tree.product_modulo(&primes)?;
-        // Most numbers have no small factor, and the host has nothing to do.
+        // Most numbers have no small factor, and the host has nothing to do. A device would take longer for one divisor.
+        let cpu = Engine::cpu();
         let ones = Integers::from_fn(
             self.groups[group].len(),
             1,
@@ -337,7 +338,7 @@ impl<'a> Run<'a> {
             |_, limbs| limbs[0] = 1,
         )?;
         let divisors = tree.common_divisors(others.as_ref(), &ones, tick)?;
-        let small = self.small(group, [&modulo, &primes], ones)?;
+        let small = self.small(group, &cpu, [&modulo, &primes], ones)?;
         if let Some(folder) = &self.folder {
             let both = Integers::concatenate(&[&divisors, &small])?;
             folder.write(&name(group, "divisors"), &both)?;
@@ -350,11 +351,11 @@ impl<'a> Run<'a> {
     fn small(
         &self,
         group: usize,
+        cpu: &Engine,
         [modulo, primes]: [&Batch; 2],
         ones: Integers,
     ) -> Result<Integers, Error> {
-        // A device would take longer for so few limbs.
-        let common = one_of(&self.engine.by_host(Operation::Gcd, &[modulo, primes])?)?;
+        let common = cpu.gcd(&one_of(modulo)?, &one_of(primes)?)?;
         let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(ones),

@@ -2,7 +2,7 @@
 
 use crate::common::limbs;
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{Layout, Operation, Shape};
+use bigint_core::{Layout, Shape};
 
 /// Numbers of about one length, and as many limbs as the longest has.
 pub(super) type Class = (Vec<usize>, usize);
@@ -35,21 +35,6 @@ pub(super) fn classes(leaves: &Integers) -> Result<Vec<Class>, Error> {
 fn class_of(length: usize) -> (u32, usize) {
     let cut = length.max(1).ilog2().saturating_sub(2);
     (cut, length >> cut)
-}
-
-/// Refuses what is negative.
-pub(super) fn refuse_negative(a: &Integers) -> Result<(), Error> {
-    if a.signs().iter().all(|&signs| signs == 0) {
-        return Ok(());
-    }
-    match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative {
-            operation: Operation::Mul,
-            operand: "a",
-            index,
-        }),
-        None => Ok(()),
-    }
 }
 
 /// These of the numbers, in a batch of so many limbs.

@@ -45,7 +45,7 @@
 //! `w n log2 n` limbs, and for a while up to 18 times `w n`; and 6 times `w n` for each level whose transforms are kept.
 
 use crate::operations::forms::Form;
-use crate::trees::leaves::{self, refuse_negative, rows};
+use crate::trees::leaves::{self, rows};
 use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
@@ -396,7 +396,7 @@ impl ProductTree {
     /// The product of all leaves modulo one number, which is not zero, from what is about as long as that.
     pub(crate) fn product_modulo(&self, modulus: &Batch) -> Result<Batch, Error> {
         let engine = &self.engine;
-        let rem = |x: &Batch| engine.of_values(Operation::Rem, &[x, modulus]);
+        let rem = |x: &Batch| engine.rem_by(x, modulus);
         let mut parts = Vec::new();
         for (index, class) in self.classes.iter().enumerate() {
             let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
@@ -662,6 +662,20 @@ impl ProductTree {
             return Err(Error::CountMismatch { a, b });
         }
         refuse_negative(a)
+    }
+}
+
+fn refuse_negative(a: &Integers) -> Result<(), Error> {
+    if a.signs().iter().all(|&signs| signs == 0) {
+        return Ok(());
+    }
+    match (0..a.len()).find(|&index| a.is_negative(index)) {
+        Some(index) => Err(Error::Negative {
+            operation: Operation::Mul,
+            operand: "a",
+            index,
+        }),
+        None => Ok(()),
     }
 }
 

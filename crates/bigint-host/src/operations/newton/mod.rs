@@ -45,6 +45,7 @@ mod root;
 use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
+use crate::host;
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::{Batch, Engine, Outcome};
@@ -379,7 +380,10 @@ impl Engine {
         if limbs <= *BASE.end() + 2 || self.inner.device().is_none() {
             return Ok(self.by_kernels(operation, operands)?.swap_remove(0));
         }
-        self.by_host(operation, operands)
+        let job = self.job(operation, Form::Exact, operands)?;
+        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
+        let mut computed = host::job::compute(&self.inner, job, &nodes)?;
+        Ok(Batch::new(computed.results.swap_remove(0)))
     }
 
     /// The lengths of Newton's steps up to `k` limbs of so many numbers, and the length that they begin with: what
@@ -507,8 +511,18 @@ impl Engine {
         self.cut(Operation::Mul, width, &[a, b])
     }
 
+    /// The job of such products.
+    pub(crate) fn job_of_product(&self, width: usize, a: &Batch, b: &Batch) -> Result<Job, Error> {
+        self.job(Operation::Mul, Form::Modulo(width), &[a, b])
+    }
+
     pub(crate) fn or_in(&self, width: usize, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         self.cut(Operation::Or, width, &[a, b])
+    }
+
+    /// `a` modulo numbers that are not zero: the host waits for nothing.
+    pub(crate) fn rem_by(&self, a: &Batch, moduli: &Batch) -> Result<Batch, Error> {
+        self.of_values(Operation::Rem, &[a, moduli])
     }
 
     pub(crate) fn shl_in(&self, width: usize, a: &Batch, bits: &Batch) -> Result<Batch, Error> {
