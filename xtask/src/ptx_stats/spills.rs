@@ -111,8 +111,8 @@ const KNOWN: [Known; 18] = [
         kernels: "rns_warpgroups_",
         most_bytes: 2450,
         why: "as rns_powers, with 48 sums more that the tensor cores are at work on; so much at 3072 bits, where a bound of 384 threads, \
-              of which 128 may read tables, leaves each 168 registers. Told that exponents are known, 256 threads spill nothing there, and \
-              told that tables are read whole, 310",
+              of which 128 may read tables, leaves each 168 registers. Told that exponents are known, 256 threads spill 32 there, and \
+              told that tables are read whole, 244",
     },
     Known {
         kernels: "pow_mod_window_warp",

@@ -223,8 +223,8 @@ mod tests {
             let widths = [width; 3];
             assert!(by_rns(wave, widths) && by_rns(8 * wave, widths), "{width}");
             assert!(by_rns(100 * wave + 1, widths), "{width}");
-            // A wave for one number, or a quarter of one.
-            assert!(!by_rns(1, widths) && !by_rns(wave / 4, widths), "{width}");
+            // A wave for one number, or a fifth of one.
+            assert!(!by_rns(1, widths) && !by_rns(wave / 5, widths), "{width}");
             // Conversions cost more than so few squares.
             assert!(!by_rns(wave, [width, 1, width]), "{width}");
             // Bases are wider than moduli.
