@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn sums_by_the_cpu_are_those_of_num_bigint_modulo_their_width() {
         let engine = Engine::cpu();
-        let ones = (BigUint::from(1u8) << 96) - 1u8;
+        let one = BigUint::from(1u8);
+        let ones: BigUint = (&one << 96usize) - 1u8;
         let numbers = |k: u32| [ones.clone(), &ones / k, BigUint::from(k)];
         let given = [3u32, 5, 7, 11].map(numbers);
         let batches = given.each_ref().map(|numbers| {
@@ -93,7 +94,7 @@ mod tests {
         let found = sums.limbs(&engine.inner, &operands, 3).expect("memory");
         let [a, c, b, d] = given;
         for (i, found) in found.chunks(6).enumerate() {
-            let sum = (&a[i] * &d[i] + &b[i] * &c[i]) % (BigUint::from(1u8) << 192);
+            let sum: BigUint = (&a[i] * &d[i] + &b[i] * &c[i]) % (&one << 192usize);
             assert_eq!(BigUint::from_slice(found), sum, "number {i}");
         }
     }
