@@ -191,10 +191,13 @@ impl Stages {
         self.stages_in(self.room())
     }
 
-    /// The same where no table is read whole: the ring has the place of entries, too.
+    /// The same where no table is read whole: the ring has the place of entries, too, if a base at a time is in registers.
     #[inline(always)]
     pub const fn count_without_entries(self) -> u32 {
-        self.stages_in(self.bytes_of_matrices() + self.bytes_of_entries())
+        match self.is_wide() {
+            true => self.stages_in(self.bytes_of_matrices() + self.bytes_of_entries()),
+            false => self.count(),
+        }
     }
 
     /// Stages that so many bytes have room for.
