@@ -6,7 +6,7 @@ use bigint_host::Engine;
 use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 
-use super::output::{say, tell, tell_rest};
+use super::output::{Teller, say};
 use super::run::{save, save_file};
 use super::stop::Stop;
 use super::{Backend, Cli, Failure};
@@ -18,8 +18,8 @@ const BITS: usize = 1 << 14;
 /// `B2` from which on a device is worth its start and its compiler's: 16 cores take .7 s for a tenth of it.
 const WORTH_A_DEVICE: u64 = 100_000_000_000;
 
-/// Runs both stages on each number.
-pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
+/// Runs both stages on each number. Returns the exit code.
+pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Result<u8, Failure> {
     for (is_given, option) in [
         (cli.digits.is_some(), "--digits"),
         (cli.param.is_some(), "--param"),
@@ -50,11 +50,12 @@ pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Resul
         scalar: scalar(b1),
         save: save_file(cli)?,
         shown: Instant::now(),
+        teller: Teller::new(cli.format()),
     };
     for n in numbers {
         run.number(n)?;
     }
-    Ok(())
+    Ok(run.teller.code())
 }
 
 /// Stage 2 of these values: on devices, where they are wanted or worth it and can, or on the CPU.
@@ -87,21 +88,20 @@ struct Run<'a> {
     scalar: BigUint,
     save: Option<std::fs::File>,
     shown: Instant,
+    teller: Teller,
 }
 
 impl Run<'_> {
     fn number(&mut self, n: &BigUint) -> Result<(), Failure> {
         let mut parts = Parts::new(&self.engine, n)?;
-        tell(self.cli, &parts, 0)?;
+        self.teller.begin(n, &parts)?;
         for part in parts.composites().to_vec() {
-            for divisor in self.divisors(&part)? {
-                let before = parts.primes().len();
+            for (step, divisor) in self.divisors(&part)? {
                 if divisor == part {
                     say!("all of {part} was found at once: a lower --b1 may take it apart");
                 }
-                if parts.split(&self.engine, &divisor)? {
-                    tell(self.cli, &parts, before)?;
-                }
+                self.teller
+                    .split(&self.engine, &mut parts, step, &divisor)?;
             }
         }
         let method = match self.method {
@@ -111,11 +111,11 @@ impl Run<'_> {
         let run = serde_json::json!({
             "method": method, "b1": self.b1, "b2": self.b2, "starts": self.starts,
         });
-        tell_rest(self.cli, n, &parts, Some(run), "")
+        self.teller.end(n, &parts, Some(run), "")
     }
 
-    /// The divisors of a part that both stages find.
-    fn divisors(&mut self, part: &BigUint) -> Result<Vec<BigUint>, Failure> {
+    /// The divisors of a part that both stages find, each with the stage.
+    fn divisors(&mut self, part: &BigUint) -> Result<Vec<(u8, BigUint)>, Failure> {
         let mut stage = LucasStage1::new(part, self.method, self.starts, &self.scalar)?;
         while !stage.is_done() {
             stage.advance(BITS);
@@ -130,7 +130,7 @@ impl Run<'_> {
                     lines += &write_line(part, self.b1, &Saved::Residue(self.method, residue));
                     lines.push('\n');
                 }
-                Err(divisor) => divisors.push(divisor),
+                Err(divisor) => divisors.push((1, divisor)),
             }
         }
         save(self.save.as_mut(), self.cli, &lines)?;
@@ -142,7 +142,8 @@ impl Run<'_> {
                 let (done, of) = stage.progress();
                 self.look("stage 2", done, of)?;
             }
-            divisors.extend(stage.finish()?.into_iter().flatten());
+            let found = stage.finish()?.into_iter().flatten();
+            divisors.extend(found.map(|divisor| (2, divisor)));
         }
         Ok(divisors)
     }

@@ -1,5 +1,6 @@
 //! The program: its options, and its exit codes. 0 says that a run ended, 1 a failure while running, 2
-//! bad usage or bad input, 128 and a signal's number an interruption.
+//! bad usage or bad input, 128 and a signal's number an interruption. By `--format gmp-ecm` a run that ended has GMP-ECM's
+//! code, and all bad input and failures have 1.
 
 mod input;
 mod lucas;
@@ -18,7 +19,7 @@ use bigint_host::advanced::BackEnd;
 use clap::{Parser, ValueEnum};
 
 use crate::{Bounds, Error, Family, bounds_for_digits, bounds_for_digits_on_device};
-use output::say;
+use output::{Format, say};
 use stop::Stop;
 
 /// Factors of numbers by the elliptic-curve method
@@ -72,8 +73,11 @@ struct Cli {
     /// Threads of the CPU; by default one for each core
     #[arg(long, value_name = "T")]
     threads: Option<NonZeroUsize>,
+    /// How factors are told
+    #[arg(long, value_name = "F", default_value = "lines")]
+    format: Format,
     /// One JSON object for each number instead of lines
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Time from one line of progress, and one checkpoint, to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
@@ -190,6 +194,13 @@ impl Cli {
         }
     }
 
+    fn format(&self) -> Format {
+        match self.json {
+            true => Format::Json,
+            false => self.format,
+        }
+    }
+
     fn engine(&self) -> Result<Engine, Failure> {
         Ok(match self.backend {
             Backend::Cpu => Engine::cpu(),
@@ -219,8 +230,10 @@ pub fn main() -> ExitCode {
     let done = bigint_cpu::or_out_of_memory(|| run(&cli));
     let done = done.unwrap_or_else(|error| Err(Failure::Running(error.to_string())));
     let (told, code) = match done {
-        Ok(()) | Err(Failure::ReaderGone) => (None, 0),
+        Ok(code) => (None, code),
+        Err(Failure::ReaderGone) => (None, 0),
         Err(Failure::Running(what)) => (Some(what), 1),
+        Err(Failure::Usage(what)) if cli.format() == Format::GmpEcm => (Some(what), 1),
         Err(Failure::Usage(what)) => (Some(what), 2),
         Err(Failure::Interrupted(signal)) => (None, u8::try_from(128 + signal).unwrap_or(1)),
     };
@@ -230,7 +243,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+fn run(cli: &Cli) -> Result<u8, Failure> {
     if let Some(b1) = cli.b1.filter(|&b1| b1 < 11) {
         return Err(Failure::Usage(format!("--b1 {b1}: a bound is 11 or more")));
     }

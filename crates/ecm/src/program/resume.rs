@@ -5,7 +5,7 @@ use std::path::Path;
 use bigint_host::Engine;
 use num_bigint::BigUint;
 
-use super::output::{say, tell, tell_rest};
+use super::output::{Teller, say};
 use super::run::stage2;
 use super::stop::Stop;
 use super::{Cli, Failure, input, lucas};
@@ -23,14 +23,14 @@ struct Group {
 }
 
 impl Group {
-    /// The divisors of a part of the number that stage 2 of some of the lines finds, or that stage 1 had found.
+    /// The divisors of a part of the number that stage 2 of some of the lines finds, or that stage 1 had found, each with the stage.
     fn divisors(
         &self,
         lines: &[Saved],
         part: &BigUint,
         (cli, engine, is_on_device): (&Cli, &Engine, bool),
         stop: &Stop,
-    ) -> Result<Vec<BigUint>, Failure> {
+    ) -> Result<Vec<(u8, BigUint)>, Failure> {
         let b1 = self.b1.max(11);
         let b2 = cli.b2.unwrap_or(100 * self.b1);
         let mut divisors = Vec::new();
@@ -41,12 +41,12 @@ impl Group {
             match saved {
                 Saved::Point(point) => {
                     let divisor = point.curve.a24(part).map(|_| gcd(&point.x, part));
-                    divisors.push(divisor.unwrap_or_else(|divisor| divisor));
+                    divisors.push((1, divisor.unwrap_or_else(|divisor| divisor)));
                     points.push(point.clone());
                 }
                 Saved::Residue(method, residue) => match method.value(residue, part) {
                     Ok(value) => values.push(value),
-                    Err(divisor) => divisors.push(divisor),
+                    Err(divisor) => divisors.push((1, divisor)),
                 },
             }
         }
@@ -57,7 +57,8 @@ impl Group {
                 stage.advance()?;
                 stop.failure().map_or(Ok(()), Err)?;
             }
-            divisors.extend(stage.finish().into_iter().flatten());
+            let found = stage.finish().into_iter().flatten();
+            divisors.extend(found.map(|divisor| (2, divisor)));
         }
         if b2 > b1 && !values.is_empty() {
             let mut stage = lucas::stage2(cli, engine, part, &values, (b1, b2))?;
@@ -65,14 +66,15 @@ impl Group {
                 stage.advance()?;
                 stop.failure().map_or(Ok(()), Err)?;
             }
-            divisors.extend(stage.finish()?.into_iter().flatten());
+            let found = stage.finish()?.into_iter().flatten();
+            divisors.extend(found.map(|divisor| (2, divisor)));
         }
         Ok(divisors)
     }
 }
 
-/// Runs stage 2 of every line of a file.
-pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
+/// Runs stage 2 of every line of a file. Returns the exit code.
+pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<u8, Failure> {
     let name = path.display();
     let text = input::text(path)?;
     let mut groups: Vec<Group> = Vec::new();
@@ -103,6 +105,7 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
         say!("{name}: it has no lines");
     }
     let engine = cli.engine()?;
+    let mut teller = Teller::new(cli.format());
     let mut known: Option<(BigUint, Parts)> = None;
     for group in groups {
         let n = group.n.clone();
@@ -110,10 +113,10 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
             Some((last, parts)) if last == n => parts,
             last => {
                 if let Some((last, parts)) = last {
-                    tell_rest(cli, &last, &parts, None, "")?;
+                    teller.end(&last, &parts, None, "")?;
                 }
                 let parts = Parts::new(&engine, &n)?;
-                tell(cli, &parts, 0)?;
+                teller.begin(&n, &parts)?;
                 parts
             }
         };
@@ -125,18 +128,17 @@ pub fn run(cli: &Cli, path: &Path, stop: &Stop) -> Result<(), Failure> {
         for lines in group.saved.chunks(together) {
             for composite in parts.composites().to_vec() {
                 let who = (cli, &engine, is_on_device);
-                for divisor in group.divisors(lines, &composite, who, stop)? {
-                    let before = parts.primes().len();
-                    if divisor.bits() > 1 && parts.split(&engine, &divisor)? {
-                        tell(cli, &parts, before)?;
+                for (step, divisor) in group.divisors(lines, &composite, who, stop)? {
+                    if divisor.bits() > 1 {
+                        teller.split(&engine, &mut parts, step, &divisor)?;
                     }
                 }
             }
         }
         known = Some((n, parts));
     }
-    match known {
-        Some((last, parts)) => tell_rest(cli, &last, &parts, None, ""),
-        None => Ok(()),
+    if let Some((last, parts)) = known {
+        teller.end(&last, &parts, None, "")?;
     }
+    Ok(teller.code())
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bigint_host::Engine;
 use num_bigint::BigUint;
 
-use super::output::{say, tell, tell_rest};
+use super::output::{Teller, say};
 use super::stop::Stop;
 use super::{Cli, Failure, MOST_BITS_OF_EDWARDS};
 use crate::checkpoint::Stage;
@@ -23,8 +23,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Curves that devices take together where it is not known how many suit them: enough to fill one.
 const ON_DEVICE: u64 = 1 << 16;
 
-/// Factors numbers, one after another.
-pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
+/// Factors numbers, one after another. Returns the exit code.
+pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<u8, Failure> {
     let engine = cli.engine()?;
     let curves = cli.levels(None).iter().map(|level| level.curves).max();
     let is_on_device = cli.wants_device(&engine, curves.unwrap_or(0));
@@ -59,7 +59,7 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
         shown: Instant::now(),
         started: Instant::now(),
         curves: 0,
-        printed: 0,
+        teller: Teller::new(cli.format()),
     };
     if let Some(found) = found {
         say!(
@@ -82,7 +82,7 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<(), Failure> {
     if let Some(path) = &cli.checkpoint {
         Checkpoint::remove(path)?;
     }
-    Ok(())
+    Ok(run.teller.code())
 }
 
 /// The file of `--save`. A line that a kill has cut short is ended, so that the next one begins a line.
@@ -185,8 +185,7 @@ struct Run<'a> {
     started: Instant,
     /// Curves of this process, for the rate.
     curves: u64,
-    /// Primes of the number that are printed.
-    printed: usize,
+    teller: Teller,
 }
 
 impl Run<'_> {
@@ -197,8 +196,8 @@ impl Run<'_> {
             Some(all) if all.iter().product::<BigUint>() == *n => Parts::of(&self.engine, &all)?,
             _ => Parts::new(&self.engine, n)?,
         };
-        self.printed = 0;
-        self.found(&parts)?;
+        self.teller.begin(n, &parts)?;
+        self.found(&parts);
         if self.at.first == 0 {
             self.at.first = self.at.sigma;
         }
@@ -262,6 +261,9 @@ impl Run<'_> {
         scalar: &BigUint,
         count: usize,
     ) -> Result<(), Failure> {
+        let first = self.at.sigma;
+        self.teller
+            .curves(bounds, self.param(), first, count as u64)?;
         let mut stage = self.stage1(n, count, scalar)?;
         if let Some(earlier) = self.at.stage.take()
             && earlier.n == n.to_string()
@@ -291,7 +293,7 @@ impl Run<'_> {
                 self.look(bounds, &format!("stage 2 {} %", 100 * done / total))?;
             }
             for divisor in stage.finish().into_iter().flatten() {
-                self.split(parts, &divisor)?;
+                self.split(parts, 2, &divisor)?;
             }
         }
         Ok(())
@@ -321,7 +323,7 @@ impl Run<'_> {
         let mut lines = String::new();
         for outcome in outcomes {
             match outcome {
-                Outcome::Factor(divisor) => self.split(parts, &divisor)?,
+                Outcome::Factor(divisor) => self.split(parts, 1, &divisor)?,
                 Outcome::Point(point) => {
                     lines += &write_line(n, bounds.b1, &Saved::Point(point.clone()));
                     lines.push('\n');
@@ -333,19 +335,17 @@ impl Run<'_> {
         Ok(points)
     }
 
-    fn split(&mut self, parts: &mut Parts, divisor: &BigUint) -> Result<(), Failure> {
-        if parts.split(&self.engine, divisor)? {
-            self.found(parts)?;
+    /// Makes use of a divisor that a stage, 1 or 2, found.
+    fn split(&mut self, parts: &mut Parts, step: u8, divisor: &BigUint) -> Result<(), Failure> {
+        if self.teller.split(&self.engine, parts, step, divisor)? {
+            self.found(parts);
         }
         Ok(())
     }
 
-    /// Prints the primes that are new.
-    fn found(&mut self, parts: &Parts) -> Result<(), Failure> {
-        tell(self.cli, parts, self.printed)?;
-        self.printed = parts.primes().len();
+    /// Notes the parts for the checkpoint.
+    fn found(&mut self, parts: &Parts) {
         self.at.parts = parts.all().iter().map(ToString::to_string).collect();
-        Ok(())
     }
 
     /// Tells of a number that is done with.
@@ -357,21 +357,21 @@ impl Run<'_> {
         curves: u64,
         sigma: u64,
     ) -> Result<(), Failure> {
-        let param = match self.family {
-            Family::Param3 => "3",
-            Family::Edwards => "edwards",
-        };
+        let param = self.param();
         let run = serde_json::json!({
             "param": param, "b1": bounds.b1, "b2": bounds.b2, "curves": curves, "sigma": sigma,
         });
         let s = if curves == 1 { "" } else { "s" };
-        tell_rest(
-            self.cli,
-            n,
-            parts,
-            Some(run),
-            &format!("{curves} curve{s}; "),
-        )
+        let effort = format!("{curves} curve{s}; ");
+        self.teller.end(n, parts, Some(run), &effort)
+    }
+
+    /// The name of the curves' family.
+    fn param(&self) -> &'static str {
+        match self.family {
+            Family::Param3 => "3",
+            Family::Edwards => "edwards",
+        }
     }
 
     /// Whether a checkpoint is due.
@@ -392,7 +392,7 @@ impl Run<'_> {
         let registers = registers
             .iter()
             .map(|register| register.iter().map(hex).collect());
-        self.at.parts = parts.all().iter().map(ToString::to_string).collect();
+        self.found(parts);
         self.at.stage = Some(Stage {
             n: n.to_string(),
             first: self.at.sigma,

@@ -3,6 +3,7 @@
 
 mod batch;
 mod device;
+mod formats;
 mod lucas;
 mod modules;
 mod program;

@@ -12,7 +12,7 @@ fn program() -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub fn run(arguments: &[&str]) -> Output {
     program().args(arguments).output().unwrap()
 }
 
@@ -146,8 +146,13 @@ fn bad_input_is_told_with_its_place_and_nothing_else_happens() {
     }
 }
 
-/// Runs GMP-ECM, if it is installed.
+/// What GMP-ECM prints, if it is installed.
 fn gmp_ecm(arguments: &[&str], input: &str) -> Option<String> {
+    run_gmp_ecm(arguments, input).map(|output| String::from_utf8(output.stdout).unwrap())
+}
+
+/// Runs GMP-ECM, if it is installed.
+pub fn run_gmp_ecm(arguments: &[&str], input: &str) -> Option<Output> {
     let child = Command::new("ecm")
         .args(arguments)
         .stdin(Stdio::piped())
@@ -163,8 +168,7 @@ fn gmp_ecm(arguments: &[&str], input: &str) -> Option<String> {
         .unwrap()
         .write_all(input.as_bytes())
         .unwrap();
-    let output = child.wait_with_output().unwrap();
-    Some(String::from_utf8(output.stdout).unwrap())
+    Some(child.wait_with_output().unwrap())
 }
 
 /// `X=0x...; CHECKSUM=...` of each line.
