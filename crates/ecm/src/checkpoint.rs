@@ -29,21 +29,21 @@ pub struct Checkpoint {
     pub sigma: u64,
     /// That of the number's first curve; 0 before it.
     pub first: u64,
-    /// Stage 1 of the curves that are on their way.
+    /// Stage 1 of the curves, or of the starts of P-1 or P+1, that are on their way.
     pub stage: Option<Stage>,
 }
 
-/// Stage 1 of some curves.
+/// Stage 1 of some curves or starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
     /// The part that is to be factored.
     pub n: String,
-    /// The first curve's sigma.
+    /// The first curve's sigma; 0 of starts.
     pub first: u64,
     /// Bits that are done.
     pub done: usize,
-    /// Registers, of each curve.
+    /// Registers, of each curve or start.
     pub state: Vec<Vec<String>>,
 }
 

@@ -159,6 +159,36 @@ impl LucasStage1 {
         self.done = to;
     }
 
+    /// The registers of this stage, of each start, with which [`resume`](Self::resume) goes on.
+    pub fn state(&self) -> Vec<Vec<BigUint>> {
+        let numbers = |&register: &u16| {
+            let numbers = self.chain.get(register).into_iter();
+            numbers.map(BigUint::new).collect()
+        };
+        self.registers().iter().map(numbers).collect()
+    }
+
+    /// Goes on where another process was: `done` bits of a stage 1 like this one.
+    ///
+    /// # Errors
+    /// [`Error::Cpu`] where `state` is not of so many starts.
+    pub fn resume(&mut self, done: usize, state: &[Vec<BigUint>]) -> Result<(), Error> {
+        for (&register, numbers) in self.registers().iter().zip(state) {
+            let numbers = numbers.iter().map(BigUint::to_u32_digits);
+            self.chain.set(register, &numbers.collect::<Vec<_>>())?;
+        }
+        self.done = done;
+        Ok(())
+    }
+
+    /// The registers that change on the way.
+    fn registers(&self) -> &'static [u16] {
+        match self.method {
+            Method::PMinus1 => &[V],
+            Method::PPlus1 => &[V, NEXT],
+        }
+    }
+
     /// What each start has become, as save lines have it: of P-1 a power, of P+1 a value.
     ///
     /// # Panics

@@ -7,13 +7,11 @@ use bigint_host::advanced::BackEnd;
 use num_bigint::BigUint;
 
 use super::output::{Teller, say};
-use super::run::{save, save_file};
+use super::run::{described, earlier, next, save, save_file};
 use super::stop::Stop;
 use super::{Backend, Cli, Failure};
-use crate::{LucasStage1, LucasStage2, Method, Parts, Saved, scalar, write_line};
-
-/// Bits of stage 1 between two looks at the clock and at signals.
-const BITS: usize = 1 << 14;
+use crate::checkpoint::Stage;
+use crate::{Checkpoint, LucasStage1, LucasStage2, Method, Parts, Saved, scalar, write_line};
 
 /// `B2` from which on a device is worth its start and its compiler's: 16 cores take .7 s for a tenth of it.
 const WORTH_A_DEVICE: u64 = 100_000_000_000;
@@ -24,7 +22,6 @@ pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Resul
         (cli.digits.is_some(), "--digits"),
         (cli.param.is_some(), "--param"),
         (cli.sigma.is_some(), "--sigma"),
-        (cli.checkpoint.is_some(), "--checkpoint"),
     ] {
         if is_given {
             return Err(Failure::Usage(format!(
@@ -39,6 +36,20 @@ pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Resul
     let starts = u32::try_from(starts)
         .ok()
         .filter(|&starts| starts <= 1 << 20);
+    let job = format!(
+        "{} method {method:?} b1 {b1} b2 {:?} starts {:?}",
+        described(numbers),
+        cli.b2,
+        cli.curves
+    );
+    let begun = || Checkpoint {
+        job: job.clone(),
+        ..Checkpoint::default()
+    };
+    let at = earlier(cli, &job)?;
+    if let Some(at) = &at {
+        say!("going on after {} numbers", at.numbers);
+    }
     let mut run = Run {
         cli,
         stop,
@@ -49,11 +60,19 @@ pub fn run(cli: &Cli, method: Method, numbers: &[BigUint], stop: &Stop) -> Resul
         b2: cli.b2.unwrap_or(100 * b1),
         scalar: scalar(b1),
         save: save_file(cli)?,
+        at: at.unwrap_or_else(begun),
+        saved: Instant::now(),
         shown: Instant::now(),
         teller: Teller::new(cli.format()),
     };
-    for n in numbers {
+    for n in &numbers[run.at.numbers.min(numbers.len())..] {
         run.number(n)?;
+        let numbers = run.at.numbers + 1;
+        run.at = Checkpoint { numbers, ..begun() };
+        run.write()?;
+    }
+    if let Some(path) = &cli.checkpoint {
+        Checkpoint::remove(path)?;
     }
     Ok(run.teller.code())
 }
@@ -87,6 +106,8 @@ struct Run<'a> {
     b2: u64,
     scalar: BigUint,
     save: Option<std::fs::File>,
+    at: Checkpoint,
+    saved: Instant,
     shown: Instant,
     teller: Teller,
 }
@@ -117,9 +138,19 @@ impl Run<'_> {
     /// The divisors of a part that both stages find, each with the stage.
     fn divisors(&mut self, part: &BigUint) -> Result<Vec<(u8, BigUint)>, Failure> {
         let mut stage = LucasStage1::new(part, self.method, self.starts, &self.scalar)?;
+        if let Some(earlier) = self.at.stage.take()
+            && earlier.n == part.to_string()
+            && let Some(state) = earlier.numbers()
+        {
+            stage.resume(earlier.done, &state)?;
+        }
+        let mut times = 64;
         while !stage.is_done() {
-            stage.advance(BITS);
+            let began = Instant::now();
+            stage.advance(times);
+            times = next(times, began.elapsed());
             let (done, of) = stage.progress();
+            self.keep(part, &stage)?;
             self.look("stage 1", done as u64, of as u64)?;
         }
         let (mut divisors, mut values, mut lines) = (Vec::new(), Vec::new(), String::new());
@@ -146,6 +177,35 @@ impl Run<'_> {
             divisors.extend(found.map(|divisor| (2, divisor)));
         }
         Ok(divisors)
+    }
+
+    /// Writes a checkpoint where it is time for one, or the run is to stop.
+    fn keep(&mut self, part: &BigUint, stage: &LucasStage1) -> Result<(), Failure> {
+        let is_time = self.saved.elapsed() >= self.cli.report_every;
+        if self.cli.checkpoint.is_some() && (is_time || self.stop.failure().is_some()) {
+            let hex = |number: &BigUint| format!("{number:x}");
+            let state = stage.state();
+            let state = state
+                .iter()
+                .map(|register| register.iter().map(hex).collect());
+            self.at.stage = Some(Stage {
+                n: part.to_string(),
+                first: 0,
+                done: stage.progress().0,
+                state: state.collect(),
+            });
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the checkpoint.
+    fn write(&mut self) -> Result<(), Failure> {
+        if let Some(path) = &self.cli.checkpoint {
+            self.at.write(path)?;
+        }
+        self.saved = Instant::now();
+        Ok(())
     }
 
     /// Looks at signals and the clock: a line of progress.

@@ -34,15 +34,7 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<u8, Failure> {
     let is_on_device = is_on_device && (family == Family::Param3 || bits <= MOST_BITS_OF_EDWARDS);
     let levels = cli.levels(is_on_device.then_some(family));
     let job = job(cli, (family, is_on_device), numbers);
-    let found = match &cli.checkpoint {
-        Some(path) => {
-            let is_there = Checkpoint::read(path, &job)?;
-            let place = Checkpoint::check_place(path);
-            place.map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))?;
-            is_there
-        }
-        None => None,
-    };
+    let found = earlier(cli, &job)?;
     let mut run = Run {
         cli,
         stop,
@@ -83,6 +75,17 @@ pub fn run(cli: &Cli, numbers: &[BigUint], stop: &Stop) -> Result<u8, Failure> {
         Checkpoint::remove(path)?;
     }
     Ok(run.teller.code())
+}
+
+/// The checkpoint of an earlier run of this job, where there is one; a place where none can be written is an error.
+pub fn earlier(cli: &Cli, job: &str) -> Result<Option<Checkpoint>, Failure> {
+    let Some(path) = &cli.checkpoint else {
+        return Ok(None);
+    };
+    let found = Checkpoint::read(path, job)?;
+    let place = Checkpoint::check_place(path);
+    place.map_err(|error| Failure::Usage(format!("--checkpoint: {error}")))?;
+    Ok(found)
 }
 
 /// The file of `--save`. A line that a kill has cut short is ended, so that the next one begins a line.
@@ -128,6 +131,24 @@ pub fn save(file: Option<&mut File>, cli: &Cli, lines: &str) -> Result<(), Failu
 
 /// The description of a run. A run goes on only from a checkpoint with the same description.
 fn job(cli: &Cli, (family, is_on_device): (Family, bool), numbers: &[BigUint]) -> String {
+    // Digits that are done mean other bits where windows are others.
+    let digits = match family == Family::Edwards && is_on_device {
+        true => " in a device's digits of up to 11 bits",
+        false => "",
+    };
+    format!(
+        "{} family {family:?}{digits} b1 {:?} b2 {:?} curves {:?} digits {:?} sigma {:?}",
+        described(numbers),
+        cli.b1,
+        cli.b2,
+        cli.curves,
+        cli.digits,
+        cli.sigma
+    )
+}
+
+/// What tells these numbers from others.
+pub fn described(numbers: &[BigUint]) -> String {
     // FNV-1a: numbers may be long and many.
     let bytes = numbers
         .iter()
@@ -135,20 +156,7 @@ fn job(cli: &Cli, (family, is_on_device): (Family, bool), numbers: &[BigUint]) -
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     });
-    // Digits that are done mean other bits where windows are others.
-    let digits = match family == Family::Edwards && is_on_device {
-        true => " in a device's digits of up to 11 bits",
-        false => "",
-    };
-    format!(
-        "{} numbers ({hash:016x}) family {family:?}{digits} b1 {:?} b2 {:?} curves {:?} digits {:?} sigma {:?}",
-        numbers.len(),
-        cli.b1,
-        cli.b2,
-        cli.curves,
-        cli.digits,
-        cli.sigma
-    )
+    format!("{} numbers ({hash:016x})", numbers.len())
 }
 
 /// Stage 2 of these points: on devices, where it is for them and they can, or on the CPU.
@@ -443,7 +451,7 @@ impl Run<'_> {
 }
 
 /// The bits to do at once, after `times` took this long.
-fn next(times: usize, took: Duration) -> usize {
+pub fn next(times: usize, took: Duration) -> usize {
     match took {
         took if took < LOOK / 2 => (2 * times).min(1 << 24),
         took if took > LOOK => (times / 2).max(1),

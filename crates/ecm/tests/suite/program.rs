@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use num_bigint::BigUint;
+
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ecm"));
     command.env_remove("BIGINT_CUDA_DRIVER");
@@ -139,7 +141,15 @@ fn bad_input_is_told_with_its_place_and_nothing_else_happens() {
         &["15", "--sigma", "1"],
         &["15", "--method", "p-1"],
         &["15", "--method", "p+1", "--b1", "100", "--param", "3"],
-        &["15", "--method", "p-1", "--b1", "100", "--checkpoint", "f"],
+        &[
+            "15",
+            "--method",
+            "p-1",
+            "--b1",
+            "100",
+            "--checkpoint",
+            "no/such/folder",
+        ],
         &["15", "--checkpoint", "no/such/folder"],
     ] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
@@ -438,27 +448,11 @@ fn a_damaged_line_is_refused() {
     );
 }
 
-#[test]
-fn a_run_that_is_killed_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("checkpoint");
-    let arguments = [
-        "(10^60+7)*(10^70+33)",
-        "--b1",
-        "20000",
-        "--curves",
-        "64",
-        "--sigma",
-        "5",
-        "--json",
-        "--report-every",
-        "50ms",
-        "--checkpoint",
-        path.to_str().unwrap(),
-    ];
-    let whole = stdout(&run(&arguments));
+/// Runs this whole; then anew with five kills on the way, if it lasts: both have told the same, and a kill leaves a checkpoint.
+fn check_kills(arguments: &[&str], path: &Path) {
+    let whole = stdout(&run(arguments));
     assert!(!path.exists(), "a run that ended leaves no checkpoint");
-    let (mut kills, mut said) = (0, String::new());
+    let (mut kills, mut kept, mut said) = (0, 0, String::new());
     loop {
         let mut child = program()
             .args(arguments)
@@ -481,15 +475,77 @@ fn a_run_that_is_killed_goes_on() {
             break;
         }
         kills += 1;
+        kept += usize::from(path.exists());
     }
     assert_eq!(said, whole, "{kills} kills");
+    assert!(kills == 0 || kept > 0, "{kills} kills");
     // Another job's checkpoint is not taken for this one's.
     fs::write(
-        &path,
+        path,
         r#"{"job":"x","numbers":0,"parts":[],"levels":0,"curves":0,"before":0,"sigma":2,"first":2,"stage":null}"#,
     )
     .unwrap();
-    assert_eq!(run(&arguments).status.code(), Some(1));
+    assert_eq!(run(arguments).status.code(), Some(1));
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let arguments = [
+        "(10^60+7)*(10^70+33)",
+        "--b1",
+        "20000",
+        "--curves",
+        "64",
+        "--sigma",
+        "5",
+        "--json",
+        "--report-every",
+        "50ms",
+        "--checkpoint",
+        path.to_str().unwrap(),
+    ];
+    check_kills(&arguments, &path);
+}
+
+#[test]
+fn p_minus_1_and_p_plus_1_go_on_after_a_kill() {
+    for (method, p) in SMOOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint");
+        let n = format!("{p}*(2^2203-1)");
+        let arguments = [
+            &n,
+            "--method",
+            method,
+            "--b1",
+            "200000",
+            "--curves",
+            "2",
+            "--json",
+            "--report-every",
+            "20ms",
+            "--checkpoint",
+            path.to_str().unwrap(),
+        ];
+        check_kills(&arguments, &path);
+    }
+}
+
+#[test]
+fn what_stage_1_of_p_minus_1_and_p_plus_1_keeps_is_all_that_it_needs() {
+    let n: BigUint = (BigUint::from(1u8) << 521u32) - 1u8;
+    let scalar = ecm::scalar(3000);
+    for method in [ecm::Method::PMinus1, ecm::Method::PPlus1] {
+        let begun = || ecm::LucasStage1::new(&n, method, 3, &scalar).unwrap();
+        let (mut whole, mut first, mut second) = (begun(), begun(), begun());
+        whole.advance(scalar.bits() as usize);
+        first.advance(1001);
+        second.resume(first.progress().0, &first.state()).unwrap();
+        second.advance(scalar.bits() as usize);
+        assert_eq!(second.finish(), whole.finish(), "{method:?}");
+    }
 }
 
 #[cfg(feature = "cuda")]
