@@ -275,21 +275,22 @@ fn a_signature_takes_as_much_as_is_known() {
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let known = [
-        ("secp256k1", 126_242, 453_098),
-        ("secp256k1", 112_202, 402_412),
-        ("p256", 179_494, 1_071_054),
-        ("p256", 169_787, 1_005_236),
-        ("ed25519", 164_162, 656_931),
+        ("secp256k1", 126_242, 461_882),
+        ("secp256k1", 112_202, 411_014),
+        ("p256", 179_494, 1_086_060),
+        ("p256", 169_787, 1_020_198),
+        ("ed25519", 164_162, 668_599),
     ];
     let counts: Vec<_> = counts.collect();
     assert_eq!(counts.len(), known.len());
-    for (counts, (kernel, multiply_adds, instructions)) in counts.iter().zip(known) {
+    let found = counts.iter().map(|counts| {
         let of = |key: &str| counts[key].as_u64().unwrap() / 128;
-        assert_eq!(counts["kernel"], kernel);
-        let found = (of("multiply_adds"), of("lane_instructions"));
-        assert!(
-            found.0 <= multiply_adds && found.1 <= instructions,
-            "{kernel}: {found:?}"
-        );
-    }
+        let kernel = counts["kernel"].as_str().unwrap();
+        (kernel, of("multiply_adds"), of("lane_instructions"))
+    });
+    let found: Vec<_> = found.collect();
+    let is_as_known = |(found, known): (&(&str, u64, u64), &(&str, u64, u64))| {
+        found.0 == known.0 && found.1 <= known.1 && found.2 <= known.2
+    };
+    assert!(found.iter().zip(&known).all(is_as_known), "{found:?}");
 }
