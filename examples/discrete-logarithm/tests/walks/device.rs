@@ -148,19 +148,20 @@ fn a_step_takes_as_many_multiply_adds_as_are_known() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let counts: Vec<_> = counts.collect();
     assert_eq!(counts.len(), 2 * KNOWN.len());
-    for (pair, (kernel, multiply_adds, instructions)) in counts.chunks(2).zip(KNOWN) {
-        assert_eq!(pair[0]["kernel"], kernel);
+    let found = counts.chunks(2).map(|pair| {
         // What two steps take more than one does.
         let of = |key: &str| {
             let [few, many] = [0, 1].map(|at: usize| pair[at][key].as_f64().unwrap());
             (many - few) / shape.count() as f64
         };
-        let found = (of("multiply_adds"), of("lane_instructions"));
-        assert!(
-            found.0 <= multiply_adds && found.1 <= instructions,
-            "{kernel}: {found:?}"
-        );
-    }
+        let kernel = pair[0]["kernel"].as_str().unwrap();
+        (kernel, of("multiply_adds"), of("lane_instructions"))
+    });
+    let found: Vec<_> = found.collect();
+    let is_as_known = |(found, known): (&(&str, f64, f64), &(&str, f64, f64))| {
+        found.0 == known.0 && found.1 <= known.1 && found.2 <= known.2
+    };
+    assert!(found.iter().zip(&KNOWN).all(is_as_known), "{found:?}");
 }
 
 /// A round of one step and one of two.
@@ -181,8 +182,8 @@ fn count<F: Field<LIMBS>, const LIMBS: usize>(
 /// Of each kernel, multiply-adds and instructions of PTX of a step, with the block's inverse divided among 128 x 32 walks.
 /// Without it a step takes 186, 740, 740 and 416 multiply-adds: those of five products and a square.
 const KNOWN: [(&str, f64, f64); 4] = [
-    ("walk_lazy_4", 212.0, 1131.0),
-    ("walk_lazy_8", 1077.0, 3801.0),
-    ("walk_strict_8", 1066.0, 4106.0),
-    ("walk_secp256k1", 528.0, 2695.0),
+    ("walk_lazy_4", 212.0, 1134.4),
+    ("walk_lazy_8", 1077.0, 3814.3),
+    ("walk_strict_8", 1066.0, 4120.2),
+    ("walk_secp256k1", 528.0, 2186.4),
 ];
