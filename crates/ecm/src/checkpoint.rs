@@ -48,6 +48,20 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// Stage 1 of a part, of which so many bits are done and these are the registers.
+    pub fn new(n: &BigUint, first: u64, done: usize, registers: &[Vec<BigUint>]) -> Self {
+        let hex = |number: &BigUint| format!("{number:x}");
+        let state = registers
+            .iter()
+            .map(|register| register.iter().map(hex).collect());
+        Stage {
+            n: n.to_string(),
+            first,
+            done,
+            state: state.collect(),
+        }
+    }
+
     /// The registers as numbers, of at least one curve and as many in each.
     pub fn numbers(&self) -> Option<Vec<Vec<BigUint>>> {
         let number = |text: &String| BigUint::parse_bytes(text.as_bytes(), 16);

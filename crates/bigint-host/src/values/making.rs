@@ -1,6 +1,7 @@
 //! The construction of batches from limbs, integers and bytes, in any layout, and of integers in memory
 //! that is used again.
 
+use crate::common::device::Device;
 use crate::common::limbs;
 use crate::common::threads::each;
 use crate::engine::inner::{Inner, Resort};
@@ -16,18 +17,9 @@ impl Inner {
     /// Takes a user's limbs: onto the devices where there are any. An engine that falls back to the
     /// CPU keeps them on the host as well.
     pub fn admit(self: &Arc<Self>, shape: Shape, limbs: Vec<Limb>) -> Result<Batch, Error> {
-        self.open_if_that_is_free();
-        // A sum with as many is the least that they are for.
-        let work = self
-            .tuning()
-            .start
-            .device
-            .moved(3 * shape.count.saturating_mul(shape.width));
-        let shares = self.shares(shape.count, work);
+        let shares = self.shares_of_given(shape);
         let mut node = Node::on_host(self, shape, limbs);
-        // A driver that compiles has no time for a copy, and the CPU computes meanwhile.
-        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
-        if shares.is_empty() || waits {
+        if shares.is_empty() {
             return Ok(Batch::new(node));
         }
         let brought = each(shares, |(device, numbers)| node.resident(device, numbers));
@@ -46,15 +38,28 @@ impl Inner {
         Ok(Batch::new(node))
     }
 
+    /// The devices to which a user's limbs are brought, each with its numbers; none where the host keeps them.
+    fn shares_of_given(self: &Arc<Self>, shape: Shape) -> Vec<(&Arc<dyn Device>, Range<usize>)> {
+        self.open_if_that_is_free();
+        // A sum with as many is the least that they are for.
+        let work = self
+            .tuning()
+            .start
+            .device
+            .moved(3 * shape.count.saturating_mul(shape.width));
+        // A driver that compiles has no time for a copy, and the CPU computes meanwhile.
+        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
+        match waits {
+            true => Vec::new(),
+            false => self.shares(shape.count, work),
+        }
+    }
+
     /// The batch of a column whose numbers are all as wide as the shape, brought to the devices from where they are. None where
     /// the host keeps them, or where some cannot be brought there.
     pub fn admit_column(self: &Arc<Self>, column: &Integers, shape: Shape) -> Option<Batch> {
-        self.open_if_that_is_free();
-        let width = shape.width;
-        let work = self.tuning().start.device.moved(3 * shape.limbs());
-        let shares = self.shares(shape.count, work);
-        let waits = self.resort == Resort::Always && self.devices().any(|d| d.is_loading());
-        if shares.is_empty() || waits || self.pool.is_for_secrets() {
+        let (width, shares) = (shape.width, self.shares_of_given(shape));
+        if shares.is_empty() || self.pool.is_for_secrets() {
             return None;
         }
         let brought = each(shares, |(device, numbers)| {

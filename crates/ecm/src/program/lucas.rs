@@ -183,17 +183,8 @@ impl Run<'_> {
     fn keep(&mut self, part: &BigUint, stage: &LucasStage1) -> Result<(), Failure> {
         let is_time = self.saved.elapsed() >= self.cli.report_every;
         if self.cli.checkpoint.is_some() && (is_time || self.stop.failure().is_some()) {
-            let hex = |number: &BigUint| format!("{number:x}");
-            let state = stage.state();
-            let state = state
-                .iter()
-                .map(|register| register.iter().map(hex).collect());
-            self.at.stage = Some(Stage {
-                n: part.to_string(),
-                first: 0,
-                done: stage.progress().0,
-                state: state.collect(),
-            });
+            let (done, _) = stage.progress();
+            self.at.stage = Some(Stage::new(part, 0, done, &stage.state()));
             self.write()?;
         }
         Ok(())

@@ -395,18 +395,8 @@ impl Run<'_> {
         stage: &Stage1,
         done: usize,
     ) -> Result<(), Failure> {
-        let hex = |number: &BigUint| format!("{number:x}");
-        let registers = stage.state()?;
-        let registers = registers
-            .iter()
-            .map(|register| register.iter().map(hex).collect());
         self.found(parts);
-        self.at.stage = Some(Stage {
-            n: n.to_string(),
-            first: self.at.sigma,
-            done,
-            state: registers.collect(),
-        });
+        self.at.stage = Some(Stage::new(n, self.at.sigma, done, &stage.state()?));
         Ok(())
     }
 
