@@ -44,7 +44,7 @@ pub use p_minus_1::PMinus1;
 pub use proof::{Certificate, Flaw, Proof, PrstCertificate, PrstPower, PrstProof};
 pub use prp::{Certification, Prp};
 pub use residue::Residue;
-pub use runner::Runner;
+pub use runner::{Beside, Runner};
 pub use save::Saved;
 pub use stage_2::Stage2;
 pub use steps::Steps;

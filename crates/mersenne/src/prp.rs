@@ -340,12 +340,11 @@ impl Prp {
         self.settle(runner)?;
         let blocks = (self.now.iteration - self.verified.iteration) / self.block;
         let is_due = blocks >= self.blocks || self.now.iteration == end;
-        if !is_due && runner.begin_product(&self.now.d)? {
-            return Ok(Step::Going);
+        let before = self.now.d.clone();
+        if !runner.begin_product(&before)? {
+            self.now.x = runner.residue()?;
+            self.now.d = before.mul(&self.now.x);
         }
-        self.now.x = runner.residue()?;
-        let product = self.now.d.mul(&self.now.x);
-        let before = std::mem::replace(&mut self.now.d, product);
         if !is_due {
             return Ok(Step::Going);
         }
@@ -454,8 +453,8 @@ impl Prp {
         Some((0..32).rev().map(|i| format!("{:016x}", limb(i))).collect())
     }
 
-    /// Gerbicz' check, where `before` is `d` of a block ago. Where it fails, the test goes back to
-    /// where it last held.
+    /// Gerbicz' check, where `before` is `d` of a block ago; the product for `d` may go on meanwhile. Where it fails, the
+    /// test goes back to where it last held.
     fn check(&mut self, runner: &mut Runner<'_>, before: &Residue) -> Result<(), Error> {
         match self.goal.ladder() {
             Some((ladder, a)) => {
@@ -474,8 +473,10 @@ impl Prp {
                 runner.square(self.block)?;
             }
         }
-        if runner.residue()?.mul(&self.base()) == self.now.d {
-            self.verified.clone_from(&self.now);
+        let power = runner.residue()?;
+        self.settle(runner)?;
+        if power.mul(&self.base()) == self.now.d {
+            self.verified = self.now.clone();
             self.failures = 0;
         } else {
             self.errors += 1;
@@ -488,7 +489,7 @@ impl Prp {
                     to: self.now.iteration,
                 });
             }
-            self.now.clone_from(&self.verified);
+            self.now = self.verified.clone();
             if self.now.iteration < self.squarings() {
                 self.last = None;
             }

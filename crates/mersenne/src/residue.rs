@@ -1,6 +1,7 @@
 //! Exact residues modulo `k b^n + c`.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number;
@@ -9,7 +10,7 @@ use bigint_host::{Batch, BigUint, Engine, Layout, Shape};
 use crate::division::Divisor;
 use crate::{Error, Number};
 
-/// A residue modulo `k b^n + c`, as the number below it.
+/// A residue modulo `k b^n + c`, as the number below it. Clones share its limbs.
 ///
 /// ```
 /// use mersenne::{Number, Residue};
@@ -24,7 +25,7 @@ use crate::{Error, Number};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residue {
     number: Number,
-    limbs: Vec<u64>,
+    limbs: Arc<Vec<u64>>,
 }
 
 impl Residue {
@@ -43,7 +44,7 @@ impl Residue {
     fn reduced(number: Number, mut x: Vec<u64>) -> Self {
         if !number.is_binary() {
             let limbs = Divisor::of(number).remainder(x, number.limbs());
-            return Residue { number, limbs };
+            return Self::of(number, limbs);
         }
         // x = (q k + r) 2^n + low, and k 2^n = -c: x = r 2^n + low - c q.
         let mut is_negative = false;
@@ -78,7 +79,12 @@ impl Residue {
             subtract(&mut x, &positive);
             x.truncate(number.limbs());
         }
-        Residue { number, limbs: x }
+        Self::of(number, x)
+    }
+
+    fn of(number: Number, limbs: Vec<u64>) -> Self {
+        let limbs = Arc::new(limbs);
+        Residue { number, limbs }
     }
 
     /// The modulus.
@@ -96,11 +102,16 @@ impl Residue {
         self.limbs[0]
     }
 
-    /// The product with `other`, by the engine's exact multiplication on all cores.
+    /// The product with `other`, by the engine's exact multiplication on all cores; linear where one of them
+    /// is small.
     #[must_use]
     pub fn mul(&self, other: &Residue) -> Residue {
-        let mut product = zeros(2 * self.limbs.len());
-        number::mul(&mut product, &self.limbs, &other.limbs, Path::best(), true);
+        let [x, y] = [self, other].map(|x| {
+            let zeros = x.limbs.iter().rev().take_while(|&&limb| limb == 0);
+            &x.limbs[..(x.limbs.len() - zeros.count()).max(1)]
+        });
+        let mut product = zeros(x.len() + y.len());
+        number::mul(&mut product, x, y, Path::best(), true);
         Self::reduced(self.number, product)
     }
 
@@ -118,13 +129,14 @@ impl Residue {
 
     /// The difference `self - other`.
     #[must_use]
-    pub fn minus(mut self, other: &Residue) -> Residue {
-        self.limbs.push(0);
-        if subtract(&mut self.limbs, &other.limbs) {
-            add(&mut self.limbs, &modulus(self.number));
+    pub fn minus(self, other: &Residue) -> Residue {
+        let mut limbs = Arc::unwrap_or_clone(self.limbs);
+        limbs.push(0);
+        if subtract(&mut limbs, &other.limbs) {
+            add(&mut limbs, &modulus(self.number));
         }
-        self.limbs.truncate(self.number.limbs());
-        self
+        limbs.truncate(self.number.limbs());
+        Self::of(self.number, limbs)
     }
 
     /// The sum of `self` and `other`.
@@ -159,7 +171,7 @@ impl Residue {
     /// The product with a small number.
     #[must_use]
     pub fn times(&self, m: u32) -> Residue {
-        let mut limbs = self.limbs.clone();
+        let mut limbs = self.limbs.to_vec();
         multiply(&mut limbs, m);
         Self::reduced(self.number, limbs)
     }
@@ -185,10 +197,7 @@ impl Residue {
         let rest = divide(&mut sum, d);
         debug_assert_eq!(rest, 0);
         sum.truncate(self.number.limbs());
-        Residue {
-            number: self.number,
-            limbs: sum,
-        }
+        Self::of(self.number, sum)
     }
 
     /// The product with `2^bits`.
@@ -196,7 +205,7 @@ impl Residue {
     pub fn shifted(&self, bits: u32) -> Residue {
         let (words, bits) = (bits as usize / 64, bits % 64);
         let mut limbs = zeros(words + self.limbs.len() + 1);
-        for (i, &limb) in (words..).zip(&self.limbs) {
+        for (i, &limb) in (words..).zip(self.limbs.iter()) {
             let wide = u128::from(limb) << bits;
             limbs[i] |= wide as u64;
             limbs[i + 1] = (wide >> 64) as u64;
@@ -275,7 +284,7 @@ impl Residue {
     /// checks.
     #[must_use]
     pub fn with_flipped_bit(&self, bit: u32) -> Residue {
-        let mut limbs = self.limbs.clone();
+        let mut limbs = self.limbs.to_vec();
         limbs[bit as usize / 64] ^= 1 << (bit % 64);
         Self::reduced(self.number, limbs)
     }

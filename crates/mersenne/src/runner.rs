@@ -1,9 +1,10 @@
 //! Iterations whose rounding was safe.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-use crate::{Backend, Error, Later, Multiplying, Number, Residue, Squaring};
+use crate::{Backend, Error, Multiplying, Number, Residue, Squaring};
 
 /// A residue and the machine that squares it. Where a rounding error is too large, the iterations
 /// since the residue was last read are repeated with a longer transform.
@@ -22,22 +23,40 @@ pub struct Runner<'a> {
     greatest: f64,
     lengthened: u32,
     failure: Option<Error>,
-    product: Option<Product>,
+    product: Option<Beside<Residue>>,
+    /// How often `base` has changed, and how often a machine was lost.
+    reads: u32,
+    losses: u32,
     /// The machines of [`Runner::lucas`].
     pair: Option<[Box<dyn Multiplying>; 2]>,
 }
 
-/// A residue and its product with a factor, computed while the machine squares on.
-struct Product {
-    thread: JoinHandle<Result<(Residue, Residue), Error>>,
-    factor: Residue,
-    /// The runner's `base` and `since` when the product was begun.
+/// Work that is done with a residue while the machine squares on. Whoever drops it waits for it.
+pub struct Beside<T> {
+    thread: Option<JoinHandle<Done<T>>>,
+    work: Arc<dyn Fn(&Residue) -> T + Send + Sync>,
+    /// The runner's `base`, `since`, `reads` and `losses` when it began.
     base: Residue,
     since: Vec<(u32, u32)>,
-    /// Whether the runner has read its residue or set another since.
-    is_old: bool,
-    /// Whether the runner has changed its machine since.
-    is_lost: bool,
+    reads: u32,
+    losses: u32,
+}
+
+/// The residue, and what the work made of it.
+type Done<T> = Result<(Residue, T), Error>;
+
+impl<T> Beside<T> {
+    /// Whether nobody has to wait for it.
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl<T> Drop for Beside<T> {
+    fn drop(&mut self) {
+        // One that panicked is of no use to anybody.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 /// The residue of a number times `2^at`, divided by that.
@@ -78,6 +97,8 @@ impl<'a> Runner<'a> {
             lengthened: 0,
             failure: None,
             product: None,
+            reads: 0,
+            losses: 0,
             pair: None,
         })
     }
@@ -108,7 +129,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// If the machine fails.
     pub fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        self.base.clone_from(x);
+        self.base = x.clone();
         self.forget();
         match self.begin() {
             Err(error) => self.fall_back(error),
@@ -138,17 +159,18 @@ impl<'a> Runner<'a> {
     /// Forgets the iterations: `base` is the residue.
     fn forget(&mut self) {
         self.since.clear();
-        if let Some(product) = &mut self.product {
-            product.is_old = true;
-        }
+        self.reads += 1;
     }
 
-    /// Begins the product of the present residue and `factor`, on a thread of its own, beside the
-    /// machine's next iterations. False where the machine cannot do that.
+    /// Begins work with the present residue, on a thread of its own, beside the machine's next iterations. `None` where
+    /// the machine cannot do that.
     ///
     /// # Errors
     /// If the machine fails.
-    pub fn begin_product(&mut self, factor: &Residue) -> Result<bool, Error> {
+    pub fn beside<T: Send + 'static>(
+        &mut self,
+        work: impl Fn(&Residue) -> T + Send + Sync + 'static,
+    ) -> Result<Option<Beside<T>>, Error> {
         let later = match self.squaring.residue_later() {
             Err(error) => {
                 self.fall_back(error)?;
@@ -156,24 +178,68 @@ impl<'a> Runner<'a> {
             }
             Ok(later) => later,
         };
-        let begin = |later: Later| {
-            let (own, at) = (factor.clone(), self.at);
-            let work = move || {
-                let x = unshifted(later()?, at);
-                let product = x.mul(&own);
-                Ok((x, product))
-            };
-            Some(Product {
-                // Where there is no thread to be had, the machine waits.
-                thread: Builder::new().spawn(work).ok()?,
-                factor: factor.clone(),
-                base: self.base.clone(),
-                since: self.since.clone(),
-                is_old: false,
-                is_lost: false,
-            })
+        let Some(later) = later else {
+            return Ok(None);
         };
-        self.product = later.and_then(begin);
+        let work = Arc::new(work);
+        let (own, at) = (work.clone(), self.at);
+        let thread = Builder::new().spawn(move || {
+            let x = unshifted(later()?, at);
+            let done = own(&x);
+            Ok((x, done))
+        });
+        // Where there is no thread to be had, the machine waits.
+        Ok(thread.ok().map(|thread| Beside {
+            thread: Some(thread),
+            work,
+            base: self.base.clone(),
+            since: self.since.clone(),
+            reads: self.reads,
+            losses: self.losses,
+        }))
+    }
+
+    /// The residue at the time the work began, and what the work made of it; waits for both.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    pub fn finish<T>(&mut self, mut work: Beside<T>) -> Result<(Residue, T), Error> {
+        let thread = work.thread.take().expect("nobody else takes it");
+        match thread.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+            Ok((x, done)) => {
+                if work.reads == self.reads {
+                    self.base = x.clone();
+                    self.since.drain(..work.since.len());
+                    self.reads += 1;
+                }
+                Ok((x, done))
+            }
+            Err(error) => {
+                if work.losses == self.losses {
+                    self.fall_back(error)?;
+                }
+                let mut exchange = |runner: &mut Self| {
+                    std::mem::swap(&mut runner.base, &mut work.base);
+                    std::mem::swap(&mut runner.since, &mut work.since);
+                    runner.restart()
+                };
+                exchange(self)?;
+                let x = unshifted(self.squaring.residue()?, self.at);
+                exchange(self)?;
+                let done = (work.work)(&x);
+                Ok((x, done))
+            }
+        }
+    }
+
+    /// Begins the product of the present residue and `factor` beside the machine's next iterations. False where
+    /// the machine cannot do that.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    pub fn begin_product(&mut self, factor: &Residue) -> Result<bool, Error> {
+        let factor = factor.clone();
+        self.product = self.beside(move |x| x.mul(&factor))?;
         Ok(self.product.is_some())
     }
 
@@ -183,33 +249,9 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// If the machine fails.
     pub fn product(&mut self) -> Result<Option<(Residue, Residue)>, Error> {
-        let Some(mut product) = self.product.take() else {
-            return Ok(None);
-        };
-        let done = product.thread.join();
-        match done.unwrap_or_else(|panic| resume_unwind(panic)) {
-            Ok((x, done)) => {
-                if !product.is_old {
-                    self.base.clone_from(&x);
-                    self.since.drain(..product.since.len());
-                }
-                Ok(Some((x, done)))
-            }
-            Err(error) => {
-                if !product.is_lost {
-                    self.fall_back(error)?;
-                }
-                let mut exchange = |runner: &mut Self| {
-                    std::mem::swap(&mut runner.base, &mut product.base);
-                    std::mem::swap(&mut runner.since, &mut product.since);
-                    runner.restart()
-                };
-                exchange(self)?;
-                let x = unshifted(self.squaring.residue()?, self.at);
-                exchange(self)?;
-                let done = x.mul(&product.factor);
-                Ok(Some((x, done)))
-            }
+        match self.product.take() {
+            Some(product) => Ok(Some(self.finish(product)?)),
+            None => Ok(None),
         }
     }
 
@@ -273,9 +315,7 @@ impl<'a> Runner<'a> {
             return Err(error);
         }
         self.squaring = self.backend.squaring(self.number, None)?;
-        if let Some(product) = &mut self.product {
-            product.is_lost = true;
-        }
+        self.losses += 1;
         self.failure = Some(error);
         self.greatest = 0.0;
         self.restart()

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Backend, Error, Folder, Number, Proof, PrstProof, Residue, Runner, Saved};
+use crate::{Backend, Beside, Error, Folder, Number, Proof, PrstProof, Residue, Runner, Saved};
 use clap::ValueEnum;
 
 use super::attended::attended;
-use super::output::note;
+use super::output::{log, note};
 use super::stop::Stop;
 use super::{Common, Failure, verify};
 
@@ -50,16 +50,21 @@ pub struct Kept {
     /// The proof's power.
     pub power: u32,
     iterations: Vec<u32>,
+    folder: Folder,
+    /// The iteration whose residue is on its way to the disk, while the machine squares on.
+    writing: Option<(u32, Beside<Result<(), Error>>)>,
 }
 
 impl Kept {
-    pub fn new(test: &Saved, format: ProofFormat, power: u32) -> Self {
+    pub fn new(test: &Saved, format: ProofFormat, power: u32, folder: &Folder) -> Self {
         let mut kept = Kept {
             number: test.number(),
             squarings: test.proved().unwrap_or(0),
             format,
             power,
             iterations: Vec::new(),
+            folder: folder.clone(),
+            writing: None,
         };
         kept.iterations = kept.of(power);
         kept
@@ -83,27 +88,62 @@ impl Kept {
         next.map_or(u32::MAX, |next| next - iteration)
     }
 
-    /// Keeps the residue of this iteration if it is one of them. Where it cannot be written, the
-    /// proof will be one that does without it.
+    /// Begins to keep the residue of this iteration if it is one of them; where the machine cannot go on meanwhile,
+    /// it is on the disk then.
     pub fn keep(
         &mut self,
         iteration: u32,
         runner: &mut Runner<'_>,
-        folder: &Folder,
         name: &str,
-    ) -> Result<(), Failure> {
-        if self.iterations.binary_search(&iteration).is_err() {
+    ) -> Result<(), Error> {
+        let is_kept = |kept: &Self| kept.iterations.binary_search(&iteration).is_ok();
+        let is_written = |(_, writing): &(u32, Beside<_>)| writing.is_finished();
+        // There is one at a time, so that no two write one file.
+        if is_kept(self) || self.writing.as_ref().is_some_and(is_written) {
+            self.settle(runner, name)?;
+        }
+        if !is_kept(self) {
             return Ok(());
         }
-        let Err(error) = folder.save_residue(iteration, &runner.residue()?) else {
-            return Ok(());
+        let folder = self.folder.clone();
+        let write = move |residue: &Residue| folder.save_residue(iteration, residue);
+        match runner.beside(write.clone())? {
+            Some(writing) => self.writing = Some((iteration, writing)),
+            None => {
+                let residue = runner.residue()?;
+                self.judge((iteration, &residue), write(&residue), name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until all residues that are kept are on the disk, as they must be before a save is made that is further.
+    pub fn settle(&mut self, runner: &mut Runner<'_>, name: &str) -> Result<(), Error> {
+        if let Some((iteration, writing)) = self.writing.take() {
+            let (residue, written) = runner.finish(writing)?;
+            self.judge((iteration, &residue), written, name);
+        }
+        Ok(())
+    }
+
+    /// Logs a residue, which others that test the number have at the same iteration. Where it could not be written,
+    /// the proof will be one that does without it.
+    fn judge(
+        &mut self,
+        (iteration, residue): (u32, &Residue),
+        written: Result<(), Error>,
+        name: &str,
+    ) {
+        let res64 = residue.res64();
+        log!("{name} at iteration {iteration}: residue {res64:016X}");
+        let Err(error) = written else {
+            return;
         };
         let without = |power: &u32| !self.of(*power).contains(&iteration);
         self.power = (1..=self.power).rev().find(without).unwrap_or(0);
         self.iterations = self.of(self.power);
         let power = self.power;
         note!("warning: {error}; {name} goes on, and its proof will be of power {power}");
-        Ok(())
     }
 }
 
@@ -349,5 +389,119 @@ impl Making {
     fn residue(&self, iteration: u32) -> Result<Residue, Error> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.folder.load_residue(self.number, iteration)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Read;
+    use std::process::Command;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Cpu, Later, Prp, Squaring};
+
+    /// A machine that squares on while its residues are fetched, as a device does.
+    struct Fetching;
+
+    struct FetchingSquares(Box<dyn Squaring>);
+
+    impl Backend for Fetching {
+        fn name(&self) -> &str {
+            "fetching"
+        }
+
+        fn squaring(
+            &self,
+            number: Number,
+            longer_than: Option<usize>,
+        ) -> Result<Box<dyn Squaring>, Error> {
+            let squaring = Cpu::default().squaring(number, longer_than)?;
+            Ok(Box::new(FetchingSquares(squaring)))
+        }
+    }
+
+    impl Squaring for FetchingSquares {
+        fn set(&mut self, x: &Residue) -> Result<(), Error> {
+            self.0.set(x)
+        }
+
+        fn residue(&self) -> Result<Residue, Error> {
+            self.0.residue()
+        }
+
+        fn residue_later(&self) -> Result<Option<Later>, Error> {
+            let residue = self.residue()?;
+            Ok(Some(Box::new(|| Ok(residue))))
+        }
+
+        fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+            self.0.square(times, by, minus)
+        }
+
+        fn error(&self) -> Result<f64, Error> {
+            self.0.error()
+        }
+
+        fn words(&self) -> Option<usize> {
+            self.0.words()
+        }
+    }
+
+    /// A pipe takes the file's place: nothing is written until somebody reads it, and it cannot be brought to a disk.
+    #[test]
+    fn squarings_go_on_while_a_residue_is_written_and_a_save_waits_for_it() {
+        let (p, power) = (1277, 4);
+        let folder = tempfile::tempdir().unwrap();
+        let files = Folder::new(folder.path());
+        let test = Saved::Prp(Prp::new(p));
+        let mut kept = Kept::new(&test, ProofFormat::Own, power, &files);
+        let iterations = Proof::iterations(p, power);
+        let (first, second) = (iterations[0], iterations[1]);
+        let residues = files.file(&Folder::residues(p));
+        fs::create_dir(&residues).unwrap();
+        let pipe = residues.join(format!("{second}.new"));
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+
+        let start = Residue::from_u64(p, 3);
+        let mut runner = Runner::new(p, 0, &Fetching).unwrap();
+        runner.set(&start).unwrap();
+        runner.square(first).unwrap();
+        kept.keep(first, &mut runner, "it").unwrap();
+        runner.square(second - first).unwrap();
+        // Whoever waits for the pipe is let go in the end.
+        let (squared, when) = channel();
+        let reader = thread::spawn(move || {
+            let is_in_time = when.recv_timeout(Duration::from_secs(20)).is_ok();
+            let mut bytes = Vec::new();
+            File::open(pipe).unwrap().read_to_end(&mut bytes).unwrap();
+            (is_in_time, bytes)
+        });
+        kept.keep(second, &mut runner, "it").unwrap();
+        assert!(files.load_residue(p, first).is_ok());
+        let end = second + kept.apart(second) - 1;
+        runner.square(end - second).unwrap();
+        kept.keep(end, &mut runner, "it").unwrap();
+        assert_eq!(kept.power, power);
+        squared.send(()).unwrap();
+        kept.settle(&mut runner, "it").unwrap();
+        let (is_in_time, bytes) = reader.join().unwrap();
+        assert!(is_in_time, "the squarings waited for the file");
+
+        let after = |squarings| (0..squarings).fold(start.clone(), |x, _| x.square_minus(1, 0));
+        assert_eq!(bytes[..bytes.len() - 4], after(second).to_bytes());
+        assert_eq!(files.load_residue(p, first).unwrap(), after(first));
+        assert_eq!(runner.residue().unwrap(), after(end));
+        // It could not be brought to the disk.
+        assert!(kept.power < power && !kept.of(kept.power).contains(&second));
     }
 }

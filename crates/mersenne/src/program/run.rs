@@ -304,7 +304,8 @@ pub fn to_the_end(
         prp.begin_with_block(CPU_BLOCK);
     }
     let form = common.proof_format;
-    let mut kept = Kept::new(&test, form, proof_power(&test, common, folder)?);
+    let power = proof_power(&test, common, folder)?;
+    let mut kept = Kept::new(&test, form, power, folder);
     let mut runner = test.runner(&*backend)?;
     let mut saving = Saving::new(&name, folder, common, stop);
     let status = folder.file(&status(&test.name()));
@@ -320,12 +321,13 @@ pub fn to_the_end(
             && checks.hold(&mut test, &mut runner, common, stop)?
         {
             // The last squaring may be a block's last.
-            kept.keep(test.progress().0, &mut runner, folder, &name)?;
+            kept.keep(test.progress().0, &mut runner, &name)?;
+            kept.settle(&mut runner, &name)?;
             break outcome;
         }
         checks.settle_finished(&mut test, &mut runner)?;
         let (iteration, _) = test.progress();
-        kept.keep(iteration, &mut runner, folder, &name)?;
+        kept.keep(iteration, &mut runner, &name)?;
         if let Some(error) = runner.take_failure() {
             note!("warning: {error}; going on without it");
         }
@@ -355,6 +357,7 @@ pub fn to_the_end(
         if saving.is_due() {
             test.rest(&mut runner)?;
             checks.begin(&test);
+            kept.settle(&mut runner, &name)?;
             saving.save(&test)?;
             report.restart(test.done());
         }

@@ -301,14 +301,25 @@ fn a_machine_that_never_computes_right_is_told() {
     assert!(matches!(error, Error::Unstable { from: 0, .. }), "{error}");
 }
 
-/// A machine that is lost when its residue is fetched for the second time, and then a CPU.
-#[derive(Default)]
+/// A machine that is lost when its residue is fetched for the time whose turn it is, and then a CPU.
 struct Lost {
+    turn: u32,
     fetched: Rc<Cell<u32>>,
     has_failed: Cell<bool>,
 }
 
+impl Lost {
+    fn at(turn: u32) -> Self {
+        Lost {
+            turn,
+            fetched: Rc::default(),
+            has_failed: Cell::default(),
+        }
+    }
+}
+
 struct LostSquares {
+    turn: u32,
     squaring: Box<dyn Squaring>,
     fetched: Rc<Cell<u32>>,
 }
@@ -327,6 +338,7 @@ impl Backend for Lost {
         Ok(match self.has_failed.get() {
             true => squaring,
             false => Box::new(LostSquares {
+                turn: self.turn,
                 squaring,
                 fetched: self.fetched.clone(),
             }),
@@ -351,9 +363,9 @@ impl Squaring for LostSquares {
     }
 
     fn residue(&self) -> Result<Residue, Error> {
-        match self.fetched.get() {
-            2 => Err(lost()),
-            _ => self.squaring.residue(),
+        match self.fetched.get() == self.turn {
+            true => Err(lost()),
+            false => self.squaring.residue(),
         }
     }
 
@@ -379,9 +391,11 @@ impl Squaring for LostSquares {
 #[test]
 fn a_machine_that_is_lost_while_a_residue_is_fetched_costs_no_result() {
     let right = outcome(Saved::Prp(Prp::new(1277)), &Cpu::default());
-    // Noticed at the next block's end; or at a rest on the way there.
-    for resting in [None, Some(75)] {
-        let backend = Lost::default();
+    // Noticed at the next block's end; or at a rest on the way there; or while a check goes on, at block 35 and the
+    // last one's.
+    let turns = (1..=37).map(|turn| (turn, None));
+    for (turn, resting) in turns.chain([(2, Some(75))]) {
+        let backend = Lost::at(turn);
         let mut test = Saved::Prp(Prp::new(1277));
         let mut runner = test.runner(&backend).unwrap();
         let found = loop {
@@ -395,6 +409,36 @@ fn a_machine_that_is_lost_while_a_residue_is_fetched_costs_no_result() {
         };
         assert!(matches!(runner.take_failure(), Some(Error::Save { .. })));
         assert_eq!((found.errors, found.res64), (0, right.res64));
+    }
+}
+
+/// Two residues are fetched at once, and finished in either order.
+#[test]
+fn work_beside_the_squarings_has_the_residue_of_its_time() {
+    let start = Residue::from_u64(1277, 3);
+    let after = |squarings| (0..squarings).fold(start.clone(), |x, _| x.square_minus(1, 0));
+    let flawless = flipping(Arithmetic::Fp64, |_| false);
+    let backends: [&dyn Backend; 3] = [&flawless, &Lost::at(2), &Lost::at(2)];
+    for (backend, is_first_first) in backends.into_iter().zip([false, false, true]) {
+        let mut runner = Runner::new(1277, 0, backend).unwrap().with_shift(5);
+        runner.set(&start).unwrap();
+        runner.square(10).unwrap();
+        let first = runner.beside(Residue::res64).unwrap().unwrap();
+        runner.square(7).unwrap();
+        let second = runner.beside(|x| x.res64() + 1).unwrap().unwrap();
+        runner.square(5).unwrap();
+        let work = match is_first_first {
+            true => [(10, 0, first), (17, 1, second)],
+            false => [(17, 1, second), (10, 0, first)],
+        };
+        for (at, more, work) in work {
+            let (x, made) = runner.finish(work).unwrap();
+            assert_eq!((&x, made), (&after(at), after(at).res64() + more));
+        }
+        runner.square(3).unwrap();
+        assert_eq!(runner.residue().unwrap(), after(25));
+        let is_lost = backend.name() == "lost";
+        assert_eq!(runner.take_failure().is_some(), is_lost);
     }
 }
 

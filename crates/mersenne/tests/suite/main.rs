@@ -9,6 +9,8 @@ mod device;
 mod ecm;
 mod faults;
 mod hunting;
+#[cfg(unix)]
+mod keeping;
 mod long_transforms;
 mod month;
 mod numbers;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::program::run;
 use crate::common::running::Running;
-use mersenne::{Folder, LucasLehmer, Saved, is_prime};
+use mersenne::{Folder, LucasLehmer, Proof, Residue, Saved, is_prime};
 
 fn text(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap_or_default()
@@ -59,6 +59,20 @@ fn workers_share_out_the_lines_of_one_file() {
     let (time, _) = line.unwrap().split_once("Z M89").unwrap();
     assert_eq!(time.len(), "2026-11-24T00:00:00".len());
     assert!(!folder.path().join("worktodo.add").exists());
+    // So do the residues that its proof is made of.
+    let logs = ["mersenne-0.log", "mersenne-1.log"].map(|name| text(folder.path(), name));
+    let logs = logs.concat();
+    let mut residue = Residue::from_u64(1279, 3);
+    for iteration in 1..=1279 {
+        residue = residue.square_minus(1, 0);
+        let line = format!("Z M1279 PRP-3 at iteration {iteration}: ");
+        let found = logs.lines().find_map(|log| log.split_once(&line));
+        let is_kept = Proof::iterations(1279, Proof::good_power(1279)).contains(&iteration);
+        assert_eq!(found.is_some(), is_kept, "{iteration}: {logs}");
+        if let Some((_, found)) = found {
+            assert_eq!(found, format!("residue {:016X}", residue.res64()));
+        }
+    }
 }
 
 #[test]
