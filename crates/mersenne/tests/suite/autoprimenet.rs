@@ -14,6 +14,7 @@ use crate::common::running::Running;
 use md5::{Digest, Md5};
 use mersenne::{Proof, Residue};
 use serde_json::Value;
+use sha3::Sha3_256;
 
 /// Names of which one must stand in a result's line, or it is passed over.
 const KNOWN: [&str; 4] = ["\"Prime95\"", "\"Mlucas\"", "\"gpuowl\"", "\"prpll\""];
@@ -22,6 +23,11 @@ const ID: &str = "0123456789ABCDEF0123456789ABCDEF";
 
 /// Curves of which the second finds 730753, and two that find nothing.
 const CURVES: &str = "ECM2=N/A,1,2,173,-1,100,0,5,8\nECM2=N/A,1,2,1277,-1,50,500,2\n";
+
+/// Lines of all other kinds.
+const OTHERS: &str = "Factor=N/A,1009,1,40\nFactor=N/A,1277,1,30\nPminus1=N/A,1,2,1009,-1,3000,0\n\
+    Pminus1=N/A,1,2,1277,-1,500,4000\nTest=N/A,1277,60,1\nDoubleCheck=N/A,1279,60,1\nPRP=N/A,1,2,1277,-1,75,0,3,1\n\
+    PRP=N/A,1,2,29,-1,75,0,3,5,\"233\"\n";
 
 /// Adds lines as AutoPrimeNet does.
 fn assign(folder: &Path, lines: &str) {
@@ -172,7 +178,7 @@ fn the_real_program_carries_an_assignment_and_its_result() {
         let mut python = Command::new("python3");
         python.arg(stub).arg("run").arg(&program).arg(port.trim());
         python.args(["--prpll", "--timeout", "0", "--username", "tester"]);
-        python.args(["--num-workers", "1", "--workdir"]);
+        python.args(["--num-workers", "1", "--cert-work", "--workdir"]);
         let output = python.arg(folder.path()).output().unwrap();
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(output.status.success(), "{said}");
@@ -185,7 +191,11 @@ fn the_real_program_carries_an_assignment_and_its_result() {
         lines.starts_with(&format!("PRP={ID},1,2,44497,-1")),
         "{lines}"
     );
-    assign(folder.path(), CURVES);
+    assert!(
+        lines.contains("Cert=00112233445566778899AABBCCDDEEFF,1,2,1279,-1,100\n"),
+        "{lines}: {said}"
+    );
+    assign(folder.path(), &format!("{CURVES}{OTHERS}"));
     let output = run(folder.path(), &["work", "--autoprimenet"]);
     assert!(output.status.success(), "{output:?}");
     let sum = proof_sum(folder.path(), "44497-7.proof");
@@ -195,46 +205,55 @@ fn the_real_program_carries_an_assignment_and_its_result() {
     let requests: Vec<Value> = requests
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let of = |name: &str, value: &str| {
-        let found: Vec<_> = requests.iter().filter(|sent| sent[name] == value).collect();
-        assert_eq!(found.len(), 1, "{value}: {said}");
+    let of = |wanted: &[(&str, &str)]| {
+        let is_it = |sent: &&Value| wanted.iter().all(|(name, value)| sent[name] == *value);
+        let found: Vec<_> = requests.iter().filter(is_it).collect();
+        assert_eq!(found.len(), 1, "{wanted:?}: {said}");
         found[0].clone()
     };
-    // 3 and 6: curves found a factor, and none.
-    for (r, fields) in [
-        (
-            "3",
-            [
-                ("n", "173"),
-                ("CR", "2"),
-                ("B1", "100"),
-                ("B2", "100"),
-                ("stage", "1"),
-                ("f", "730753"),
-            ]
-            .as_slice(),
-        ),
-        (
-            "6",
-            [("n", "1277"), ("CR", "2"), ("B1", "50"), ("B2", "500")].as_slice(),
-        ),
+    let checked = (0..100).fold(Residue::from_u64(1279, 5), |x, _| x.square_minus(1, 0));
+    let hash = Sha3_256::digest(checked.to_bytes());
+    let hash: String = hash
+        .iter()
+        .rev()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+    let composite = |p: u32, start: u64, squarings: u32, minus: u32| {
+        let start = Residue::from_u64(p, start);
+        (0..squarings).fold(start, |x, _| x.square_minus(1, minus))
+    };
+    let res64 = |x: Residue| format!("{:016X}", x.res64());
+    let [ll, prp, cofactor] = [
+        composite(1277, 4, 1275, 2),
+        composite(1277, 3, 1277, 0).divided_by_9(),
+        composite(29, 3, 29, 0).divided_by_9(),
+    ]
+    .map(res64);
+    // The codes of results: a factor by trial division, P-1 and curves, and none; of tests, of a number that is
+    // composite and one that is prime; and of a certification.
+    for fields in [
+        "r=1&n=1009&sf=1&ef=40&f=3454817,198582684439",
+        "r=4&n=1277&sf=1&ef=30",
+        "r=2&n=1009&B1=3000&f=3454817",
+        "r=5&n=1277&B1=500&B2=4000",
+        "r=3&n=173&CR=2&B1=100&B2=100&stage=1&f=730753",
+        "r=6&n=1277&CR=2&B1=50&B2=500",
+        &format!("r=100&n=1277&ec=00000000&rd={ll}"),
+        "r=101&n=1279&ec=00000000",
+        &format!("r=150&n=1277&rt=1&gbz=1&ec=00000000&rd={prp}"),
+        &format!("r=150&n=29&rt=5&nkf=1&rd={cofactor}"),
+        &format!("r=151&n=44497&k={ID}&pp=7&ph={sum}"),
+        &format!("r=200&n=1279&k=00112233445566778899AABBCCDDEEFF&s3={hash}"),
     ] {
-        let result = of("r", r);
+        let fields = fields
+            .split('&')
+            .map(|field| field.split_once('=').unwrap());
+        let fields: Vec<_> = fields.collect();
+        let result = of(&[("t", "ar"), fields[0], fields[1]]);
         for (name, value) in fields {
-            assert_eq!(result[name], *value, "{result}");
+            assert_eq!(result[name], value, "{result}");
         }
     }
-    // 151: the number is a probable prime.
-    let result = of("r", "151");
-    for (name, value) in [
-        ("t", "ar"),
-        ("k", ID),
-        ("n", "44497"),
-        ("pp", "7"),
-        ("ph", &sum),
-    ] {
-        assert_eq!(result[name], value, "{result}");
-    }
-    assert_eq!(of("t", "proof")["FileMD5"], sum.as_str());
-    assert_eq!(of("t", "uploaded")["md5"], sum.as_str());
+    of(&[("t", "proof"), ("FileMD5", sum.as_str())]);
+    of(&[("t", "uploaded"), ("md5", sum.as_str())]);
 }

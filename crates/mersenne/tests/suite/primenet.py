@@ -1,6 +1,7 @@
 """PrimeNet's stand-in on the loopback.
 
-`primenet.py serve LOG` prints its port and answers: one PRP assignment, results, a proof in pieces.
+`primenet.py serve LOG` prints its port and answers: one PRP assignment, a certification and its residue, results, a
+proof in pieces.
 Each request becomes a line of LOG. `primenet.py run PROGRAM PORT ARGUMENTS...` runs AutoPrimeNet with
 the loopback in place of every other address.
 """
@@ -14,11 +15,14 @@ from urllib.parse import parse_qs, urlparse
 
 ID = "0123456789ABCDEF0123456789ABCDEF"
 
+CERTIFICATION = "00112233445566778899AABBCCDDEEFF"
+
 
 class Server(BaseHTTPRequestHandler):
     """Answers the requests of one client."""
 
     assigned = False
+    asked_for_check = False
     proof = b""
 
     def log_message(self, *arguments):
@@ -29,16 +33,26 @@ class Server(BaseHTTPRequestHandler):
             log.write(json.dumps(what) + "\n")
 
     def answer(self, text, code=200):
+        self.answer_bytes(text.encode(), code)
+
+    def answer_bytes(self, text, code=200):
         self.send_response(code)
-        self.send_header("Content-Length", str(len(text.encode())))
+        self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(text)
 
     def primenet(self, asked):
         """The lines of an answer."""
         kind = asked["t"]
         if kind == "uc":
             return {"g": asked["g"], "u": asked.get("u", ""), "cn": "here", "un": "tester", "od": "1"}
+        if kind == "ga" and "cert" in asked:
+            if Server.asked_for_check:
+                return None
+            Server.asked_for_check = True
+            return {
+                "k": CERTIFICATION, "w": "200", "n": "1279", "A": "1", "b": "2", "c": "-1", "ns": "100",
+            }
         if kind == "ga" and not Server.assigned:
             Server.assigned = True
             return {
@@ -59,6 +73,9 @@ class Server(BaseHTTPRequestHandler):
             text = f"pnErrorResult={error[0]}\npnErrorDetail={error[1]}\n"
             text += "".join(f"{name}={value}\n" for name, value in (lines or {}).items())
             self.answer(text + "==END==\n")
+        elif url.path.startswith("/proof_get_data") and asked["aid"] == CERTIFICATION:
+            start = (5).to_bytes(160, "little")
+            self.answer_bytes(hashlib.md5(start).hexdigest().encode() + start)
         elif url.path.startswith("/proof_upload"):
             self.note(t="proof", **asked)
             # The scheme is written so that the client keeps it.
