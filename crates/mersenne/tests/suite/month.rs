@@ -38,9 +38,11 @@ impl Random {
 /// The name of the assignment of an exponent, and its line.
 fn assignment(p: u32, kind: usize) -> (String, String) {
     let id = format!("{p:032X}");
-    let line = match kind % 4 {
+    let line = match kind % 8 {
         0 => format!("DoubleCheck={id},{p},60,1\n"),
         1 => format!("Pminus1={id},1,2,{p},-1,50,500\n"),
+        2 => format!("Factor={id},{p},1,20\n"),
+        3 => format!("ECM2={id},1,2,{p},-1,50,500,2\n"),
         _ => format!("PRP={id},1,2,{p},-1,75,0,3,1\n"),
     };
     (id, line)
@@ -168,7 +170,7 @@ fn a_month_has_every_result_once_and_proofs_that_hold() {
         assert_eq!(result["exponent"], p);
         assert_eq!(result["format"], "prpll");
         match result["worktype"].as_str().unwrap() {
-            "P-1" => continue,
+            "P-1" | "TF" | "ECM" => continue,
             "PRP-3" => {
                 tests += 1;
                 proofs += u32::from(has_proof(folder, &result));

@@ -107,7 +107,7 @@ fn residues_of_hundreds_of_longer_numbers_are_num_bigints() {
         .into_iter()
         .enumerate()
     {
-        for (j, bits) in (100..1500).step_by(107).enumerate() {
+        for (j, bits) in (100..1500).step_by(80).enumerate() {
             let n = (f64::from(bits) / f64::from(b).log2()) as u32;
             for c in [-1, 1, 13, -30, 2_147_483_647] {
                 let k = [1, 2, 9, 1234, 4_294_967_294][(i + j) % 5];
@@ -126,7 +126,7 @@ fn residues_of_hundreds_of_longer_numbers_are_num_bigints() {
             }
         }
     }
-    assert!(tested > 300, "{tested}");
+    assert!(tested >= 500, "{tested}");
 }
 
 /// The CPU with transforms.
