@@ -6,8 +6,9 @@ use std::process::Output;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::program::run;
+use crate::common::program::{mersenne, run};
 use crate::common::running::Running;
+use bigint_testing::simulator::on_simulator;
 use mersenne::{Folder, LucasLehmer, Proof, Residue, Saved, is_prime};
 
 fn text(folder: &Path, name: &str) -> String {
@@ -73,6 +74,46 @@ fn workers_share_out_the_lines_of_one_file() {
             assert_eq!(found, format!("residue {:016X}", residue.res64()));
         }
     }
+}
+
+#[test]
+fn each_of_all_devices_has_a_worker() {
+    let test = "workers::each_of_all_devices_has_a_worker";
+    if !on_simulator(test, &[("CUDA_SIM_DEVICES", "2xsm_90:256MiB")]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // A line in a worker's own file is done by no other one.
+    for (name, line) in [
+        ("worktodo-0.txt", "Test=521,60,1\n"),
+        ("worktodo-1.txt", "PRP=N/A,1,2,521,-1\n"),
+        ("worktodo-2.txt", "Test=127,60,1\n"),
+    ] {
+        fs::write(folder.path().join(name), line).unwrap();
+    }
+    let work = ["work", "--devices", "all", "--report-every", "1ms"];
+    let output = run(folder.path(), &[&work[..], &["--backend", "cuda"]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    for (number, kind) in [("0", "LL"), ("1", "PRP-3")] {
+        let results = text(folder.path(), &format!("results-{number}.txt"));
+        assert_eq!(results.lines().count(), 1, "{}", said(&output));
+        let worktype = format!("\"status\":\"P\",\"exponent\":521,\"worktype\":\"{kind}\"");
+        assert!(results.contains(&worktype), "{results}");
+        assert!(said(&output).contains(&format!("M521 {kind} ")));
+    }
+    assert!(!folder.path().join("results-2.txt").exists());
+    assert_eq!(text(folder.path(), "worktodo-2.txt"), "Test=127,60,1\n");
+}
+
+#[test]
+fn without_a_device_nothing_works_on_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("worktodo.txt"), "Test=127,60,1\n").unwrap();
+    let mut command = mersenne(folder.path(), &["work", "--devices", "all"]);
+    command.env("BIGINT_CUDA_DRIVER", "/there/is/none.so");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(text(folder.path(), "worktodo.txt"), "Test=127,60,1\n");
 }
 
 #[test]
