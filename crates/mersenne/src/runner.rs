@@ -24,6 +24,7 @@ pub struct Runner<'a> {
     lengthened: u32,
     failure: Option<Error>,
     product: Option<Beside<Residue>>,
+    reading: Option<Beside<()>>,
     /// How often `base` has changed, and how often a machine was lost.
     reads: u32,
     losses: u32,
@@ -97,6 +98,7 @@ impl<'a> Runner<'a> {
             lengthened: 0,
             failure: None,
             product: None,
+            reading: None,
             reads: 0,
             losses: 0,
             pair: None,
@@ -230,6 +232,19 @@ impl<'a> Runner<'a> {
                 Ok((x, done))
             }
         }
+    }
+
+    /// Begins to read the residue beside the machine's next iterations, so that fewer are to be repeated later on, and
+    /// ends what was so begun before. False where the machine cannot do that.
+    ///
+    /// # Errors
+    /// If the machine fails.
+    pub fn begin_reading(&mut self) -> Result<bool, Error> {
+        if let Some(reading) = self.reading.take() {
+            self.finish(reading)?;
+        }
+        self.reading = self.beside(|_| ())?;
+        Ok(self.reading.is_some())
     }
 
     /// Begins the product of the present residue and `factor` beside the machine's next iterations. False where

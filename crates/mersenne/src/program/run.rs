@@ -346,7 +346,9 @@ pub fn to_the_end(
         stretches.took(stretch, before.elapsed());
         if report.last.elapsed() >= common.report_every {
             // Where there is a check, its products read residues often, beside the squarings.
-            if !matches!(test, Saved::Prp(_)) {
+            if matches!(test, Saved::LucasLehmer(_) | Saved::PMinus1(_))
+                && !runner.begin_reading()?
+            {
                 test.rest(&mut runner)?;
             }
             let each = report.squarings(&name, test.progress(), test.errors(), &runner, &*backend);

@@ -442,6 +442,77 @@ fn work_beside_the_squarings_has_the_residue_of_its_time() {
     }
 }
 
+/// A CPU that counts squarings, and whose rounding error is too great when it is told to be.
+#[derive(Clone, Default)]
+struct Counting {
+    squarings: Rc<Cell<u32>>,
+    errs: Rc<Cell<bool>>,
+}
+
+struct CountingSquares(Box<dyn Squaring>, Counting);
+
+impl Backend for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+
+    fn squaring(
+        &self,
+        number: Number,
+        longer_than: Option<usize>,
+    ) -> Result<Box<dyn Squaring>, Error> {
+        let squaring = Cpu::default().squaring(number, longer_than)?;
+        Ok(Box::new(CountingSquares(squaring, self.clone())))
+    }
+}
+
+impl Squaring for CountingSquares {
+    fn set(&mut self, x: &Residue) -> Result<(), Error> {
+        self.0.set(x)
+    }
+
+    fn residue(&self) -> Result<Residue, Error> {
+        self.0.residue()
+    }
+
+    fn residue_later(&self) -> Result<Option<Later>, Error> {
+        let residue = self.residue()?;
+        Ok(Some(Box::new(|| Ok(residue))))
+    }
+
+    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
+        self.1.squarings.set(self.1.squarings.get() + times);
+        self.0.square(times, by, minus)
+    }
+
+    fn error(&self) -> Result<f64, Error> {
+        Ok(if self.1.errs.take() { 1.0 } else { 0.0 })
+    }
+
+    fn words(&self) -> Option<usize> {
+        self.0.words()
+    }
+}
+
+#[test]
+fn iterations_before_a_reading_that_has_ended_are_not_repeated() {
+    let backend = Counting::default();
+    let mut runner = Runner::new(1277, 2, &backend).unwrap();
+    let start = Residue::from_u64(1277, 4);
+    runner.set(&start).unwrap();
+    for times in [10, 7, 5] {
+        runner.square(times).unwrap();
+        assert!(runner.begin_reading().unwrap());
+    }
+    // The second reading has ended.
+    backend.errs.set(true);
+    runner.square(3).unwrap();
+    assert_eq!(runner.lengthened(), 1);
+    assert_eq!(backend.squarings.get(), 10 + 7 + 5 + 3 + (5 + 3));
+    let right = (0..25).fold(start, |x, _| x.square_minus(1, 2));
+    assert_eq!(runner.residue().unwrap(), right);
+}
+
 /// Transforms that are too short at first.
 struct Short;
 
