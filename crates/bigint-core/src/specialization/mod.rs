@@ -323,8 +323,12 @@ families! {
         /// The place in which the thread holds its numbers.
         home: Home = HOME(2, 2),
     }
-    /// Squares modulo `2^p - 1` by [long transforms](crate::weighted::long).
+    /// Squares modulo `2^p - 1` and other numbers by [long transforms](crate::weighted::long).
     LongTransform {
+        /// Whether the modulus is `2^p - 1`.
+        is_mersenne: bool = MERSENNE(0, 2),
+        /// Whether the transform is negacyclic.
+        is_negacyclic: bool = NEGACYCLIC(2, 2),
         /// The factor `m` of the columns' length; 0 for a launch of rows.
         factor: u32 = FACTOR(13, 4),
         /// The [`Stage`](crate::weighted::long::Stage) of a launch of columns; 0 for a launch of

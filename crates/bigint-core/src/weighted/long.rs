@@ -9,7 +9,7 @@
 //! | [`LONG_COLUMNS`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
 //! A row has `16 16 8` or `16 16 16` points, and a column `f 16 m`: a pass for each factor. A thread has up to 16
-//! points in registers, and threads exchange points in shared memory between passes. [`long_place`] says which row
+//! points in registers, and threads exchange points in shared memory between passes. [`Nodes`] says which row
 //! has frequency `k` of the columns. If `f` is less than 16, some warps have nothing to do in the passes after the
 //! first.
 //!
@@ -169,7 +169,7 @@ pub struct LongArguments {
     /// The address of the roots that all rows and all columns share, as [`Tables`] lays them out.
     pub roots: u64,
     /// The address of two pairs for each of the first `16 m` rows, which describe its first word: the weight
-    /// `2^(g / n)` and its inverse, then `g` as an integer and a free place.
+    /// `b^(g / unit)` and its inverse, then `g` as an integer and a free place.
     pub row_weights: u64,
     /// The address of two pairs for each word of the first row, as for rows.
     pub column_weights: u64,
@@ -178,15 +178,26 @@ pub struct LongArguments {
     pub steps: [[f64; 2]; 16],
     /// The number by which the square is multiplied.
     pub by: f64,
-    /// What is subtracted from the multiplied square, and from which word.
+    /// What is subtracted from the multiplied square, and from which word, modulo `2^p - 1`.
     pub less: Less,
+    /// How a carry out of the last word goes around modulo other numbers.
+    pub around: Around,
+    /// The address of the factors of the points of the first `16 m` rows in a negacyclic transform, `e(s / 2 rows)` for
+    /// row `s`; 0 in a cyclic one.
+    pub twists: u64,
+    /// The factors of the points of `f` rows that are `16 m` apart, likewise.
+    pub step_twists: [[f64; 2]; 16],
+    /// The base `b`, and its inverse.
+    pub base: [f64; 2],
+    /// `b` to the places of the shorter words and of the longer ones, each with its inverse.
+    pub powers: [[f64; 2]; 2],
     /// The `g` of each of the rows of `steps`.
     pub step_g: [u32; 16],
-    /// The number of words, `n`.
-    pub words: u32,
-    /// The residue `p mod n`. A word whose `g` is below it is one bit longer than the others.
+    /// The unit of the exponents `g`, below 2^31; the number of words, `n`, for `2^p - 1`.
+    pub unit: u32,
+    /// A word whose `g` is below this is one place longer than the others; `p mod n` for `2^p - 1`.
     pub long: u32,
-    /// The bits of the other words, `p / n`.
+    /// The places of the other words, `p / n` for `2^p - 1`.
     pub short: u32,
     /// The number of the launch. It differs from launch to launch.
     pub launch: u32,
@@ -224,7 +235,31 @@ impl Less {
     };
 }
 
+/// How a carry `t` out of the last word goes around modulo `k b^n + c`, where `c` is 1 or -1: with
+/// `t b^s + c minus = k q + r` it is `-c q` in the first word, and `r b^n`, which is `r power` in a word of the last point.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Around {
+    /// `k`, and its inverse.
+    pub k: [f64; 2],
+    /// `b^s`.
+    pub over: f64,
+    /// `c`.
+    pub c: f64,
+    /// `b` to the distance from the place at which the word begins to `n`.
+    pub power: f64,
+    /// The number that is subtracted from the multiplied square, `k` times.
+    pub minus: f64,
+    /// Which word of the last point it is.
+    pub part: u32,
+}
+
 impl LongArguments {
+    /// Whether the transform is negacyclic.
+    pub const fn is_negacyclic(&self) -> bool {
+        self.twists != 0
+    }
+
     /// The limbs of a factor: two pairs for each pair of points that a thread of the rows' blocks has.
     pub const fn factor_limbs(&self) -> u64 {
         let blocks = 8 * self.radix as u64 * self.factor as u64 + 1;
@@ -240,7 +275,7 @@ impl LongArguments {
     }
 
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 13] {
+    pub const fn stretches(&self) -> [(u64, u64); 14] {
         let m = self.factor as u64;
         let row = self.row as u64 * POINTS as u64;
         let rows = 16 * self.radix as u64 * m;
@@ -263,6 +298,10 @@ impl LongArguments {
             ),
             (self.row_weights, 16 * m * 8),
             (self.column_weights, 2 * row * 8),
+            match self.twists {
+                0 => (self.points, 0),
+                twists => (twists, 16 * m * 4),
+            },
         ]
     }
 }
@@ -274,95 +313,149 @@ pub const fn log_width(m: u32) -> u32 {
     if m > 4 { 1 } else { 2 }
 }
 
-/// The place of the points of frequency `k` of the columns: the index of a pair of rows, and which row of the pair it
-/// is.
+/// The nodes of a column's last pass, and how the rows of their frequencies are paired.
 ///
-/// The rows of frequencies `k` and `-k` are a pair. Their points alternate, in groups of as many as a block has
-/// columns, so that the points of a pair that a block of columns needs are neighbours. Frequency `h + f i + 16 f j`
-/// belongs to node `h + f i`. Frequency `j` of node `a` is the mirror of frequency `m - 1 - j` of node `-a`; if these
-/// nodes are pair `p` of nodes, the two rows are pair `p m + j`. Nodes 0 and `8 f` are their own mirrors. They form a
-/// pair of nodes, so a row of theirs is not paired with its mirror.
-#[inline(always)]
-pub const fn long_place(k: u32, radix: u32, m: u32) -> (u32, u32) {
-    let (h, i, j) = (k % radix, k / radix % 16, k / (16 * radix));
-    let (pair, side) = match (h, i) {
-        (0, 0) => (0, 0),
-        (0, 8) => (0, 1),
-        (0, ..8) => (i, 0),
-        (0, _) => (16 - i, 1),
-        (_, ..8) if 2 * h == radix => (8 + i, 0),
-        _ if 2 * h == radix => (23 - i, 1),
-        _ if 2 * h < radix => (16 * h + i, 0),
-        _ => (16 * (radix - h) + 15 - i, 1),
-    };
-    let of_node = if side == 0 { j } else { m - 1 - j };
-    (pair_in_order(pair, radix) * m + of_node, side)
+/// Frequency `h + f i + 16 f j` of the columns belongs to node `h + f i`. The rows of a frequency and its mirror are a
+/// pair. Their points alternate, in groups of as many as a block has columns, so that the points of a pair that a block
+/// of columns needs are neighbours. Frequency `j` of a node is the mirror of frequency `m - 1 - j` of the node's mirror;
+/// if these nodes are pair `p` of nodes, the two rows are pair `p m + j`.
+///
+/// The mirror of `k` is `-k` in a cyclic transform. Nodes 0 and `8 f` are their own mirrors there. They form a pair of
+/// nodes, so a row of theirs is not paired with its mirror. In a negacyclic transform frequency `k` is that of `k + 1/2`,
+/// and its mirror is `-1 - k`: no node is its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Nodes {
+    /// The radix of a column's first pass, `f`.
+    pub radix: u32,
+    /// Whether the transform is negacyclic.
+    pub is_negacyclic: bool,
 }
 
-/// The index of a pair of nodes among those that exist. [`long_place`] counts pairs as if there were eight with `h`
-/// half of `f`; if `f` is odd, they do not exist.
-#[inline(always)]
-pub const fn pair_in_order(pair: u32, radix: u32) -> u32 {
-    if radix & 1 == 1 && pair >= 16 {
-        pair - 8
-    } else {
-        pair
+impl Nodes {
+    /// The row of the mirror of the frequency of row `k`, of `rows`.
+    #[inline(always)]
+    pub const fn mirror(self, k: u32, rows: u32) -> u32 {
+        match (self.is_negacyclic, k) {
+            (true, _) => rows - 1 - k,
+            (false, 0) => 0,
+            (false, _) => rows - k,
+        }
     }
-}
 
-/// Whether the pair of nodes that is counted as `pair` exists.
-#[inline(always)]
-pub const fn is_pair(pair: u32, radix: u32) -> bool {
-    pair < 8 * places_of_nodes(radix) && (radix & 1 == 0 || pair >> 3 != 1)
-}
-
-/// The node `h + f i` on one side of a [pair](long_place), as the place of `h` in the order of [`node_at`], and `i`.
-#[inline(always)]
-pub const fn node_of_pair(pair: u32, side: u32) -> (u32, u32) {
-    let (g, u) = (pair >> 4, pair & 15);
-    // The `i` of side 0, and the `i` of side 1, computed without branches.
-    let (there, back) = match g {
-        0 => (u & 7, if u < 8 { 16 - u } else { 23 - u }),
-        _ => (u, 15 - u),
-    };
-    let back = if pair == 0 { 8 } else { back };
-    let place = if g == 0 { u >> 3 } else { 2 * g + side };
-    (place, if side == 0 { there } else { back })
-}
-
-/// The number of places for the nodes of the middle pass. The second place is free if the number of nodes is odd.
-#[inline(always)]
-const fn places_of_nodes(radix: u32) -> u32 {
-    radix + (radix & 1)
-}
-
-/// The node of the middle pass at a place of an order in which mirrors are side by side. For 16 nodes the order is 0,
-/// 8, 1, 15, 2, 14 and so on.
-#[inline(always)]
-pub const fn node_at(place: u32, radix: u32) -> u32 {
-    match (place, place & 1) {
-        (1, _) => radix / 2,
-        (_, 0) => place / 2,
-        _ => radix.wrapping_sub(place / 2),
+    /// The place of the points of frequency `k` of the columns: the index of a pair of rows, and which row of the pair
+    /// it is.
+    #[inline(always)]
+    pub const fn row(self, k: u32, m: u32) -> (u32, u32) {
+        let radix = self.radix;
+        let (h, i, j) = (k % radix, k / radix % 16, k / (16 * radix));
+        let (pair, side) = if self.is_negacyclic {
+            match i {
+                ..8 if 2 * h + 1 == radix => (16 * h + i, 0),
+                _ if 2 * h + 1 == radix => (16 * h + 15 - i, 1),
+                _ if 2 * h + 1 < radix => (16 * h + i, 0),
+                _ => (16 * (radix - 1 - h) + 15 - i, 1),
+            }
+        } else {
+            match (h, i) {
+                (0, 0) => (0, 0),
+                (0, 8) => (0, 1),
+                (0, ..8) => (i, 0),
+                (0, _) => (16 - i, 1),
+                (_, ..8) if 2 * h == radix => (8 + i, 0),
+                _ if 2 * h == radix => (23 - i, 1),
+                _ if 2 * h < radix => (16 * h + i, 0),
+                _ => (16 * (radix - h) + 15 - i, 1),
+            }
+        };
+        let of_node = if side == 0 { j } else { m - 1 - j };
+        (self.in_order(pair) * m + of_node, side)
     }
-}
 
-/// The place of a node in the order of [`node_at`].
-#[inline(always)]
-pub const fn place_of_node(node: u32, radix: u32) -> u32 {
-    if 2 * node == radix {
-        1
-    } else if 2 * node < radix {
-        2 * node
-    } else {
-        2 * radix.wrapping_sub(node) + 1
+    /// The index of a pair of nodes among those that exist. Pairs are counted as if there were eight more if `f` is odd:
+    /// with `h` half of `f`, behind the first eight, in a cyclic transform, and at the end in a negacyclic one.
+    #[inline(always)]
+    pub const fn in_order(self, pair: u32) -> u32 {
+        let behind = if self.is_negacyclic {
+            8 * self.radix
+        } else {
+            16
+        };
+        if self.radix & 1 == 1 && pair >= behind {
+            pair - 8
+        } else {
+            pair
+        }
     }
-}
 
-/// Whether there is a node at this place.
-#[inline(always)]
-pub const fn is_node(place: u32, radix: u32) -> bool {
-    is_pair(8 * place, radix)
+    /// Whether the pair of nodes that is counted as `pair` exists.
+    #[inline(always)]
+    pub const fn has_pair(self, pair: u32) -> bool {
+        if self.is_negacyclic {
+            pair < 8 * self.radix
+        } else {
+            pair < 8 * (self.radix + (self.radix & 1)) && (self.radix & 1 == 0 || pair >> 3 != 1)
+        }
+    }
+
+    /// The node `h + f i` on one side of a pair, as the place of `h` in the order of [`at`](Self::at), and `i`. A pair
+    /// that does not exist has the place that is free.
+    #[inline(always)]
+    pub const fn of_pair(self, pair: u32, side: u32) -> (u32, u32) {
+        let (g, u) = (pair >> 4, pair & 15);
+        if self.is_negacyclic {
+            // The middle node is its own mirror, and has half as many pairs.
+            let is_middle = 2 * g + 1 == self.radix;
+            let at = if is_middle { u >> 3 } else { side };
+            return (2 * g + at, if side == 0 { u } else { 15 - u });
+        }
+        // The `i` of side 0, and the `i` of side 1, computed without branches.
+        let (there, back) = match g {
+            0 => (u & 7, if u < 8 { 16 - u } else { 23 - u }),
+            _ => (u, 15 - u),
+        };
+        let back = if pair == 0 { 8 } else { back };
+        let place = if g == 0 { u >> 3 } else { 2 * g + side };
+        (place, if side == 0 { there } else { back })
+    }
+
+    /// The node of the middle pass at a place of an order in which mirrors are side by side. For 16 nodes the order is
+    /// 0, 8, 1, 15, 2, 14 and so on, or 0, 15, 1, 14 and so on in a negacyclic transform. If the number of nodes is odd,
+    /// the second place is free in a cyclic one, and the last in a negacyclic one.
+    #[inline(always)]
+    pub const fn at(self, place: u32) -> u32 {
+        match (place, place & 1) {
+            (_, 0) => place / 2,
+            _ if self.is_negacyclic => self.radix.wrapping_sub(1 + place / 2),
+            (1, _) => self.radix / 2,
+            _ => self.radix.wrapping_sub(place / 2),
+        }
+    }
+
+    /// The place of a node in the order of [`at`](Self::at).
+    #[inline(always)]
+    pub const fn place(self, node: u32) -> u32 {
+        let radix = self.radix;
+        if self.is_negacyclic {
+            return if 2 * node < radix {
+                2 * node
+            } else {
+                2 * radix.wrapping_sub(1 + node) + 1
+            };
+        }
+        if 2 * node == radix {
+            1
+        } else if 2 * node < radix {
+            2 * node
+        } else {
+            2 * radix.wrapping_sub(node) + 1
+        }
+    }
+
+    /// Whether there is a node at this place.
+    #[inline(always)]
+    pub const fn has(self, place: u32) -> bool {
+        self.has_pair(8 * place)
+    }
 }
 
 /// The number of a pair of rows' own roots, each a pair of doubles. With `f = k / rows` they are: the 8 node roots of
@@ -490,30 +583,47 @@ mod tests {
         let shapes =
             (1..=1 << 10).filter_map(|units| Some((units << 16, Radices::of(units << 16)?)));
         assert_eq!(shapes.clone().count(), 28);
+        let both = shapes.flat_map(|shape| [false, true].map(|negacyclic| (shape, negacyclic)));
         for (
-            words,
-            Radices {
-                radix,
-                factor: m,
-                row,
-            },
-        ) in shapes
+            (
+                words,
+                Radices {
+                    radix,
+                    factor: m,
+                    row,
+                },
+            ),
+            is_negacyclic,
+        ) in both
         {
+            let nodes = Nodes {
+                radix,
+                is_negacyclic,
+            };
             assert_eq!(32 * (radix * m * row * POINTS) as usize, words);
             let mut rows = [false; 2560];
             let mut places = [false; 12_000];
             let ColumnPlaces { outer, inner } = ColumnPlaces::of(m);
             let count = 16 * radix * m;
+            for pair in (0..8 * (radix + (radix & 1))).filter(|&pair| !nodes.has_pair(pair)) {
+                assert!(nodes.in_order(pair) < 8 * radix);
+                assert!(
+                    [0, 1]
+                        .iter()
+                        .all(|&side| !nodes.has(nodes.of_pair(pair, side).0))
+                );
+            }
             for k in 0..count {
-                let (pair, side) = long_place(k, radix, m);
+                let (pair, side) = nodes.row(k, m);
                 let row = 2 * pair + side;
                 assert!(row < count && !core::mem::replace(&mut rows[row as usize], true));
-                let mirror = long_place((count - k) % count, radix, m);
-                assert!(k % (8 * radix) == 0 || mirror == (pair, 1 - side));
-                let counted = |&p: &u32| is_pair(p, radix) && pair_in_order(p, radix) == pair / m;
-                let (place, i) = node_of_pair((0..128).find(counted).expect("a pair"), side);
-                let (h, j) = (node_at(place, radix), k / (16 * radix));
-                assert!(is_node(place, radix) && place_of_node(h, radix) == place);
+                let mirror = nodes.row(nodes.mirror(k, count), m);
+                let is_alone = !is_negacyclic && k % (8 * radix) == 0;
+                assert!(is_alone || mirror == (pair, 1 - side));
+                let counted = |&p: &u32| nodes.has_pair(p) && nodes.in_order(p) == pair / m;
+                let (place, i) = nodes.of_pair((0..128).find(counted).expect("a pair"), side);
+                let (h, j) = (nodes.at(place), k / (16 * radix));
+                assert!(nodes.has(place) && nodes.place(h) == place);
                 assert_eq!((k % radix, k / radix % 16), (h, i));
                 assert_eq!(pair % m, if side == 0 { j } else { m - 1 - j });
                 for column in 0..1 << log_width(m) {

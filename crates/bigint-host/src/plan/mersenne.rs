@@ -1,8 +1,8 @@
-//! The choice of a transform for squares and products modulo `2^p - 1`.
+//! The choice of a transform for squares and products modulo `2^p - 1` and other `k b^n + c`.
 
 use crate::tuning::gpu::MersenneTuning;
 use crate::{Engine, Tuning};
-use bigint_cpu::fast::number::weighted::Length;
+use bigint_cpu::fast::number::weighted::{Length, Modulus};
 
 /// Whether the CPU squares modulo `2^p - 1` faster by a transform in doubles than by an exact
 /// product.
@@ -11,39 +11,43 @@ pub fn mersenne_by_doubles(p: u32) -> bool {
 }
 
 impl Engine {
-    /// The length in words, above `longer_than` if that is given, of the transform by which the
-    /// engine's device squares modulo `2^p - 1` in the least time. `None` where no transform of the device holds so
-    /// many bits.
-    pub(crate) fn mersenne_transform(&self, p: u32, longer_than: Option<usize>) -> Option<usize> {
+    /// The number of words, above `longer_than` if that is given, of the transform by which the engine's device
+    /// squares modulo a number in the least time, for [`Engine::squares_modulo`]. `None` on the CPU, and where none
+    /// suits the modulus.
+    pub fn transform_modulo(&self, modulus: Modulus, longer_than: Option<usize>) -> Option<usize> {
+        let tuning = &self.tuning().mersenne;
+        let in_two_launches = |words| self.takes_two_launches(modulus, words);
+        let mut lengths = self.mersenne_words();
+        let Some(p) = modulus.exponent() else {
+            lengths.retain(|&words| self.takes_transform(modulus, words));
+            let suits = |words| modulus.suits(words, longer_than);
+            return tuning.words(modulus.bits(), &lengths, suits, in_two_launches);
+        };
         let least = match longer_than {
             Some(words) => words + 1,
             None => Length::for_exponent(p)?.words(),
         };
-        let lengths = self.mersenne_words();
-        let in_two_launches = |words| self.mersenne_takes_two_launches(words);
-        let tuning = &self.tuning().mersenne;
-        let words = tuning.words(p, &lengths, least, longer_than.is_none(), in_two_launches);
+        // Shorter ones count where they are exact enough in two launches.
+        let suits = |words: usize| {
+            let most = words as f64 * (Length::most_bits(words) + tuning.more_bits);
+            let is_exact = longer_than.is_none() && f64::from(p) <= most;
+            words >= least || is_exact && in_two_launches(words)
+        };
+        let words = tuning.words(p.into(), &lengths, suits, in_two_launches);
         words.filter(|&words| words <= p as usize)
     }
 }
 
 impl MersenneTuning {
-    /// The fastest of these lengths, given shortest first, for an exponent that needs `words`
-    /// words; shorter ones count where they are `open` and exact enough in two launches.
+    /// The fastest of the lengths that suit a modulus of so many bits, given shortest first.
     fn words(
         &self,
-        p: u32,
+        bits: f64,
         lengths: &[usize],
-        least: usize,
-        open: bool,
+        suits: impl Fn(usize) -> bool,
         in_two_launches: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let suits = |words: usize| {
-            let most = words as f64 * (Length::most_bits(words) + self.more_bits);
-            open && in_two_launches(words) && f64::from(p) <= most
-        };
-        let lengths = lengths.iter().copied();
-        let mut longer = lengths.filter(|&words| words >= least || suits(words));
+        let mut longer = lengths.iter().copied().filter(|&words| suits(words));
         let first = longer.next()?;
         if in_two_launches(first) {
             return Some(first);
@@ -51,7 +55,7 @@ impl MersenneTuning {
         // Two launches for a longer one may take less than three for this.
         let next = longer.find(|&words| in_two_launches(words));
         let is_worth_it = |next: &usize| {
-            first >= self.two_launches_min_words && p as usize >= self.min_bits * next
+            first >= self.two_launches_min_words && bits >= (self.min_bits * next) as f64
         };
         Some(next.filter(is_worth_it).unwrap_or(first))
     }
@@ -66,13 +70,11 @@ mod tests {
         let tuning = Tuning::default().mersenne;
         let lengths = [1 << 16, 3 << 15, 5 << 15, 3 << 16, 1 << 18, 1 << 22];
         let in_two = |words: usize| words.is_power_of_two() && words >= 1 << 18;
-        let words = |p, least, open| tuning.words(p, &lengths, least, open, in_two);
-        assert_eq!(words(1 << 20, 1 << 16, true), Some(1 << 16));
-        assert_eq!(words(3_000_000, 5 << 15, true), Some(1 << 18));
+        let words = |bits, least| tuning.words(bits, &lengths, |words| words >= least, in_two);
+        assert_eq!(words(1e6, 1 << 16), Some(1 << 16));
+        assert_eq!(words(3e6, 5 << 15), Some(1 << 18));
         // A word would have fewer bits than a carry needs.
-        assert_eq!(words(2_800_000, 5 << 15, true), Some(5 << 15));
-        // A little more than a transform is known to hold, but not after it was too short.
-        assert_eq!(words(77_232_917, (1 << 22) + 1, true), Some(1 << 22));
-        assert_eq!(words(77_232_917, (1 << 22) + 1, false), None);
+        assert_eq!(words(2.8e6, 5 << 15), Some(5 << 15));
+        assert_eq!(words(77e6, (1 << 22) + 1), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Squares and products modulo `2^p - 1` by long transforms of a device, on the simulator, beside the CPU.
+//! Squares and products modulo `2^p - 1` and other numbers by long transforms of a device, on the simulator, beside the CPU.
 
 use bigint_cpu::fast::number::weighted::Operand;
 use bigint_testing::simulator::on_simulator;
@@ -154,6 +154,81 @@ fn transforms_of_lengths_between_square_as_the_cpu_does() {
         for radix in (9..16).step_by(sweep(4, 1)) {
             square_by_long_transform(radix << 18, 1);
         }
+    }
+}
+
+/// Of both signs, of bases of which words hold a part of a digit, one or several, and of the greatest `k`; columns' first
+/// passes are of radix 16 and 9.
+#[test]
+fn long_transforms_compute_modulo_other_numbers_as_the_cpu_does() {
+    let unchecked = [("CUDA_SIM_CHECKS", "none")];
+    let test = "long_transforms::long_transforms_compute_modulo_other_numbers_as_the_cpu_does";
+    if !on_simulator(test, &unchecked) {
+        return;
+    }
+    let numbers = [
+        (3, 2, -1, 1, 15),
+        (3, 2, 1, 1, 15),
+        (1, 40_000, 1, 1, 15),
+        (2, 3, 1, 9, 15),
+        (7, 2, 1, 9, 15),
+        (1, 10, -1, 9, 14),
+        (31, 2, -1, 1, 16),
+        (31, 2, 1, 1, 16),
+    ];
+    for (i, (k, b, c, units, bits)) in numbers.into_iter().enumerate() {
+        if i % sweep(4, 1) != 0 {
+            continue;
+        }
+        let words = if units == 1 { 1 << 20 } else { units << 18 };
+        let digits = f64::from(bits * words) / f64::from(b).log2();
+        // One digit for each word, and all weights are 1.
+        let n = if b == 40_000 { words } else { digits as i32 };
+        let number = Number::of(k, b, n as u32, c).unwrap();
+        compute_modulo(number, words as usize);
+    }
+}
+
+/// Squares and products modulo a number by two launches.
+fn compute_modulo(number: Number, words: usize) {
+    let device = Cuda::open(0).unwrap();
+    let exact = Cpu {
+        arithmetic: Arithmetic::Exact,
+        ..Cpu::default()
+    };
+    let machines = [
+        device.multiplying(number, Some(words - 1)),
+        exact.multiplying(number, None),
+    ];
+    let [mut found, mut right] = machines.map(Result::unwrap);
+    assert_eq!(found.words(), Some(words), "{number}");
+    let one = Residue::from_u64(number, 1);
+    let limbs = pseudo_random_limbs(number.bits() as u32 - 1);
+    // N - 1, one that looks random, and the inverse of 2, whose digits may all be as great as digits are. Then sums of
+    // their products may be so great that carries are, which makes the error infinite.
+    let starts = [
+        Residue::from_u64(number, 0).minus(&one),
+        Residue::reduce(number, &limbs),
+        one.divided_by(2),
+    ];
+    for (i, start) in starts.iter().enumerate() {
+        for machine in [&mut found, &mut right] {
+            machine.set(start).unwrap();
+            assert!(&machine.residue().unwrap() == start, "{number}");
+            let factor = machine.keep().unwrap();
+            machine.square(1, 1, 2).unwrap();
+            machine.square(1, 3, 2).unwrap();
+            machine.multiply(&factor, None, 1).unwrap();
+        }
+        let error = found.error().unwrap();
+        if i == 2 && error == f64::INFINITY {
+            continue;
+        }
+        assert!(error < 0.4, "{number}: {error}");
+        assert!(
+            found.residue().unwrap() == right.residue().unwrap(),
+            "{number}"
+        );
     }
 }
 

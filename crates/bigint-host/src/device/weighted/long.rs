@@ -7,11 +7,11 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    LONG_COLUMNS, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS, Less, LongArguments, NO_CARRY,
-    POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables,
-    WARPS, last_roots, log_width, long_columns_bytes, long_rows_bytes, node_at, node_of_pair,
+    Around, LONG_COLUMNS, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS, Less, LongArguments,
+    NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage,
+    THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes, long_rows_bytes,
 };
-use bigint_cpu::fast::number::weighted::{Layout, root};
+use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -23,7 +23,7 @@ pub(super) struct Long {
     carries: Buffer,
     flag: Buffer,
     errors: Buffer,
-    tables: [Buffer; 4],
+    tables: Vec<Buffer>,
     /// The number of launches so far.
     launches: AtomicU32,
 }
@@ -44,6 +44,21 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     })
 }
 
+/// Whether the kernels take a modulus in so many words. A carry is added to the two words of a point and dies out
+/// there, so a point has as many bits as a carry, which has 32 at most, also where a square is multiplied by 3.
+pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
+    if modulus.exponent().is_some() {
+        return true;
+    }
+    let bits = modulus.bits() / words as f64;
+    let carry = bits + (modulus.k as f64).log2() + 0.5 * (words as f64).log2();
+    let is_last = |layout: Layout| layout.word + 2 >= words;
+    modulus.c.abs() == 1
+        && carry <= 30.4
+        && carry + 0.5 <= 2.0 * bits
+        && Layout::new(modulus, words).is_some_and(is_last)
+}
+
 /// `exp(2 pi i k / n)`.
 fn turn(k: u64, n: u64) -> [f64; 2] {
     let [re, im] = root(k, n);
@@ -61,8 +76,8 @@ fn node_root(k: u64, n: u64, j: u64) -> [f64; 2] {
 }
 
 /// The roots that all rows and all columns share.
-fn shared_roots(radix: u32, m: u32) -> Vec<[f64; 2]> {
-    let mut roots = Vec::new();
+fn shared_roots(nodes: Nodes, m: u32) -> Vec<[f64; 2]> {
+    let (radix, mut roots) = (nodes.radix, Vec::new());
     let mut fill = |kinds: u64, count: u64, root: &dyn Fn(u64, u64) -> [f64; 2]| {
         roots.extend((0..kinds).flat_map(|j| (0..count).map(move |i| root(j, i))));
     };
@@ -77,8 +92,8 @@ fn shared_roots(radix: u32, m: u32) -> Vec<[f64; 2]> {
     });
     fill(8, 16, &|j, h| node_root(h, radix64, j));
     fill(u64::from(last_roots(m)), 256, &|j, at| {
-        let (place, i) = node_of_pair(at as u32 / 2, at as u32 % 2);
-        let angle = u64::from(node_at(place, radix) + radix * i);
+        let (place, i) = nodes.of_pair(at as u32 / 2, at as u32 % 2);
+        let angle = u64::from(nodes.at(place).wrapping_add(radix * i));
         match m.is_power_of_two() {
             true => node_root(angle, 16 * radix64, j),
             false => turn((j + 1) * angle, 16 * radix64 * m64),
@@ -95,7 +110,7 @@ fn shared_roots(radix: u32, m: u32) -> Vec<[f64; 2]> {
     roots
 }
 
-/// The roots of rows `k` and `-k`.
+/// The roots of a pair of rows, of frequency `k / rows`.
 fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
     let mut roots = [[0.0; 2]; ROW_ROOTS as usize];
     for j in 0..8 {
@@ -128,13 +143,25 @@ impl Long {
             });
             upload_pairs(device, weights)
         };
-        let own = (0..=rows as u64 / 2).flat_map(|k| row_roots(k, rows as u64));
-        let tables = [
+        let modulus = layout.modulus;
+        let nodes = Nodes {
+            radix,
+            is_negacyclic: modulus.is_negacyclic(),
+        };
+        let own = (0..=rows as u64 / 2).flat_map(|k| match nodes.is_negacyclic {
+            true => row_roots(2 * k + 1, 2 * rows as u64),
+            false => row_roots(k, rows as u64),
+        });
+        let mut tables = vec![
             upload_pairs(device, own)?,
-            upload_pairs(device, shared_roots(radix, factor).into_iter())?,
+            upload_pairs(device, shared_roots(nodes, factor).into_iter())?,
             weights(first_rows, row_words)?,
             weights(row_words, 1)?,
         ];
+        let twist = |row: usize| turn(row as u64, 2 * rows as u64);
+        if nodes.is_negacyclic {
+            tables.push(upload_pairs(device, (0..first_rows).map(twist))?);
+        }
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
         let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
@@ -144,10 +171,21 @@ impl Long {
         );
         let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
         // There are no more than `radix`.
-        let step = |k: usize| weight(k % radix as usize * first_rows * row_words);
-        let scale = 1.0 / (2.0 * words as f64);
-        let address = |i: usize| -> u64 { Buffer::address(&tables[i]) };
+        let step_row = |k: usize| k % radix as usize * first_rows;
+        let step = |k: usize| weight(step_row(k) * row_words);
+        let scale = modulus.k as f64 / (2.0 * words as f64);
+        let address = |i: usize| tables.get(i).map_or(0, Buffer::address);
         let (short, long) = layout.short();
+        let with_inverse = |x: f64| [x, 1.0 / x];
+        let base = f64::from(modulus.base);
+        let around = Around {
+            k: with_inverse(modulus.k as f64),
+            over: base.powi(layout.over as i32),
+            c: modulus.c as f64,
+            power: layout.power,
+            minus: 0.0,
+            part: (layout.word % 2) as u32,
+        };
         let arguments = LongArguments {
             points: points.address(),
             sides: [[0; 2]; 2],
@@ -163,8 +201,16 @@ impl Long {
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
             by: 1.0,
             less: Less::NOTHING,
+            around: match modulus.exponent() {
+                Some(_) => Around::default(),
+                None => around,
+            },
+            twists: address(4),
+            step_twists: std::array::from_fn(|k| twist(step_row(k))),
+            base: with_inverse(base),
+            powers: [0, 1].map(|more| with_inverse(base.powi(short as i32 + more))),
             step_g: std::array::from_fn(|k| step(k).0 as u32),
-            words: words as u32,
+            unit: layout.unit as u32,
             long: long as u32,
             short: short as u32,
             launch: 0,
@@ -218,6 +264,8 @@ impl Long {
     /// The specialization of a launch of either kernel.
     fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
         LongTransform {
+            is_mersenne: self.layout.modulus.exponent().is_some(),
+            is_negacyclic: self.layout.modulus.is_negacyclic(),
             factor: 0,
             stage: 0,
             row,
@@ -227,21 +275,24 @@ impl Long {
         }
     }
 
-    /// The subtraction of `minus 2^bit`.
-    fn less(&self, minus: u32, bit: u32) -> Less {
-        if minus == 0 {
-            return Less::NOTHING;
+    /// The arguments of a launch that subtracts `minus 2^bit`; `bit` is 0 unless the modulus is `2^p - 1`.
+    fn less(&self, minus: u32, bit: u32) -> LongArguments {
+        let mut arguments = self.arguments;
+        if self.layout.modulus.exponent().is_none() {
+            arguments.around.minus = minus.into();
+        } else if minus > 0 {
+            let (word, value) = self.layout.bit(bit);
+            let LongArguments { factor, row, .. } = arguments;
+            let (word, row_words, first_rows) = (word as u32, 2 * row * POINTS, 16 * factor);
+            let (row, at) = (word / row_words, word % row_words);
+            arguments.less = Less {
+                amount: f64::from(minus) * value,
+                column: at / 2,
+                first: row % first_rows,
+                word: 2 * (row / first_rows) + at % 2,
+            };
         }
-        let (word, value) = self.layout.bit(bit);
-        let (word, LongArguments { factor, row, .. }) = (word as u32, self.arguments);
-        let (row_words, first_rows) = (2 * row * POINTS, 16 * factor);
-        let (row, at) = (word / row_words, word % row_words);
-        Less {
-            amount: f64::from(minus) * value,
-            column: at / 2,
-            first: row % first_rows,
-            word: 2 * (row / first_rows) + at % 2,
-        }
+        arguments
     }
 
     fn rows(
@@ -254,7 +305,8 @@ impl Long {
             radix, factor, row, ..
         } = arguments;
         let launch = Launch {
-            grid: 8 * radix * factor + 1,
+            // A row of frequency 0 has no other for its mirror.
+            grid: 8 * radix * factor + u32::from(!arguments.is_negacyclic()),
             block: row * POINTS / 8,
             shared_bytes: long_rows_bytes(row),
             workers: 0,
@@ -286,7 +338,10 @@ impl Long {
 
 impl Squares for Long {
     fn words(&self) -> usize {
-        self.arguments.words as usize
+        let LongArguments {
+            radix, factor, row, ..
+        } = self.arguments;
+        (32 * radix * factor * row * POINTS) as usize
     }
 
     fn set(&mut self, digits: &[f64]) -> Result<(), Error> {
@@ -306,8 +361,9 @@ impl Squares for Long {
             ..self.arguments
         };
         // Nothing was squared since the columns were transformed.
+        let rows = f64::from(16 * arguments.radix * arguments.factor);
         for step in &mut arguments.steps {
-            step[1] *= 2.0 * n as f64 / f64::from(16 * arguments.radix * arguments.factor);
+            step[1] *= 2.0 * n as f64 / (rows * self.layout.modulus.k as f64);
         }
         self.columns(Stage::End, arguments, &[&digits])?;
         Ok(Digits {
@@ -319,8 +375,7 @@ impl Squares for Long {
     fn square(&mut self, times: u32, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
         let arguments = LongArguments {
             by: by.into(),
-            less: self.less(minus, bit),
-            ..self.arguments
+            ..self.less(minus, bit)
         };
         for _ in 0..times {
             self.rows(LONG_ROWS, arguments, &[])?;
@@ -351,11 +406,7 @@ impl Squares for Long {
             false => LONG_PRODUCT,
         };
         self.rows(entry, arguments, &sides.buffers)?;
-        let arguments = LongArguments {
-            less: self.less(minus, 0),
-            ..self.arguments
-        };
-        self.columns(Stage::Whole, arguments, &[])
+        self.columns(Stage::Whole, self.less(minus, 0), &[])
     }
 
     fn error(&self) -> Result<f64, Error> {

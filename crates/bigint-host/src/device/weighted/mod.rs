@@ -12,7 +12,7 @@ use long::Long;
 use squares::{Digits, Sides, Squares};
 
 /// A residue modulo `2^p - 1` or another `k b^n + c` on a device, squared and multiplied again and again by a weighted
-/// transform in doubles, in two launches each or in three ([`Engine::mersenne_takes_two_launches`]).
+/// transform in doubles, in two launches each or in three ([`Engine::takes_two_launches`]).
 /// Rounding errors are measured as on the CPU ([`bigint_cpu::fast::number::weighted`]), by
 /// the same limits.
 pub struct MersenneSquares {
@@ -37,27 +37,13 @@ impl Engine {
         let (Some(device), Some(layout)) = (self.inner.device(), layout) else {
             return Ok(None);
         };
-        let long = modulus.exponent().and(long::shape(words, device));
+        let long = long::shape(words, device).filter(|_| long::takes(modulus, words));
         let squares: Box<dyn Squares + Send + Sync> = match long {
             Some(shape) => Box::new(Long::new(device, layout, shape)?),
             None if general::shape(words, device).is_none() => return Ok(None),
             None => Box::new(General::new(device, layout, words)?),
         };
         Ok(Some(MersenneSquares { layout, squares }))
-    }
-
-    /// The number of words, above `longer_than` if that is given, of the transform by which the engine's device
-    /// squares modulo a number in the least time, for [`Engine::squares_modulo`]. `None` on the CPU, and where none
-    /// suits the modulus.
-    pub fn transform_modulo(&self, modulus: Modulus, longer_than: Option<usize>) -> Option<usize> {
-        if let Some(p) = modulus.exponent() {
-            return self.mersenne_transform(p, longer_than);
-        }
-        self.inner.open_now();
-        let device = self.inner.device()?;
-        let lengths = self.mersenne_words().into_iter();
-        let lengths = lengths.filter(|&words| general::shape(words, device).is_some());
-        modulus.words(lengths, longer_than)
     }
 
     /// The lengths in words that the engine's device can transform modulo `2^p - 1` for [`MersenneSquares`],
@@ -78,12 +64,20 @@ impl Engine {
         words
     }
 
-    /// Whether squares and products modulo `2^p - 1` by a transform of so many words, one of
-    /// [`Engine::mersenne_words`], take two launches and not three.
-    pub fn mersenne_takes_two_launches(&self, words: usize) -> bool {
+    /// Whether squares and products by a transform of so many words, one of [`Engine::mersenne_words`], take two launches
+    /// and not three: modulo `2^p - 1`, and modulo `k b^n + c` where `c` is 1 or -1 and `k` is small.
+    pub fn takes_two_launches(&self, modulus: Modulus, words: usize) -> bool {
         self.inner.open_now();
         let device = self.inner.device();
-        device.is_some_and(|device| long::shape(words, device).is_some())
+        let has = |device| long::shape(words, device).is_some();
+        device.is_some_and(has) && long::takes(modulus, words)
+    }
+
+    /// Whether a transform of so many words, one of [`Engine::mersenne_words`], has room for the modulus.
+    pub(crate) fn takes_transform(&self, modulus: Modulus, words: usize) -> bool {
+        let device = self.inner.device();
+        let in_three = device.is_some_and(|device| general::shape(words, device).is_some());
+        modulus.fits(words) && (in_three || self.takes_two_launches(modulus, words))
     }
 }
 

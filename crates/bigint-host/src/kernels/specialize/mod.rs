@@ -251,6 +251,8 @@ mod tests {
     /// The specialization of a long transform of short or long rows.
     fn long_transform(row: u32, is_early: bool) -> Specialization {
         Specialization::LongTransform(LongTransform {
+            is_mersenne: true,
+            is_negacyclic: false,
             factor: 0,
             stage: 0,
             row,

@@ -101,30 +101,28 @@ impl Modulus {
     /// The shortest length that is expected to be safe, or of the longer ones if there is a length
     /// that was not. `None` if there is none with words of 4 bits at least.
     pub fn length(self, longer_than: Option<Length>) -> Option<Length> {
-        let lengths = Length::all().map(Length::words);
-        Length::of_words(self.words(lengths, longer_than.map(Length::words))?)
+        let longer_than = longer_than.map(Length::words);
+        let mut lengths = Length::all().map(Length::words);
+        let words = lengths.find(|&words| self.suits(words, longer_than))?;
+        Length::of_words(words).filter(|_| self.fits(words))
     }
 
-    /// As [`length`](Self::length), of these numbers of words, shortest first.
-    pub fn words(
-        self,
-        mut lengths: impl Iterator<Item = usize>,
-        longer_than: Option<usize>,
-    ) -> Option<usize> {
-        let words = lengths.find(|&words| match longer_than {
-            Some(before) => words > before,
-            None => self.suits(words),
-        })?;
-        let fits = words as f64 * 4.0 <= self.bits() && Layout::new(self, words).is_some();
-        fits.then_some(words)
+    /// Whether the modulus has a layout in so many words, of 4 bits at least.
+    pub fn fits(self, words: usize) -> bool {
+        words as f64 * 4.0 <= self.bits() && Layout::new(self, words).is_some()
     }
 
-    fn bits(self) -> f64 {
+    /// The bits of the modulus.
+    pub fn bits(self) -> f64 {
         self.digits() * f64::from(self.base).log2()
     }
 
-    /// Whether rounding errors are expected to stay small in a transform of so many words.
-    fn suits(self, words: usize) -> bool {
+    /// Whether rounding errors are expected to stay small in a transform of so many words; or whether it is longer
+    /// than one in which they did not.
+    pub fn suits(self, words: usize, longer_than: Option<usize>) -> bool {
+        if let Some(before) = longer_than {
+            return words > before;
+        }
         let of_k = 0.5 * (self.k as f64).log2();
         let spread = |b: f64| 0.5 * ((b * b - 1.0) / (2.0 * b.ln())).log2();
         // All weights are 1 where all words have the same length.
@@ -174,10 +172,10 @@ impl Layout {
         if d == 0 || k < d || d > Modulus::MOST {
             return None;
         }
-        // Sums of two exponents are exact doubles.
+        // Sums of two exponents have 32 bits.
         let parts = match modulus.more() == 0.0 {
             true => 1,
-            false => 1u64 << (50 - words.ilog2()).min(24),
+            false => 1u64 << 30u32.checked_sub(words.ilog2())?.min(24),
         };
         let (more, scale) = (modulus.more(), parts as f64);
         let rest = (more * scale).round();

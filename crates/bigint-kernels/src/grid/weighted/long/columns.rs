@@ -1,7 +1,7 @@
 //! A few columns: they are transformed back to points, become words and carries, and are
 //! transformed to frequencies again.
 
-use super::words::{ROUND, ROUND_UPPER, Words, doubled, f64_upper, halved, rounded};
+use super::words::{ROUND, ROUND_UPPER, Words, f64_upper, rounded};
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::float::{multiply_add, signed};
 use crate::gpu::handed::Handed;
@@ -13,8 +13,7 @@ use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    ColumnPlaces, NO_CARRY, POINTS, Stage, Tables, WARPS, is_node, is_pair, last_roots, log_width,
-    node_at, node_of_pair, pair_in_order, place_of_node,
+    Around, ColumnPlaces, NO_CARRY, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
 };
 
 /// Calls a method that is generic in the factor, which is the radix of a column's last pass.
@@ -36,6 +35,7 @@ macro_rules! with_factor {
 struct ThreadPlace {
     /// The radix of a column's first pass, `f`.
     radix: u32,
+    nodes: Nodes,
     /// The radix of a column's last pass, `m`.
     factor: u32,
     /// The points of a row.
@@ -89,8 +89,10 @@ impl Block<'_> {
         // The node in the first pass, which is also the place of the node in the middle pass.
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
+        let nodes = self.nodes();
         let place = ThreadPlace {
             radix,
+            nodes,
             factor,
             row_points,
             group,
@@ -98,8 +100,8 @@ impl Block<'_> {
             lane,
             is_last: lane == width - 1,
             row,
-            node: node_at(node, radix),
-            has_node: radix == 16 || is_node(node, radix),
+            node: nodes.at(node),
+            has_node: radix == 16 || nodes.has(node),
             row_of_node,
             first: node * places.inner + (row_of_node << log) + lane,
             middle: node * places.outer + (row_of_node << log) + lane,
@@ -124,6 +126,7 @@ impl Block<'_> {
                 v[k].re *= words.weight[0] * even.weight;
                 v[k].im *= words.weight[1] * odd.weight;
             });
+            self.twist(place, &mut v, false);
         } else {
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
@@ -239,7 +242,7 @@ impl Block<'_> {
         let radix = self.radix();
         if radix != 16 {
             let pair = self.butterfly_at::<M>(g as u32) >> (log_width(M as u32) + 1);
-            return g < 16 / M && is_pair(pair, radix);
+            return g < 16 / M && self.nodes().has_pair(pair);
         }
         let threads = 32 * part_warps(M as u32);
         let rest = of_part::<M>() - 16 / M as u32 * threads;
@@ -263,12 +266,12 @@ impl Block<'_> {
         let ColumnPlaces { outer, inner } = place.places;
         let log = log_width(M as u32);
         let (lane, side, pair) = (at & ((1 << log) - 1), at >> log & 1, at >> (log + 1));
-        let (node, i) = node_of_pair(pair, side);
+        let (node, i) = place.nodes.of_pair(pair, side);
         let columns = (place.group << (log + 1)) + at % (2 << log);
         [
             side,
             node * outer + i * inner + lane,
-            pair_in_order(pair, place.radix) * M as u32 * 2 * place.row_points + columns,
+            place.nodes.in_order(pair) * M as u32 * 2 * place.row_points + columns,
         ]
     }
 
@@ -296,7 +299,7 @@ impl Block<'_> {
         let mut x = [Complex::ZERO; 16];
         sixteen!(i => {
             if (i as u32) < radix {
-                x[i] = self.get(place.first + outer * place_of_node(i as u32, radix));
+                x[i] = self.get(place.first + outer * place.nodes.place(i as u32));
             }
         });
         if radix == 16 {
@@ -336,7 +339,7 @@ impl Block<'_> {
         }
         sixteen!(i => {
             if (i as u32) < radix {
-                self.set(place.first + outer * place_of_node(i as u32, radix), x[i].swapped());
+                self.set(place.first + outer * place.nodes.place(i as u32), x[i].swapped());
             }
         });
         self.team.sync();
@@ -378,19 +381,20 @@ impl Block<'_> {
         let by = self.arguments.by;
         let mut carries = [0; 16];
         let (mut error, mut excess) = (0, 0);
+        self.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
             error = error.max(distance);
             let x = x * by;
-            let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
-            v[k].re = computed(multiply_add(carry, -even.base(), x));
+            let carry = multiply_add(x, even.base_inverse(self), ROUND) - ROUND;
+            v[k].re = computed(multiply_add(carry, -even.base(self), x));
             let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
             error = error.max(distance);
             let x = multiply_add(x, by, carry);
-            let sum = multiply_add(x, odd.base_inverse(), ROUND);
-            v[k].im = computed(multiply_add(sum - ROUND, -odd.base(), x));
+            let sum = multiply_add(x, odd.base_inverse(self), ROUND);
+            v[k].im = computed(multiply_add(sum - ROUND, -odd.base(self), x));
             carries[k] = afresh(sum.to_bits() as u32);
             let sign = (carries[k] as i32 >> 31) as u32;
             excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
@@ -399,6 +403,7 @@ impl Block<'_> {
         if excess != 0 {
             error = f64_upper(f64::INFINITY);
         }
+        let end = carries;
         if !self.hand_on(place, block, &mut carries) {
             error = f64_upper(f64::INFINITY);
         }
@@ -406,7 +411,10 @@ impl Block<'_> {
         if block == 0 {
             return false;
         }
-        self.subtract(place, v);
+        match self.is_mersenne() {
+            true => self.subtract(place, v),
+            false => self.add_around(place, block, end, v),
+        }
         let words = Words {
             g: words.g.map(afresh),
             ..words
@@ -415,8 +423,8 @@ impl Block<'_> {
             if (k as u32) < place.radix {
             let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
             let x = v[k].re + signed(carries[k] as i32);
-            let carry = multiply_add(x, even.base_inverse(), ROUND) - ROUND;
-            v[k].re = multiply_add(carry, -even.base(), x);
+            let carry = multiply_add(x, even.base_inverse(self), ROUND) - ROUND;
+            v[k].re = multiply_add(carry, -even.base(self), x);
             // The odd word takes the carry that is left, which is at most 1 in size.
             v[k].im += carry;
             if !ends {
@@ -425,7 +433,61 @@ impl Block<'_> {
             }
             }
         });
+        if !ends {
+            self.twist(place, v, false);
+        }
         true
+    }
+
+    /// Multiplies the points of a negacyclic transform by the factors of their rows, or, on the way `back`, by the
+    /// conjugates.
+    #[inline(always)]
+    fn twist(self, place: ThreadPlace, v: &mut [Complex; 16], back: bool) {
+        if !place.nodes.is_negacyclic {
+            return;
+        }
+        let row = complex(self.roots(self.arguments.twists).at(place.row));
+        sixteen!(k => {
+            if (k as u32) < place.radix {
+                let twist = row.times(complex(self.arguments.step_twists[k]));
+                v[k] = v[k].times(if back { twist.conjugate() } else { twist });
+            }
+        });
+    }
+
+    /// What a carry out of the last word adds to the first word, and to a word of the last point. Everything is exact:
+    /// the host has taken care that no product reaches 2^51.
+    #[inline(always)]
+    fn around(self, carry: u32) -> [f64; 2] {
+        let Around {
+            k: [k, inverse],
+            over,
+            c,
+            power,
+            minus,
+            ..
+        } = self.arguments.around;
+        let above = multiply_add(signed(carry as i32), over, c * minus);
+        let q = (above * inverse + ROUND) - ROUND;
+        [-c * q, multiply_add(-q, k, above) * power]
+    }
+
+    /// Adds to a word of the last point what goes around; `end` are the carries of the thread's rows.
+    #[inline(always)]
+    fn add_around(self, place: ThreadPlace, block: u32, end: [u32; 16], v: &mut [Complex; 16]) {
+        let is_last_block = block == place.row_points >> log_width(place.factor);
+        if !(is_last_block && place.is_last && place.row + 1 == 16 * place.factor) {
+            return;
+        }
+        sixteen!(k => {
+            if k as u32 + 1 == place.radix {
+                let [_, high] = self.around(end[k]);
+                match self.arguments.around.part {
+                    0 => v[k].re += high,
+                    _ => v[k].im += high,
+                }
+            }
+        });
     }
 
     /// Subtracts from a word of one thread, whose digit may become three times as great as others. Of a point's words,
@@ -499,6 +561,12 @@ impl Block<'_> {
                     last = c[k];
                 }
             });
+            if around && !self.is_mersenne() {
+                let [low, _] = self.around(last);
+                last = low as i32 as u32;
+                // It may be greater than the carry by less than a base.
+                arrived &= signed(last as i32) == low;
+            }
             sixteen!(k => {
                 let before = if k == 0 { last } else { c[(k + 15) % 16] };
                 carries[k] = if around { before } else { c[k] };
@@ -542,18 +610,16 @@ impl Block<'_> {
             self.roots(self.arguments.row_weights),
             self.roots(self.arguments.column_weights),
         );
-        let n = self.arguments.words;
         let row = place.row;
         let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
         let word = |part: u32| {
             let column = 2 * place.column + part;
             let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
-            let g = g.to_bits() as u32 + row_g.to_bits() as u32;
-            let wraps = u32::from(g >= n);
+            let (wraps, g) = self.wrapped(g.to_bits() as u32 + row_g.to_bits() as u32);
             (
-                halved(row_weight * weight, wraps),
-                doubled(row_inverse * inverse, wraps),
-                if wraps == 1 { g - n } else { g },
+                self.divided(row_weight * weight, wraps),
+                self.multiplied(row_inverse * inverse, wraps),
+                g,
             )
         };
         let ((w0, i0, g0), (w1, i1, g1)) = (word(0), word(1));

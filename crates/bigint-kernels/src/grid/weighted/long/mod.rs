@@ -1,4 +1,4 @@
-//! Squares modulo `2^p - 1` by long transforms, in the two launches of
+//! Squares modulo `2^p - 1` and other `k b^n + c` by long transforms, in the two launches of
 //! [`bigint_core::weighted::long`].
 //!
 //! **Who holds what.** A thread has 16 points. With its block it goes through a row in three passes, of radix 16, 16,
@@ -19,7 +19,7 @@ use crate::gpu::known::Known;
 use crate::gpu::stretch::Stretch;
 use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
-use bigint_core::weighted::long::{LongArguments, WARPS};
+use bigint_core::weighted::long::{LongArguments, Nodes, WARPS};
 
 /// A launch's arguments, and the block's threads.
 #[derive(Clone, Copy)]
@@ -67,6 +67,20 @@ impl<'a> Block<'a> {
     #[inline(always)]
     fn radix(self) -> u32 {
         (1 + LongTransform::RADIX_BELOW.or(self.arguments.radix.wrapping_sub(1))).clamp(9, 16)
+    }
+
+    /// Whether the modulus is `2^p - 1`: the base is 2, and a carry out of the last word goes into the first.
+    #[inline(always)]
+    fn is_mersenne(self) -> bool {
+        LongTransform::MERSENNE.or(self.arguments.around.c == 0.0)
+    }
+
+    #[inline(always)]
+    fn nodes(self) -> Nodes {
+        Nodes {
+            radix: self.radix(),
+            is_negacyclic: LongTransform::NEGACYCLIC.or(self.arguments.is_negacyclic()),
+        }
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Rows of frequencies `k` and `-k`, which are transformed, squared or multiplied, and transformed back.
+//! Rows of a frequency `k` and its mirror `-k`, or `-1 - k` in a negacyclic transform, which are transformed, squared or multiplied, and transformed back.
 //!
 //! Row `-k` is conjugated. Then it has the same roots as row `k`, and two points that are squared
 //! together are in one thread, at the same place of both rows.
@@ -17,7 +17,7 @@ use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex, multiply_mirrored, square_mirrored};
 use bigint_core::weighted::long::{
     KEPT_POINTS, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Tables, log_width,
-    long_place, row_places,
+    row_places,
 };
 
 /// The root `e(1 / 16)`.
@@ -151,10 +151,11 @@ impl Block<'_> {
         let width = log_width(factor);
         let side = t >> width & 1;
         let s = (t >> (width + 1) << width) + (t & ((1 << width) - 1));
-        let mirror = if k == 0 { 0 } else { 16 * radix * factor - k };
+        let nodes = self.nodes();
+        let mirror = nodes.mirror(k, 16 * radix * factor);
         let row = if side == 0 { k } else { mirror };
         let points = self.pairs(self.arguments.points);
-        let (pair, place) = long_place(row, radix, factor);
+        let (pair, place) = nodes.row(row, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
         // Roots are loaded before the points, as they would wait behind them.
         self.fetch_roots(k, places);

@@ -2,6 +2,7 @@
 
 use super::Block;
 use crate::gpu::float::{multiply_add, upper};
+use bigint_core::weighted::long::LongArguments;
 
 /// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers. Before
 /// it is subtracted, the lower half of the sum is the integer, if that has 32 bits.
@@ -16,16 +17,16 @@ pub const ROUND_UPPER: u32 = 0x4338_0000;
 pub struct Words {
     pub weight: [f64; 2],
     pub inverse: [f64; 2],
-    /// The exponents `g` of the weights `2^(g / n)`.
+    /// The exponents `g` of the weights `b^(g / unit)`.
     pub g: [u32; 2],
 }
 
-/// The further weight of one word of a point, and the word's bits.
+/// The further weight of one word of a point, and the word's places.
 #[derive(Clone, Copy)]
 pub struct Step {
     pub weight: f64,
     pub inverse: f64,
-    bits: u32,
+    places: u32,
 }
 
 impl Words {
@@ -34,27 +35,70 @@ impl Words {
     pub fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
         let arguments = block.arguments;
         let [weight, inverse] = arguments.steps[k];
-        let n = arguments.words;
-        let sum = self.g[part] + arguments.step_g[k];
-        let wraps = u32::from(sum >= n);
-        let g = if wraps == 1 { sum - n } else { sum };
+        let (wraps, g) = block.wrapped(self.g[part] + arguments.step_g[k]);
         Step {
-            weight: halved(weight, wraps),
-            inverse: doubled(inverse, wraps),
-            bits: arguments.short + u32::from(g < arguments.long),
+            weight: block.divided(weight, wraps),
+            inverse: block.multiplied(inverse, wraps),
+            places: arguments.short + u32::from(g < arguments.long),
         }
     }
 }
 
 impl Step {
     #[inline(always)]
-    pub fn base(self) -> f64 {
-        power_of_two(1023 + self.bits)
+    pub fn base(self, block: Block<'_>) -> f64 {
+        match block.is_mersenne() {
+            true => power_of_two(1023 + self.places),
+            false => self.power(block)[0],
+        }
     }
 
     #[inline(always)]
-    pub fn base_inverse(self) -> f64 {
-        power_of_two(1023 - self.bits)
+    pub fn base_inverse(self, block: Block<'_>) -> f64 {
+        match block.is_mersenne() {
+            true => power_of_two(1023 - self.places),
+            false => self.power(block)[1],
+        }
+    }
+
+    #[inline(always)]
+    fn power(self, block: Block<'_>) -> [f64; 2] {
+        let LongArguments { powers, short, .. } = *block.arguments;
+        if self.places > short {
+            powers[1]
+        } else {
+            powers[0]
+        }
+    }
+}
+
+impl Block<'_> {
+    /// Whether a sum of two exponents is one of a base too many, and the exponent without it.
+    #[inline(always)]
+    pub fn wrapped(self, sum: u32) -> (u32, u32) {
+        let unit = self.arguments.unit;
+        let wraps = u32::from(sum >= unit);
+        (wraps, if wraps == 1 { sum - unit } else { sum })
+    }
+
+    /// `x`, divided by the base if it `wraps`.
+    #[inline(always)]
+    pub fn divided(self, x: f64, wraps: u32) -> f64 {
+        match self.is_mersenne() {
+            true => halved(x, wraps),
+            false if wraps == 1 => x * self.arguments.base[1],
+            false => x,
+        }
+    }
+
+    /// `x`, multiplied by the base if it `wraps`.
+    #[inline(always)]
+    pub fn multiplied(self, x: f64, wraps: u32) -> f64 {
+        match self.is_mersenne() {
+            true => doubled(x, wraps),
+            false if wraps == 1 => x * self.arguments.base[0],
+            false => x,
+        }
     }
 }
 
@@ -65,13 +109,13 @@ fn power_of_two(exponent: u32) -> f64 {
 
 /// `x`, or half of it if it `wraps`, computed on the exponent.
 #[inline(always)]
-pub fn halved(x: f64, wraps: u32) -> f64 {
+fn halved(x: f64, wraps: u32) -> f64 {
     with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
 }
 
 /// `x`, or twice `x` if it `wraps`, computed on the exponent.
 #[inline(always)]
-pub fn doubled(x: f64, wraps: u32) -> f64 {
+fn doubled(x: f64, wraps: u32) -> f64 {
     with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
 }
 
