@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Outcome, Prp, Residue, Saved, Step};
+use crate::{Backend, Cpu, KNOWN_PRIMES, LucasLehmer, Number, Outcome, Prp, Residue, Saved, Step};
 use clap::Args;
 
 use super::output::print;
@@ -13,10 +13,10 @@ pub struct Arguments {
     /// Exponents up to this
     #[arg(long, value_name = "P", default_value_t = 23_209)]
     to: u32,
-    /// And so many Lucas-Lehmer iterations, whose residues are to be those of the CPU; again
-    /// and again
+    /// And so many iterations of the test of 2^P - 1 or of a number K*B^N+C, whose residues are to be those
+    /// of the CPU; again and again
     #[arg(long, value_name = "P:ITERATIONS", value_parser = iterations)]
-    compare: Vec<(u32, u32)>,
+    compare: Vec<(Number, u32)>,
     #[command(flatten)]
     common: Common,
 }
@@ -37,10 +37,14 @@ fn residues() -> impl Iterator<Item = (u32, u64, u64)> {
     })
 }
 
-fn iterations(text: &str) -> Result<(u32, u32), String> {
-    let (p, iterations) = text.split_once(':').ok_or("it is P:ITERATIONS")?;
+fn iterations(text: &str) -> Result<(Number, u32), String> {
+    let (number, iterations) = text.split_once(':').ok_or("it is P:ITERATIONS")?;
     let iterations = iterations.parse().map_err(|_| "iterations are a number")?;
-    Ok((super::prime(p)?, iterations))
+    let number = match number.parse::<u32>() {
+        Ok(_) => super::prime(number)?.into(),
+        Err(_) => crate::number(number)?,
+    };
+    Ok((number, iterations))
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -79,22 +83,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             tests += 1;
         }
     }
-    for &(p, iterations) in &arguments.compare {
+    for &(number, iterations) in &arguments.compare {
         let residue = |backend: &dyn Backend| -> Result<Residue, Failure> {
-            let mut runner = Saved::new(p, "LL").runner(backend)?;
+            let mut runner = Saved::new(number, Saved::worktypes(number)[0]).runner(backend)?;
             runner.square(iterations)?;
             Ok(runner.residue()?)
         };
         let [ours, cpu] = [residue(&*backend)?, residue(&Cpu::default())?];
         if ours != cpu {
             return Err(Failure::Running(format!(
-                "M{p}: after {iterations} iterations {:016X}, on the CPU {:016X}",
+                "{number}: after {iterations} iterations {:016X}, on the CPU {:016X}",
                 ours.res64(),
                 cpu.res64()
             )));
         }
         print(&format!(
-            "M{p}: {:016X} after {iterations} iterations, as on the CPU",
+            "{number}: {:016X} after {iterations} iterations, as on the CPU",
             ours.res64()
         ))?;
         tests += 1;

@@ -360,6 +360,8 @@ fn a_selftest_compares_residues_with_the_cpus() {
         "4423:3",
         "--compare",
         "9689:100",
+        "--compare",
+        "3*2^9999+1:2",
     ];
     let output = run(folder.path(), &arguments);
     let said = String::from_utf8_lossy(&output.stdout);
@@ -367,8 +369,13 @@ fn a_selftest_compares_residues_with_the_cpus() {
         said.contains("M4423: 0000000000009302 after 3 iterations, as on the CPU"),
         "{said}"
     );
+    // 11^(3 2^2).
+    assert!(
+        said.contains("3*2^9999+1: 000002DAB8E89691 after 2 iterations"),
+        "{said}"
+    );
     assert!(said.contains("all right"), "{said}");
-    for bad in ["4423", "4422:3", "4423:x"] {
+    for bad in ["4423", "4422:3", "4423:x", "3*2^9999:2"] {
         let output = run(folder.path(), &["selftest", "--compare", bad]);
         assert_eq!(output.status.code(), Some(2), "{bad}");
     }
