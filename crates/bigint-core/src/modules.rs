@@ -9,7 +9,7 @@ use crate::transform::{grid, ntt, rings};
 use crate::trial::{TRIAL, TRIAL_MODULE};
 use crate::weighted::{self, long};
 
-/// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1`, of
+/// The entry points that belong to no operation: [`CEILING`], and those of squares modulo `2^p - 1` and other numbers, of
 /// products on the whole device, of gathering, of trial factoring, of
 /// residue number systems, of fused kernels and of powers in two rings.
 pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
@@ -25,7 +25,15 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
         at,
         &[weighted::MULTIPLY, weighted::PRODUCT, weighted::KEEP],
     );
-    at = put(&mut others, at, &[long::LONG_ROWS, long::LONG_COLUMNS]);
+    at = put(
+        &mut others,
+        at,
+        &[
+            long::LONG_ROWS,
+            long::LONG_COLUMNS,
+            long::LONG_COLUMNS_MODULO,
+        ],
+    );
     at = put(
         &mut others,
         at,
@@ -73,7 +81,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 28
+const OTHER_COUNT: usize = 29
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

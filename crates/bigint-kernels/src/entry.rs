@@ -337,7 +337,14 @@ unsafe extern "ptx-kernel" fn weighted_long_keep(arguments: LongArguments) {
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns();
+    unsafe { weighted::long::Block::new(&arguments) }.columns::<true>();
+}
+
+/// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_MODULO`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_columns_modulo(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.columns::<false>();
 }
 
 /// A kernel of residue number systems, [`bigint_core::rns`].

@@ -325,8 +325,6 @@ families! {
     }
     /// Squares modulo `2^p - 1` and other numbers by [long transforms](crate::weighted::long).
     LongTransform {
-        /// Whether the modulus is `2^p - 1`.
-        is_mersenne: bool = MERSENNE(0, 2),
         /// Whether the transform is negacyclic.
         is_negacyclic: bool = NEGACYCLIC(2, 2),
         /// The factor `m` of the columns' length; 0 for a launch of rows.

@@ -48,9 +48,15 @@ pub const LONG_ROWS: EntryPoint = EntryPoint {
     module: LONG_MODULE,
 };
 
-/// The kernel that transforms columns back to words, carries, and transforms columns to frequencies.
+/// The kernel that transforms columns back to words, carries, and transforms columns to frequencies, modulo `2^p - 1`.
 pub const LONG_COLUMNS: EntryPoint = EntryPoint {
     name: "weighted_long_columns",
+    module: LONG_MODULE,
+};
+
+/// The kernel that does so modulo other numbers.
+pub const LONG_COLUMNS_MODULO: EntryPoint = EntryPoint {
+    name: "weighted_long_columns_modulo",
     module: LONG_MODULE,
 };
 

@@ -7,9 +7,10 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    Around, LONG_COLUMNS, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS, Less, LongArguments,
-    NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage,
-    THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes, long_rows_bytes,
+    Around, LONG_COLUMNS, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS,
+    Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS,
+    Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes,
+    long_rows_bytes,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
@@ -44,8 +45,8 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     })
 }
 
-/// Whether the kernels take a modulus in so many words. A carry is added to the two words of a point and dies out
-/// there, so a point has as many bits as a carry, which has 32 at most, also where a square is multiplied by 3.
+/// Whether the kernels take a modulus in so many words. A carry, which has 32 bits at most, also where a square is
+/// multiplied by 3, is added to the two words of a point and dies out there: so these have most of its bits.
 pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
     if modulus.exponent().is_some() {
         return true;
@@ -55,7 +56,7 @@ pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
     let is_last = |layout: Layout| layout.word + 2 >= words;
     modulus.c.abs() == 1
         && carry <= 30.4
-        && carry + 0.5 <= 2.0 * bits
+        && carry - 1.0 <= 2.0 * bits
         && Layout::new(modulus, words).is_some_and(is_last)
 }
 
@@ -258,13 +259,16 @@ impl Long {
             warps: resident_warps(factor),
             ..self.known(arguments)
         };
-        self.launch(LONG_COLUMNS, known, launch, arguments, more)
+        let entry = match self.layout.modulus.exponent() {
+            Some(_) => LONG_COLUMNS,
+            None => LONG_COLUMNS_MODULO,
+        };
+        self.launch(entry, known, launch, arguments, more)
     }
 
     /// The specialization of a launch of either kernel.
     fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
         LongTransform {
-            is_mersenne: self.layout.modulus.exponent().is_some(),
             is_negacyclic: self.layout.modulus.is_negacyclic(),
             factor: 0,
             stage: 0,

@@ -251,7 +251,6 @@ mod tests {
     /// The specialization of a long transform of short or long rows.
     fn long_transform(row: u32, is_early: bool) -> Specialization {
         Specialization::LongTransform(LongTransform {
-            is_mersenne: true,
             is_negacyclic: false,
             factor: 0,
             stage: 0,
@@ -264,7 +263,11 @@ mod tests {
 
     #[test]
     fn early_kernels_wait_behind_their_declarations() {
-        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+        for entry in [
+            long::LONG_ROWS,
+            long::LONG_COLUMNS,
+            long::LONG_COLUMNS_MODULO,
+        ] {
             let [ptx, late] =
                 [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
             let [version, target, waits] = long::WAITS;
@@ -278,7 +281,11 @@ mod tests {
 
     #[test]
     fn points_of_short_rows_go_past_the_first_cache() {
-        for entry in [long::LONG_ROWS, long::LONG_COLUMNS] {
+        for entry in [
+            long::LONG_ROWS,
+            long::LONG_COLUMNS,
+            long::LONG_COLUMNS_MODULO,
+        ] {
             let ptx = |row, is_early| specialized(entry, long_transform(row, is_early));
             let short = [ptx(1, true), ptx(1, false)];
             for [from, to] in long::UNCACHED {

@@ -67,9 +67,9 @@ struct ThreadPlace {
 }
 
 impl Block<'_> {
-    /// Computes the columns of the calling block.
+    /// Computes the columns of the calling block, modulo `2^p - 1` or other numbers.
     #[inline(always)]
-    pub fn columns(self) {
+    pub fn columns<const MERSENNE: bool>(self) {
         let arguments = self.arguments;
         let factor = LongTransform::FACTOR.or(arguments.factor).max(1);
         let radix = self.radix();
@@ -89,7 +89,13 @@ impl Block<'_> {
         // The node in the first pass, which is also the place of the node in the middle pass.
         let (node, row_of_node) = (row / factor, row % factor);
         let places = ColumnPlaces::of(factor);
-        let nodes = self.nodes();
+        let nodes = match MERSENNE {
+            true => Nodes {
+                radix,
+                is_negacyclic: false,
+            },
+            false => self.nodes(),
+        };
         let place = ThreadPlace {
             radix,
             nodes,
@@ -112,7 +118,7 @@ impl Block<'_> {
         if !begins {
             with_factor!(factor, self.last_back(place));
         }
-        let words = self.words(place);
+        let words = self.words::<MERSENNE>(place);
         if begins {
             let digits = self.pairs(arguments.digits);
             sixteen!(k => {
@@ -122,7 +128,7 @@ impl Block<'_> {
                 }
             });
             sixteen!(k => {
-                let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+                let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
                 v[k].re *= words.weight[0] * even.weight;
                 v[k].im *= words.weight[1] * odd.weight;
             });
@@ -130,7 +136,7 @@ impl Block<'_> {
         } else {
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
-            if !self.carry(place, words, block, ends, &mut v) {
+            if !self.carry::<MERSENNE>(place, words, block, ends, &mut v) {
                 return;
             }
         }
@@ -152,14 +158,14 @@ impl Block<'_> {
     /// loads take long.
     #[inline(always)]
     fn last_back<const M: usize>(self, place: ThreadPlace) {
-        if !self.has_butterfly::<M>(0) {
+        if !self.has_butterfly::<M>(place.nodes, 0) {
             return;
         }
         let points = self.pairs(self.arguments.points);
         let mut z = [[Complex::ZERO; M]; 16];
         // If one of the pairs of nodes after the first eight does not exist, points of others are
         // loaded and not used.
-        let has = |g: usize| g < 16 / M || 16 % M > 0 && self.has_butterfly::<M>(g);
+        let has = |g: usize| g < 16 / M || 16 % M > 0 && self.has_butterfly::<M>(place.nodes, g);
         sixteen!(g => {
             if has(g) {
                 let [_, _, point] = self.places_of_butterfly::<M>(place, g as u32);
@@ -194,7 +200,7 @@ impl Block<'_> {
         let mut g = 0;
         // The bound is known to the driver's compiler, which unrolls the loop.
         while g < known_later(16_u32.div_ceil(M as u32)) {
-            if !self.has_butterfly::<M>(g as usize) {
+            if !self.has_butterfly::<M>(place.nodes, g as usize) {
                 return;
             }
             let [side, first, point] = self.places_of_butterfly::<M>(place, g);
@@ -207,7 +213,7 @@ impl Block<'_> {
             forth_in_order(&mut z, w);
             reversed_where(side == 1, &mut z);
             g += 1;
-            if self.has_butterfly::<M>(g as usize) {
+            if self.has_butterfly::<M>(place.nodes, g as usize) {
                 w = self.roots_of_butterfly::<M>(g);
             }
             sixteen!(j => {
@@ -238,11 +244,11 @@ impl Block<'_> {
     /// them, and some whole warps have one more if that leaves a remainder. If `f` is not 16,
     /// only threads that have nodes have butterflies.
     #[inline(always)]
-    fn has_butterfly<const M: usize>(self, g: usize) -> bool {
+    fn has_butterfly<const M: usize>(self, nodes: Nodes, g: usize) -> bool {
         let radix = self.radix();
         if radix != 16 {
             let pair = self.butterfly_at::<M>(g as u32) >> (log_width(M as u32) + 1);
-            return g < 16 / M && self.nodes().has_pair(pair);
+            return g < 16 / M && nodes.has_pair(pair);
         }
         let threads = 32 * part_warps(M as u32);
         let rest = of_part::<M>() - 16 / M as u32 * threads;
@@ -370,7 +376,7 @@ impl Block<'_> {
     /// Turns points into words, rounds, carries, and applies the weights again unless the launch
     /// `ends` with the words. Returns false if the block has only handed its carries on.
     #[inline(always)]
-    fn carry(
+    fn carry<const MERSENNE: bool>(
         self,
         place: ThreadPlace,
         words: Words,
@@ -384,17 +390,17 @@ impl Block<'_> {
         self.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
-            let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+            let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
             let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
             error = error.max(distance);
             let x = x * by;
-            let carry = multiply_add(x, even.base_inverse(self), ROUND) - ROUND;
-            v[k].re = computed(multiply_add(carry, -even.base(self), x));
+            let carry = multiply_add(x, even.base_inverse::<MERSENNE>(self), ROUND) - ROUND;
+            v[k].re = computed(multiply_add(carry, -even.base::<MERSENNE>(self), x));
             let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
             error = error.max(distance);
             let x = multiply_add(x, by, carry);
-            let sum = multiply_add(x, odd.base_inverse(self), ROUND);
-            v[k].im = computed(multiply_add(sum - ROUND, -odd.base(self), x));
+            let sum = multiply_add(x, odd.base_inverse::<MERSENNE>(self), ROUND);
+            v[k].im = computed(multiply_add(sum - ROUND, -odd.base::<MERSENNE>(self), x));
             carries[k] = afresh(sum.to_bits() as u32);
             let sign = (carries[k] as i32 >> 31) as u32;
             excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
@@ -404,14 +410,14 @@ impl Block<'_> {
             error = f64_upper(f64::INFINITY);
         }
         let end = carries;
-        if !self.hand_on(place, block, &mut carries) {
+        if !self.hand_on::<MERSENNE>(place, block, &mut carries) {
             error = f64_upper(f64::INFINITY);
         }
         self.note(block, error);
         if block == 0 {
             return false;
         }
-        match self.is_mersenne() {
+        match MERSENNE {
             true => self.subtract(place, v),
             false => self.add_around(place, block, end, v),
         }
@@ -421,10 +427,10 @@ impl Block<'_> {
         };
         sixteen!(k => {
             if (k as u32) < place.radix {
-            let [even, odd] = [0, 1].map(|part| words.step(self, k, part));
+            let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
             let x = v[k].re + signed(carries[k] as i32);
-            let carry = multiply_add(x, even.base_inverse(self), ROUND) - ROUND;
-            v[k].re = multiply_add(carry, -even.base(self), x);
+            let carry = multiply_add(x, even.base_inverse::<MERSENNE>(self), ROUND) - ROUND;
+            v[k].re = multiply_add(carry, -even.base::<MERSENNE>(self), x);
             // The odd word takes the carry that is left, which is at most 1 in size.
             v[k].im += carry;
             if !ends {
@@ -513,7 +519,12 @@ impl Block<'_> {
     /// Hands the carries of the last column on to the next block, and those of other columns to
     /// the next lane, and takes those of the block before. Returns whether these arrived in time.
     #[inline(always)]
-    fn hand_on(self, place: ThreadPlace, block: u32, carries: &mut [u32; 16]) -> bool {
+    fn hand_on<const MERSENNE: bool>(
+        self,
+        place: ThreadPlace,
+        block: u32,
+        carries: &mut [u32; 16],
+    ) -> bool {
         let handed = self.handed(self.arguments.carries);
         let were_read = self.handed(self.arguments.flag);
         let rows = 16 * place.factor;
@@ -561,7 +572,7 @@ impl Block<'_> {
                     last = c[k];
                 }
             });
-            if around && !self.is_mersenne() {
+            if around && !MERSENNE {
                 let [low, _] = self.around(last);
                 last = low as i32 as u32;
                 // It may be greater than the carry by less than a base.
@@ -605,7 +616,7 @@ impl Block<'_> {
 
     /// The weights of the words of the thread's first row.
     #[inline(always)]
-    fn words(self, place: ThreadPlace) -> Words {
+    fn words<const MERSENNE: bool>(self, place: ThreadPlace) -> Words {
         let (rows, columns) = (
             self.roots(self.arguments.row_weights),
             self.roots(self.arguments.column_weights),
@@ -617,8 +628,8 @@ impl Block<'_> {
             let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
             let (wraps, g) = self.wrapped(g.to_bits() as u32 + row_g.to_bits() as u32);
             (
-                self.divided(row_weight * weight, wraps),
-                self.multiplied(row_inverse * inverse, wraps),
+                self.divided::<MERSENNE>(row_weight * weight, wraps),
+                self.multiplied::<MERSENNE>(row_inverse * inverse, wraps),
                 g,
             )
         };

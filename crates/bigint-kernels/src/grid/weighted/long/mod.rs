@@ -69,12 +69,6 @@ impl<'a> Block<'a> {
         (1 + LongTransform::RADIX_BELOW.or(self.arguments.radix.wrapping_sub(1))).clamp(9, 16)
     }
 
-    /// Whether the modulus is `2^p - 1`: the base is 2, and a carry out of the last word goes into the first.
-    #[inline(always)]
-    fn is_mersenne(self) -> bool {
-        LongTransform::MERSENNE.or(self.arguments.around.c == 0.0)
-    }
-
     #[inline(always)]
     fn nodes(self) -> Nodes {
         Nodes {

@@ -32,13 +32,13 @@ pub struct Step {
 impl Words {
     /// The step of word `part` of the thread's point `k`.
     #[inline(always)]
-    pub fn step(&self, block: Block<'_>, k: usize, part: usize) -> Step {
+    pub fn step<const MERSENNE: bool>(&self, block: Block<'_>, k: usize, part: usize) -> Step {
         let arguments = block.arguments;
         let [weight, inverse] = arguments.steps[k];
         let (wraps, g) = block.wrapped(self.g[part] + arguments.step_g[k]);
         Step {
-            weight: block.divided(weight, wraps),
-            inverse: block.multiplied(inverse, wraps),
+            weight: block.divided::<MERSENNE>(weight, wraps),
+            inverse: block.multiplied::<MERSENNE>(inverse, wraps),
             places: arguments.short + u32::from(g < arguments.long),
         }
     }
@@ -46,16 +46,16 @@ impl Words {
 
 impl Step {
     #[inline(always)]
-    pub fn base(self, block: Block<'_>) -> f64 {
-        match block.is_mersenne() {
+    pub fn base<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
+        match MERSENNE {
             true => power_of_two(1023 + self.places),
             false => self.power(block)[0],
         }
     }
 
     #[inline(always)]
-    pub fn base_inverse(self, block: Block<'_>) -> f64 {
-        match block.is_mersenne() {
+    pub fn base_inverse<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
+        match MERSENNE {
             true => power_of_two(1023 - self.places),
             false => self.power(block)[1],
         }
@@ -83,8 +83,8 @@ impl Block<'_> {
 
     /// `x`, divided by the base if it `wraps`.
     #[inline(always)]
-    pub fn divided(self, x: f64, wraps: u32) -> f64 {
-        match self.is_mersenne() {
+    pub fn divided<const MERSENNE: bool>(self, x: f64, wraps: u32) -> f64 {
+        match MERSENNE {
             true => halved(x, wraps),
             false if wraps == 1 => x * self.arguments.base[1],
             false => x,
@@ -93,8 +93,8 @@ impl Block<'_> {
 
     /// `x`, multiplied by the base if it `wraps`.
     #[inline(always)]
-    pub fn multiplied(self, x: f64, wraps: u32) -> f64 {
-        match self.is_mersenne() {
+    pub fn multiplied<const MERSENNE: bool>(self, x: f64, wraps: u32) -> f64 {
+        match MERSENNE {
             true => doubled(x, wraps),
             false if wraps == 1 => x * self.arguments.base[0],
             false => x,
