@@ -5,8 +5,8 @@
 //!
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
-//! | [`LONG_ROWS`] | rows of frequencies `k` and `-k`: `f 8 m + 1` blocks of `r / 8` threads | points |
-//! | [`LONG_COLUMNS`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
+//! | [`LONG_ROWS`] | rows of a frequency and its mirror ([`Nodes`]): `f 8 m` blocks of `r / 8` threads, one more if cyclic | points |
+//! | [`LONG_COLUMNS`], [`LONG_COLUMNS_MODULO`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
 //! A row has `16 16 8` or `16 16 16` points, and a column `f 16 m`: a pass for each factor. A thread has up to 16
 //! points in registers, and threads exchange points in shared memory between passes. [`Nodes`] says which row

@@ -46,7 +46,8 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
 }
 
 /// Whether the kernels take a modulus in so many words. A carry, which has 32 bits at most, also where a square is
-/// multiplied by 3, is added to the two words of a point and dies out there: so these have most of its bits.
+/// multiplied by 3, is added to the two words of a point and has to die out there: where it does not, digits grow from
+/// square to square.
 pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
     if modulus.exponent().is_some() {
         return true;
@@ -56,7 +57,7 @@ pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
     let is_last = |layout: Layout| layout.word + 2 >= words;
     modulus.c.abs() == 1
         && carry <= 30.4
-        && carry - 1.0 <= 2.0 * bits
+        && carry + 0.5 <= 2.0 * bits
         && Layout::new(modulus, words).is_some_and(is_last)
 }
 
@@ -420,5 +421,34 @@ impl Squares for Long {
         Ok(greatest(
             errors.map(|upper| f64::from_bits(u64::from(upper) << 32)),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_room_for_carries() {
+        let takes = |k, bits, words| {
+            let modulus = Modulus {
+                k,
+                base: 2,
+                n: (bits * words as f64) as u32,
+                c: 1,
+            };
+            super::takes(modulus, words)
+        };
+        // Of the second and the fourth, digits grow; the last has carries of more than 32 bits.
+        for (k, bits, is_taken) in [
+            (3, 12.5, true),
+            (3, 11.4, false),
+            (27, 15.3, true),
+            (27, 14.0, false),
+            (121, 15.3, false),
+        ] {
+            assert_eq!(takes(k, bits, 1 << 20), is_taken, "{k} {bits}");
+        }
+        assert!(super::takes(Modulus::mersenne(12 << 20), 1 << 20));
     }
 }
