@@ -128,6 +128,23 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
     roots
 }
 
+fn with_inverse(x: f64) -> [f64; 2] {
+    [x, 1.0 / x]
+}
+
+/// How a carry out of the last word goes around, with nothing subtracted.
+fn around(layout: &Layout) -> Around {
+    let Modulus { k, base, c, .. } = layout.modulus;
+    Around {
+        k: with_inverse(k as f64),
+        over: f64::from(base).powi(layout.over as i32),
+        c: c as f64,
+        power: layout.power,
+        minus: 0.0,
+        part: (layout.word % 2) as u32,
+    }
+}
+
 impl Long {
     pub fn new(device: &Arc<dyn Device>, layout: Layout, radices: Radices) -> Result<Self, Error> {
         let Radices { radix, factor, row } = radices;
@@ -178,16 +195,7 @@ impl Long {
         let scale = modulus.k as f64 / (2.0 * words as f64);
         let address = |i: usize| tables.get(i).map_or(0, Buffer::address);
         let (short, long) = layout.short();
-        let with_inverse = |x: f64| [x, 1.0 / x];
         let base = f64::from(modulus.base);
-        let around = Around {
-            k: with_inverse(modulus.k as f64),
-            over: base.powi(layout.over as i32),
-            c: modulus.c as f64,
-            power: layout.power,
-            minus: 0.0,
-            part: (layout.word % 2) as u32,
-        };
         let arguments = LongArguments {
             points: points.address(),
             sides: [[0; 2]; 2],
@@ -203,10 +211,7 @@ impl Long {
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
             by: 1.0,
             less: Less::NOTHING,
-            around: match modulus.exponent() {
-                Some(_) => Around::default(),
-                None => around,
-            },
+            around: around(&layout),
             twists: address(4),
             step_twists: std::array::from_fn(|k| twist(step_row(k))),
             base: with_inverse(base),
