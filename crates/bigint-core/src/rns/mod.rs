@@ -201,8 +201,8 @@ pub const WARPGROUPS: [Form; 7] = {
     ]
 };
 
-/// Bits of the widest window of a power.
-const WIDEST_WINDOW: usize = 5;
+/// Bits of the widest window of a power by warps, and by warpgroups, whose devices have memory for a table of 64 entries.
+const WIDEST_WINDOWS: [usize; 2] = [5, 6];
 
 /// The fewest limbs of exponents that are worth windows of three bits of a pair, and 64 entries.
 const LEAST_OF_WIDE_PAIRS: usize = 10;
@@ -311,7 +311,7 @@ impl RnsPlan {
             (false, TABLE) => TABLE_WINDOW as u32,
             (true, 1) => self.form().window,
             (true, _) => 1,
-            (false, 1) => power_window(exponent, WIDEST_WINDOW) as u32,
+            (false, 1) => power_window(exponent, WIDEST_WINDOWS[self.warpgroups as usize]) as u32,
             (false, _) if exponent < LEAST_OF_WIDE_PAIRS => 2,
             (false, _) => 3,
         };

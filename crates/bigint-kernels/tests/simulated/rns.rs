@@ -461,6 +461,22 @@ fn moduli_that_are_zero_or_multiples_of_a_prime_of_the_first_base_are_marked_and
 }
 
 #[test]
+fn windows_of_long_exponents_that_are_known_have_six_bits_by_warpgroups() {
+    let bits = |by_warpgroups, limbs, scans| {
+        let plan = RnsPlan::of(limbs).unwrap().by_warpgroups(by_warpgroups);
+        plan.unwrap().window(limbs, scans, 1).bits
+    };
+    for limbs in [48, 64, 96, 128] {
+        assert_eq!([false, true].map(|by| bits(by, limbs, false)), [5, 6]);
+        assert_eq!([false, true].map(|by| bits(by, limbs, true)), [3, 3]);
+    }
+    assert_eq!(
+        [32, 47, 192, 256].map(|limbs| bits(true, limbs, false)),
+        [5, 5, 6, 6]
+    );
+}
+
+#[test]
 fn sums_of_bytes_times_digits_fit_32_bits_in_every_column() {
     let plans = WARPGROUPS.into_iter().flat_map(|form| {
         let mut plans = (1..300).filter_map(RnsPlan::of);
