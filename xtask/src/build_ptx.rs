@@ -154,7 +154,10 @@ fn device_crate(toolchain: &DeviceToolchain, folder: &Path, room: &str) -> Resul
         "{} has no entry point: a kernel is an exported `extern \"ptx-kernel\" fn`",
         folder.display()
     );
-    Ok(ptx)
+    Ok(match ptx.contains("cp.async") {
+        true => headed(&ptx, TENSOR_PTX),
+        false => ptx,
+    })
 }
 
 fn check() -> Result<()> {

@@ -27,7 +27,11 @@ macro_rules! values {
         store(r, 3 * $limbs + at, field.mul_small::<7>(a).limbs());
         store(r, 4 * $limbs + at, field.mul(a, b).limbs());
         store(r, 5 * $limbs + at, field.square(a).limbs());
-        store(r, 6 * $limbs + at, field.select(are_equal, field.one(), a).limbs());
+        store(
+            r,
+            6 * $limbs + at,
+            field.select(are_equal, field.one(), a).limbs(),
+        );
         store(r, 7 * $limbs + at, field.pow(a, $b).limbs());
         store(r, 8 * $limbs + at, over_a.limbs());
         store(r, 9 * $limbs + at, over_b.limbs());
@@ -93,7 +97,14 @@ where
     // SAFETY: as above.
     let room = unsafe { OfThreads::new(0) };
     for work in batches.numbers_in_step() {
-        values!(field, work.r, LIMBS as u32, 0, load(work.a, 0), load(work.b, 0));
+        values!(
+            field,
+            work.r,
+            LIMBS as u32,
+            0,
+            load(work.a, 0),
+            load(work.b, 0)
+        );
         let a = field.element(load(work.a, 0));
         let a = field.select(field.is_zero(a), field.one(), a);
         let inverse = field.inverses_of_block(batches.team(), room, 1, a);
@@ -122,6 +133,26 @@ special! {
     special_values_25519 8 [!18, !0, !0, !0, !0, !0, !0, !0 >> 1];
     special_values_192 6 [!236, !0, !0, !0, !0, !0];
     special_values_107 4 [!0, !0, !0, !0 >> 21];
+}
+
+/// `a - b`, `a b`, `a b + c`, `a a - b - c` and `a a`, and the number of `a`, modulo the prime of secp256k1 in the field of public numbers.
+///
+/// # Safety
+/// As for [`crate::double_points`].
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn public_values(arguments: Arguments) {
+    const FIELD: special::Field<8, true> =
+        special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
+    // SAFETY: by this function's own contract.
+    for work in unsafe { thread::Batches::<Unit>::new(&arguments) }.numbers() {
+        let [a, b, c] = [work.a, work.b, work.c].map(|number| FIELD.element(load(number, 0)));
+        store(work.r, 0, FIELD.sub(a, b).limbs());
+        store(work.r, 8, FIELD.mul(a, b).limbs());
+        store(work.r, 16, FIELD.mul_more(a, b, c).limbs());
+        store(work.r, 24, FIELD.square_less(a, [b, c]).limbs());
+        store(work.r, 32, FIELD.square(a).limbs());
+        store(work.r, 40, FIELD.limbs(a));
+    }
 }
 
 /// The values by a lazy field, of `a` and `b` below 32 moduli; the exponent is `b` or `b + 1`, whichever is odd. `s` gets `a b` as a number, whose way is by shared memory.
@@ -160,7 +191,11 @@ where
         store(work.r, 3 * n, seven.limbs());
         store(work.r, 4 * n, product.limbs());
         store(work.r, 5 * n, field.square(a).limbs());
-        store(work.r, 6 * n, field.select(are_equal, one.widened(), a).limbs());
+        store(
+            work.r,
+            6 * n,
+            field.select(are_equal, one.widened(), a).limbs(),
+        );
         let mut e = load(work.b, 0);
         e[0] |= 1;
         store(work.r, 7 * n, field.pow(a, e).limbs());

@@ -15,7 +15,8 @@
 //! montgomery::store(work.r, 0, FIELD.limbs(FIELD.square(x)));
 //! ```
 //!
-//! No branch depends on elements.
+//! No branch depends on elements, but in a field that says that its elements are `PUBLIC`: carries that hardly ever go far are
+//! followed only where they do.
 //!
 //! Cost in multiply-adds: `n^2` for a product and `n (n + 1) / 2` for a square, and `n + 1` more to fold them.
 
@@ -30,9 +31,10 @@ use crate::squares::{each, mask};
 use bigint_core::kernel::BLOCK;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// The field of numbers modulo such a prime, of `LIMBS` limbs, an even number from 4 to 32.
+/// The field of numbers modulo such a prime, of `LIMBS` limbs, an even number from 4 to 32. Where elements are `PUBLIC`, branches may depend on
+/// them.
 #[derive(Clone, Copy)]
-pub struct Field<const LIMBS: usize> {
+pub struct Field<const LIMBS: usize, const PUBLIC: bool = false> {
     prime: [Limb; LIMBS],
     /// The lower limb of `C`.
     small: Limb,
@@ -105,16 +107,46 @@ pub fn product<const LIMBS: usize>(a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [[Limb
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
-    let mut window = Window::<LIMBS>::new([0; LIMBS]);
+    rows(Window::of_product(a[0], b), a, b)
+}
+
+/// `a b + c`, the lower and the upper half.
+#[inline(always)]
+fn product_more<const LIMBS: usize>(
+    a: [Limb; LIMBS],
+    b: [Limb; LIMBS],
+    c: [Limb; LIMBS],
+) -> [[Limb; LIMBS]; 2]
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let mut window = Window::<LIMBS>::new(c);
+    window.add_inside(a[0], b);
+    rows(window, a, b)
+}
+
+/// The rows of a product after the first one, which is in the window.
+#[inline(always)]
+fn rows<const LIMBS: usize>(
+    mut window: Window<LIMBS>,
+    a: [Limb; LIMBS],
+    b: [Limb; LIMBS],
+) -> [[Limb; LIMBS]; 2]
+where
+    Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
+{
+    let mut lowest = window.lowest();
     let lower = each(|i| {
-        let (lowest, carry) = window.multiply(a[i], b);
-        window.slide([carry, 0]);
+        if i > 0 {
+            lowest = window.add_inside(a[i], b);
+        }
+        window.slide([0; 2]);
         lowest
     });
     [lower, window.sum().0]
 }
 
-impl<const LIMBS: usize> Field<LIMBS>
+impl<const LIMBS: usize, const PUBLIC: bool> Field<LIMBS, PUBLIC>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
@@ -203,7 +235,11 @@ where
         if self.has_folded() {
             let mut folded = Folded::new([same(halves[0]), same(halves[1])], self.small);
             each!(|b| folded = folded.less(same(b.0)));
-            return Element(same(folded.limbs(self.small)));
+            return Element(same(match (PUBLIC, N) {
+                (false, _) => folded.limbs(self.small),
+                (true, 0) => folded.public_limbs::<true>(self.small),
+                (true, _) => folded.public_limbs::<false>(self.small),
+            }));
         }
         let mut rest = Element(self.folded(halves));
         each!(|b| rest = self.sub(rest, *b));
@@ -240,6 +276,9 @@ where
     #[inline(always)]
     pub fn limbs(&self, x: Element<LIMBS>) -> [Limb; LIMBS] {
         let (mut x, mut left) = (x.0, self.spare + 1);
+        if PUBLIC && self.spare == 0 && x[LIMBS - 1] < self.prime[LIMBS - 1] {
+            return x;
+        }
         while left > 0 {
             left -= 1;
             let multiple = each(|i| {
@@ -281,6 +320,10 @@ where
     /// `a - b`.
     #[inline(always)]
     pub fn sub(&self, a: Element<LIMBS>, b: Element<LIMBS>) -> Element<LIMBS> {
+        if PUBLIC && self.has_folded() {
+            let difference = folding::public_difference(same(a.0), same(b.0), self.small);
+            return Element(same(difference));
+        }
         let (difference, borrow) = Window::<LIMBS>::subtract(a.0, b.0, 0);
         let c = short(self.c_if(borrow));
         let (difference, borrow) = Window::<LIMBS>::subtract(difference, c, 0);
@@ -342,6 +385,17 @@ where
         c: Element<LIMBS>,
     ) -> Element<LIMBS> {
         self.folded_less(product(a.0, b.0), [c])
+    }
+
+    /// `a b + c`, which takes no longer than `a b`.
+    #[inline(always)]
+    pub fn mul_more(
+        &self,
+        a: Element<LIMBS>,
+        b: Element<LIMBS>,
+        c: Element<LIMBS>,
+    ) -> Element<LIMBS> {
+        Element(self.folded(product_more(a.0, b.0, c.0)))
     }
 
     /// `a a` less up to three numbers, which takes less than all one after the other.
@@ -468,7 +522,7 @@ where
     }
 }
 
-impl<const LIMBS: usize> powers::Limbs<LIMBS> for Field<LIMBS>
+impl<const LIMBS: usize, const PUBLIC: bool> powers::Limbs<LIMBS> for Field<LIMBS, PUBLIC>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {

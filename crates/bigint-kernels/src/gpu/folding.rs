@@ -263,6 +263,43 @@ impl Folded {
         }
     }
 
+    /// [`limbs`](Self::limbs) of a product that nothing was subtracted from if `IS_PLAIN`, and with a branch: what is above is at most two limbs
+    /// times `C`, so that but for one in some 2^29 numbers no carry leaves the third limb.
+    ///
+    /// Cost: one multiply-add, a product of limbs and 4 additions; two more if numbers were subtracted.
+    #[inline(always)]
+    pub fn public_limbs<const IS_PLAIN: bool>(self, s: Limb) -> [Limb; 8] {
+        let [mut l0, mut l1, mut l2, l3, l4, l5, l6, l7] = self.limbs;
+        let [low, high] = self.above;
+        let (k, over): (Limb, Limb);
+        // SAFETY: as in `square`.
+        unsafe {
+            asm!(
+                "mad.lo.cc.u32 {l0}, {low}, {s}, {l0};", "madc.hi.cc.u32 {l1}, {low}, {s}, {l1};",
+                "addc.u32 {k}, {high}, 0;",
+                l0 = inout(reg32) l0, l1 = inout(reg32) l1, s = in(reg32) s, low = in(reg32) low,
+                high = in(reg32) high, k = out(reg32) k,
+                options(pure, nomem, nostack),
+            );
+        }
+        let t = high.wrapping_mul(s).wrapping_add(low);
+        let sign = match IS_PLAIN {
+            true => 0,
+            false => (k.cast_signed() >> 31).cast_unsigned(),
+        };
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "add.cc.u32 {l1}, {l1}, {t};", "addc.cc.u32 {l2}, {l2}, {k};",
+                "addc.u32 {over}, {sign}, 0;",
+                l1 = inout(reg32) l1, l2 = inout(reg32) l2, t = in(reg32) t, k = in(reg32) k,
+                sign = in(reg32) sign, over = out(reg32) over,
+                options(pure, nomem, nostack),
+            );
+        }
+        carried([l0, l1, l2, l3, l4, l5, l6, l7], over, s)
+    }
+
     /// The number modulo `2^256 - C`, below `2^256`.
     ///
     /// Cost: one multiply-add, two products of limbs and 16 additions.
@@ -308,4 +345,89 @@ impl Folded {
         }
         [l0, l1, l2, l3, l4, l5, l6, l7]
     }
+}
+
+/// `a - b` modulo `2^256 - C`, below `2^256`, with a branch: but for one in some 2^31 differences no borrow leaves the third limb.
+///
+/// Cost: 14 additions.
+#[inline(always)]
+pub fn public_difference(a: [Limb; 8], b: [Limb; 8], s: Limb) -> [Limb; 8] {
+    let [
+        mut l0,
+        mut l1,
+        mut l2,
+        mut l3,
+        mut l4,
+        mut l5,
+        mut l6,
+        mut l7,
+    ] = a;
+    let over: Limb;
+    // SAFETY: as in `square`.
+    unsafe {
+        asm!(
+            "{{",
+            ".reg .b32 m, t;",
+            "sub.cc.u32 {l0}, {l0}, {b0};", "subc.cc.u32 {l1}, {l1}, {b1};",
+            "subc.cc.u32 {l2}, {l2}, {b2};", "subc.cc.u32 {l3}, {l3}, {b3};",
+            "subc.cc.u32 {l4}, {l4}, {b4};", "subc.cc.u32 {l5}, {l5}, {b5};",
+            "subc.cc.u32 {l6}, {l6}, {b6};", "subc.cc.u32 {l7}, {l7}, {b7};",
+            "subc.u32 m, 0, 0;",
+            "and.b32 t, m, {s};", "and.b32 m, m, 1;",
+            "sub.cc.u32 {l0}, {l0}, t;", "subc.cc.u32 {l1}, {l1}, m;",
+            "subc.cc.u32 {l2}, {l2}, 0;", "subc.u32 {over}, 0, 0;",
+            "}}",
+            l0 = inout(reg32) l0, l1 = inout(reg32) l1, l2 = inout(reg32) l2,
+            l3 = inout(reg32) l3, l4 = inout(reg32) l4, l5 = inout(reg32) l5,
+            l6 = inout(reg32) l6, l7 = inout(reg32) l7,
+            b0 = in(reg32) b[0], b1 = in(reg32) b[1], b2 = in(reg32) b[2],
+            b3 = in(reg32) b[3], b4 = in(reg32) b[4], b5 = in(reg32) b[5],
+            b6 = in(reg32) b[6], b7 = in(reg32) b[7],
+            s = in(reg32) s, over = out(reg32) over,
+            options(pure, nomem, nostack),
+        );
+    }
+    carried([l0, l1, l2, l3, l4, l5, l6, l7], over, s)
+}
+
+/// `limbs + over B^3` modulo `2^256 - C`, where `over` is -1, 0 or 1, and the three lowest limbs are close to 0 or to `B^3` unless it is 0. It is
+/// nearly always 0.
+#[inline(always)]
+fn carried(limbs: [Limb; 8], over: Limb, s: Limb) -> [Limb; 8] {
+    if over == 0 {
+        return limbs;
+    }
+    let [
+        mut l0,
+        mut l1,
+        mut l2,
+        mut l3,
+        mut l4,
+        mut l5,
+        mut l6,
+        mut l7,
+    ] = limbs;
+    // SAFETY: as in `Folded::limbs`.
+    unsafe {
+        asm!(
+            "{{",
+            ".reg .b32 t, k, m;",
+            "shr.s32 m, {over}, 31;",
+            "add.cc.u32 {l3}, {l3}, {over};", "addc.cc.u32 {l4}, {l4}, m;",
+            "addc.cc.u32 {l5}, {l5}, m;", "addc.cc.u32 {l6}, {l6}, m;",
+            "addc.cc.u32 {l7}, {l7}, m;", "addc.u32 k, m, 0;",
+            "mul.lo.u32 t, k, {s};",
+            "shr.s32 m, k, 31;",
+            "add.u32 k, k, m;",
+            "add.cc.u32 {l0}, {l0}, t;", "addc.cc.u32 {l1}, {l1}, k;",
+            "addc.u32 {l2}, {l2}, m;",
+            "}}",
+            l0 = inout(reg32) l0, l1 = inout(reg32) l1, l2 = inout(reg32) l2,
+            l3 = inout(reg32) l3, l4 = inout(reg32) l4, l5 = inout(reg32) l5,
+            l6 = inout(reg32) l6, l7 = inout(reg32) l7,
+            over = in(reg32) over, s = in(reg32) s,
+            options(pure, nomem, nostack),
+        );
+    }
+    [l0, l1, l2, l3, l4, l5, l6, l7]
 }

@@ -4,9 +4,11 @@
 #![allow(unsafe_code)]
 
 use super::access::{load_four_of_many, store_four};
+use super::shared::OfThreads;
 use super::thread;
 use bigint_core::kernel::BLOCK;
 use bigint_core::{Limb, MatrixArgument};
+use core::arch::asm;
 
 /// Bytes of four limbs.
 const FOUR: u32 = 4 * LIMB_BYTES;
@@ -71,5 +73,29 @@ impl Fours {
             unsafe { store_four(address, *four) };
             address += u64::from(STRIDE);
         }
+    }
+
+    /// Begins to bring the `X` limbs from group `at` on to the calling thread's own place in shared memory, which the thread
+    /// leaves alone until it has [waited](Self::wait). What it has set itself has been set before a barrier. For devices of
+    /// compute capability 8.0 and more.
+    #[inline(always)]
+    pub fn bring<const X: usize>(self, at: u32, to: OfThreads<X>) {
+        let mut address = self.address_of(at);
+        for four in 0..X / 4 {
+            // SAFETY: by the contracts of `new` and of `OfThreads::new`.
+            unsafe {
+                asm!("cp.async.cg.shared.global [{to}], [{from}], 16;",
+                    to = in(reg32) to.address_of(thread::index_in_block(), four), from = in(reg64) address,
+                    options(nostack, preserves_flags));
+            }
+            address += u64::from(STRIDE);
+        }
+    }
+
+    /// Waits for all that the calling thread has begun to [bring](Self::bring).
+    #[inline(always)]
+    pub fn wait(self) {
+        // SAFETY: changes nothing but what was to be brought.
+        unsafe { asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
     }
 }

@@ -548,7 +548,7 @@ impl<const LIMBS: usize> OfThreads<LIMBS> {
     }
 
     #[inline(always)]
-    fn address_of(self, thread: u32, four: usize) -> u32 {
+    pub(super) fn address_of(self, thread: u32, four: usize) -> u32 {
         self.address + (thread % BLOCK + BLOCK * four as u32) * FOUR_BYTES
     }
 

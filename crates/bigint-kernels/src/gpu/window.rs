@@ -26,11 +26,16 @@
 //! two products are added before the window slides, `odd` may carry too, once; that carry is
 //! added to the upper limb of the new pair.
 //!
-//! Cost of a step: `X` multiply-adds and four additions.
+//! Where nothing comes from above, a window below `B^X` and one product are below `B^(X+1)` together: `odd`, which is what they
+//! are above their lowest limb at most, has room for the carry of `even` in its own highest limb. The new pair is then a product
+//! alone.
+//!
+//! Cost of a step: `X` multiply-adds and four additions; two where nothing comes from above.
 
 // `asm!`: Rust has no word for the carry flag.
 #![allow(unsafe_code)]
 
+use super::row::product;
 use bigint_core::Limb;
 use core::arch::asm;
 
@@ -54,6 +59,9 @@ pub trait Slide: Copy {
     /// A window that holds a number.
     fn new(limbs: Self::Digit) -> Self;
 
+    /// A window that holds `a` times `digit`.
+    fn of_product(a: Limb, digit: Self::Digit) -> Self;
+
     /// The lowest limb.
     fn lowest(self) -> Limb;
 
@@ -73,6 +81,9 @@ pub trait Slide: Copy {
     /// [`add_product`](Self::add_product) where `odd` has no carry: one product before the window slides, or two with
     /// digits below `B^X / 2`, and below `B^X / 2 + B^X / 4` together.
     fn add_below(&mut self, a: Limb, digit: Self::Digit, carry: Limb) -> (Limb, Limb);
+
+    /// Adds `a` times `digit` where the sum is below `B^(X+1)`, and returns the lowest limb. The window slides with nothing on top.
+    fn add_inside(&mut self, a: Limb, digit: Self::Digit) -> Limb;
 
     /// Slides up by one weight. `top` becomes the highest pair: the carry of
     /// [`multiply`](Self::multiply), to which the function [`top`] adds a limb from above if
@@ -154,7 +165,8 @@ pub fn top(above: Limb, carry: Limb) -> [Limb; 2] {
 macro_rules! window {
     (
         $size:literal: ($e0:ident $e1:ident $o0:ident $o1:ident $d0:ident $d1:ident)
-        $(($e:ident $f:ident $o:ident $p:ident $d:ident $g:ident))*
+        $(($e:ident $f:ident $o:ident $p:ident $d:ident $g:ident))*;
+        ($_e:ident $_f:ident $_o:ident $top:ident $_d:ident $_g:ident)
     ) => {
         impl Slide for Window<$size> {
             type Digit = [Limb; $size];
@@ -162,6 +174,17 @@ macro_rules! window {
             #[inline(always)]
             fn new(limbs: [Limb; $size]) -> Self {
                 Window { even: limbs, low: 0, odd: [0; $size] }
+            }
+
+            #[inline(always)]
+            fn of_product(a: Limb, [$d0, $d1, $($d, $g),*]: [Limb; $size]) -> Self {
+                let [[$e0, $e1], [$o0, $o1]] = [product(a, $d0), product(a, $d1)];
+                $(let [[$e, $f], [$o, $p]] = [product(a, $d), product(a, $g)];)*
+                Window {
+                    even: [$e0, $e1, $($e, $f),*],
+                    low: 0,
+                    odd: [$o0, $o1, $($o, $p),*],
+                }
             }
 
             #[inline(always)]
@@ -240,6 +263,36 @@ macro_rules! window {
                 self.even = [$e0, $e1, $($e, $f),*];
                 self.odd = [$o0, $o1, $($o, $p),*];
                 ($e0, carry)
+            }
+
+            #[inline(always)]
+            fn add_inside(&mut self, a: Limb, digit: [Limb; $size]) -> Limb {
+                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
+                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
+                let [$d0, $d1, $($d, $g),*] = digit;
+                // SAFETY: as in `add_product`.
+                unsafe {
+                    asm!(
+                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
+                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
+                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
+                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
+                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
+                        concat!("addc.u32 {", stringify!($top), "}, {", stringify!($top), "}, 0;"),
+                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
+                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
+                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                        a = in(reg32) a, low = in(reg32) self.low,
+                        options(pure, nomem, nostack),
+                    );
+                }
+                self.low = 0;
+                self.even = [$e0, $e1, $($e, $f),*];
+                self.odd = [$o0, $o1, $($o, $p),*];
+                $e0
             }
 
             #[inline(always)]
@@ -337,12 +390,12 @@ macro_rules! window {
 }
 
 /// Implements [`Slide`] for one, two, ... of the groups, each of which has the names of two limbs of `even`,
-/// of `odd` and of the digit: `windows! {[] 2 (e0 ..) 4 (e2 ..)}` is `window! {2: (e0 ..)}` and
-/// `window! {4: (e0 ..) (e2 ..)}`.
+/// of `odd` and of the digit: `windows! {[] 2 (e0 ..) 4 (e2 ..)}` is `window! {2: (e0 ..); (e0 ..)}` and
+/// `window! {4: (e0 ..) (e2 ..); (e2 ..)}`: the last one once more.
 macro_rules! windows {
     ([$($all:tt)*]) => {};
     ([$($below:tt)*] $size:literal $limbs:tt $($rest:tt)*) => {
-        window! { $size: $($below)* $limbs }
+        window! { $size: $($below)* $limbs; $limbs }
         windows! { [$($below)* $limbs] $($rest)* }
     };
 }

@@ -195,6 +195,81 @@ fn special_fields_compute_with_any_number_of_their_limbs() {
     }
 }
 
+/// Three numbers `a`, `b` and `c` each, of which the sum or difference that is named has a carry, or a borrow, out of its third limb where
+/// multiples of `C` are added or subtracted, or nearly so. Some go on to the last limb.
+fn far_carries(p: &BigUint) -> [Vec<BigUint>; 3] {
+    let (all, c) = (power_of_two(256), power_of_two(256) - p);
+    let third = power_of_two(96);
+    let mut triples = Vec::new();
+    let mut push = |a: &BigUint, b: &BigUint, c: BigUint| {
+        triples.push([a.clone(), b.clone(), c % &all]);
+    };
+    let edges = numbers(p, &all);
+    let uppers = [
+        BigUint::ZERO,
+        BigUint::from(1u8),
+        power_of_two(160) - 1u8,
+        power_of_two(160) - 2u8,
+        power_of_two(159),
+    ];
+    let few = [0u32, 1, 2, 976, 977, 978].map(BigUint::from);
+    let deltas: Vec<_> = few
+        .into_iter()
+        .chain([&c - 1u8, c.clone(), &c + 1u8, &c << 1u8, &c * &c])
+        .collect();
+    for upper in &uppers {
+        for delta in &deltas {
+            // a - b just above or below a multiple of B^3, as are -b - c.
+            let difference = (upper * &third + delta) % &all;
+            for b in &edges {
+                push(&((b + &difference) % &all), b, BigUint::from(1u8));
+                push(&BigUint::ZERO, b, (&all << 1u8) - b - &difference);
+            }
+            // a b + c, of which what is above eight limbs times `C`, added to the rest, comes near it.
+            for b in edges.iter().rev().take(6) {
+                let a = power_of_two(255);
+                let product = &a * b;
+                let folded = (&product >> 256u32) * &c + &product % &all;
+                let above = (&folded >> 256u32) * &c;
+                let wanted = upper * &third + (&third << 1u8) - &above + delta;
+                for wanted in [wanted.clone(), wanted - (delta << 1u8)] {
+                    push(&a, b, (&all << 2u8) + wanted - folded.clone() % &all);
+                }
+            }
+        }
+    }
+    let side = |i: usize| triples.iter().map(|triple| triple[i].clone()).collect();
+    [side(0), side(1), side(2)]
+}
+
+#[test]
+fn public_numbers_of_special_fields_follow_carries_that_go_far() {
+    let (_, limbs, p) = &primes()[0];
+    let [mut a, mut b, mut c] = far_carries(p);
+    let [more_a, more_b] = pairs(&numbers(p, &power_of_two(256)));
+    c.extend(more_b.iter().rev().cloned());
+    a.extend(more_a);
+    b.extend(more_b);
+    let operands = [&a, &b, &c].map(|numbers| (*limbs, numbers.clone()));
+    let made = made("public_values", &operands, &[6 * limbs], Launch::default());
+    for (i, found) in made[0].iter().enumerate() {
+        let [a, b, c] = [&a, &b, &c].map(|numbers| &numbers[i] % p);
+        let expected = [
+            (&a + p - &b) % p,
+            &a * &b % p,
+            (&a * &b + &c) % p,
+            (&a * &a + p + p - &b - &c) % p,
+            &a * &a % p,
+            a.clone(),
+        ];
+        for (k, expected) in expected.into_iter().enumerate() {
+            let found = found >> (256 * k) & (power_of_two(256) - 1u8);
+            let found = if k < 5 { found % p } else { found };
+            assert_eq!(found, expected, "value {k} of {a:x}, {b:x} and {c:x}");
+        }
+    }
+}
+
 #[test]
 fn lazy_fields_keep_the_bounds_that_types_say() {
     let modulus = power_of_two(250) - 207u8;
