@@ -51,12 +51,15 @@ fn lanes(width: usize) -> usize {
     }
 }
 
-/// The blocks of a multiprocessor for which lanes leave room, in registers as in shared memory.
-fn blocks(width: usize) -> usize {
-    match width {
-        ..=48 => 3,
-        49..=64 => 2,
-        _ => 4,
+/// The blocks of a multiprocessor that a kernel of a family is to leave room for, where its compiler is not left to choose. Lanes have as
+/// many as shared memory has room for. Threads have four where it would be three: with three warps, or five, for each of
+/// a multiprocessor's schedulers products take a tenth longer than with four.
+fn blocks(family: &str, width: usize) -> Option<usize> {
+    match (family, width) {
+        (_, 48) => Some(3),
+        (_, 64) => Some(2),
+        (_, 72) | ("registers", 12 | 16 | 20) | ("edwards", 12) => Some(4),
+        _ => None,
     }
 }
 
@@ -77,22 +80,21 @@ pub fn is_by_lanes(width: usize) -> bool {
 /// The kernel of programs over registers, of numbers of so many limbs modulo one number, and its name; `None` where
 /// the engine has no device.
 pub fn program(engine: &Engine, width: usize) -> Result<Option<(Module, String)>, Error> {
-    of_width(engine, format!("registers_{width}"), width, 0)
+    of_width(engine, "registers", width, 0)
 }
 
-/// One of the kernels for numbers of so many limbs, which has some of them in shared memory; `None` where the engine has
+/// The kernel of a family for numbers of so many limbs, which has some of them in shared memory; `None` where the engine has
 /// no device, or one whose blocks have too little of that.
 fn of_width(
     engine: &Engine,
-    kernel: String,
+    family: &str,
     width: usize,
     in_shared: usize,
 ) -> Result<Option<(Module, String)>, Error> {
-    let lanes = lanes(width);
+    let (kernel, lanes) = (format!("{family}_{width}"), lanes(width));
     let bytes = (4 * in_shared * width / lanes * BLOCK) as u32;
     let mut ptx = alone(&kernel);
-    if lanes > 1 {
-        let blocks = blocks(width);
+    if let Some(blocks) = blocks(family, width) {
         let bounds = format!(")\n.maxntid {BLOCK}, 1, 1\n.minnctapersm {blocks}\n{{");
         ptx = ptx.replacen(")\n{", &bounds, 1);
     }
@@ -118,13 +120,12 @@ impl Kernel {
         let Some(width) = width(n) else {
             return Ok(None);
         };
-        let name = match family {
+        let family = match family {
             Family::Param3 => "ladder",
             Family::Edwards => "edwards",
         };
-        let name = format!("{name}_{width}");
         let numbers = if width >= IN_SHARED { 6 } else { 0 };
-        let made = of_width(engine, name, width, numbers)?;
+        let made = of_width(engine, family, width, numbers)?;
         Ok(made.map(|(module, name)| Kernel {
             engine: engine.clone(),
             module,
