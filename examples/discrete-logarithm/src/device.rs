@@ -63,7 +63,7 @@ impl<const LIMBS: usize> Device<LIMBS> {
             return Ok(None);
         };
         let table: Vec<Limb> = jumps.0.iter().flatten().flatten().copied().collect();
-        let fours_in_shared = 2 * JUMPS as usize * LIMBS / 4 + BLOCK * LIMBS / 4;
+        let fours_in_shared = (3 * JUMPS as usize + 4 * BLOCK) * LIMBS / 4;
         let mut device = Device {
             engine: engine.clone(),
             module: module.with_shared_bytes(16 * fours_in_shared as u32),

@@ -143,8 +143,12 @@ impl<const LIMBS: usize> walk::Field<LIMBS> for Montgomery<LIMBS> {
         to_limbs(self.sub(difference, of_limbs(b)))
     }
 
-    fn product_less(&self, s: Words, t: Words, a: [u32; LIMBS]) -> [u32; LIMBS] {
-        to_limbs(self.sub(self.product(s, t), of_limbs(a)))
+    fn product_more(&self, s: Words, t: Words, a: [u32; LIMBS]) -> [u32; LIMBS] {
+        to_limbs(self.sub(self.product(s, t), self.sub([0; 4], of_limbs(a))))
+    }
+
+    fn negative(&self, a: [u32; LIMBS]) -> [u32; LIMBS] {
+        to_limbs(self.sub([0; 4], of_limbs(a)))
     }
 }
 
@@ -245,8 +249,12 @@ impl walk::Field<8> for Secp256k1 {
         Of::number(Of::sub(Of::sub(Of::square(s), of_limbs(a)), of_limbs(b)))
     }
 
-    fn product_less(&self, s: Words, t: Words, a: [u32; 8]) -> [u32; 8] {
-        Of::number(Of::sub(Of::mul(s, t), of_limbs(a)))
+    fn product_more(&self, s: Words, t: Words, a: [u32; 8]) -> [u32; 8] {
+        Of::number(Of::add(Of::mul(s, t), of_limbs(a)))
+    }
+
+    fn negative(&self, a: [u32; 8]) -> [u32; 8] {
+        Of::number(Of::sub([0; 4], of_limbs(a)))
     }
 }
 
@@ -279,6 +287,17 @@ impl Field<8> for Secp256k1 {
     fn scalars(&self) -> Vec<u32> {
         limbs::<8>(&self.0).to_vec()
     }
+}
+
+/// The sum of a point and a jump whose `x` is `u`, where `inverse` is `1 / (u - x)`.
+pub fn sum<F: Field<LIMBS>, const LIMBS: usize>(
+    field: &F,
+    point: [[u32; LIMBS]; 2],
+    jump: [[u32; LIMBS]; 2],
+    inverse: Words,
+) -> [[u32; LIMBS]; 2] {
+    let [x, y] = walk::third(field, point, jump, inverse);
+    [x, field.negative(y)]
 }
 
 /// Replaces every factor, none of which is 0, by its inverse: Montgomery's trick.

@@ -3,9 +3,8 @@
 //! A block of starts is a few points and sums of them with the same small multiples, so that a block takes some inverses.
 
 use crate::curve::{Affine, Point, Problem};
-use crate::field::{Field, invert};
+use crate::field::{Field, invert, sum};
 use crate::plan::Plan;
-use crate::walk;
 
 /// Starts of a kind in a block.
 const BLOCK: u32 = 4096;
@@ -120,7 +119,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Starts<'a, F, LIMBS> {
                     start,
                     match is_slow {
                         true => slow(start),
-                        false => Some(walk::sum(self.field, base, *multiple, run)),
+                        false => Some(sum(self.field, base, *multiple, run)),
                     },
                 ));
             }

@@ -10,7 +10,10 @@
 //! s = (v - y) / (u - x)      x' = s^2 - x - u      y' = s (x - x') - y
 //! ```
 //!
-//! which fails if `x` is `u`: the points are equal or opposite. A walk then takes the next jump, whose `x` is another.
+//! The third point of their line, minus the sum, takes less: its `y` is `s (x' - x) + y`, and a product adds `y` for nothing. So a
+//! kernel has `P`, `-(P + J)`, `P + J + J'`, ..., and every other time adds minus the jump.
+//!
+//! The sum fails if `x` is `u`: the points are equal or opposite. A walk then takes the next jump, whose `x` is another.
 //! So no walk comes to infinity, and no inverse is that of 0.
 //!
 //! Coordinates are a field's forms of numbers, less than the prime: which jump is taken, and what is distinguished, is the same
@@ -50,17 +53,17 @@ pub trait Field<const LIMBS: usize> {
     /// `s^2 - a - b`.
     fn square_less(&self, s: Self::Factor, a: [u32; LIMBS], b: [u32; LIMBS]) -> [u32; LIMBS];
 
-    /// `s t - a`.
-    fn product_less(&self, s: Self::Factor, t: Self::Factor, a: [u32; LIMBS]) -> [u32; LIMBS];
+    /// `s t + a`.
+    fn product_more(&self, s: Self::Factor, t: Self::Factor, a: [u32; LIMBS]) -> [u32; LIMBS];
+
+    /// `-a`.
+    fn negative(&self, a: [u32; LIMBS]) -> [u32; LIMBS];
 }
 
 /// The jumps.
 pub trait Jumps<const LIMBS: usize> {
     /// The `x` of a jump.
     fn x(&self, jump: u32) -> [u32; LIMBS];
-
-    /// The `y` of a jump.
-    fn y(&self, jump: u32) -> [u32; LIMBS];
 }
 
 /// The jump that a walk takes from a point, and its `x`.
@@ -94,9 +97,9 @@ pub fn is_distinguished<const LIMBS: usize>(x: [u32; LIMBS], mask: u32) -> bool 
     (x[0] / JUMPS) & mask == 0
 }
 
-/// The sum of a point and a jump whose `x` is `u`, where `inverse` is `1 / (u - x)`.
+/// The third point of the line through a point and a jump whose `x` is `u`, where `inverse` is `1 / (u - x)`: minus their sum.
 #[inline(always)]
-pub fn sum<F: Field<LIMBS>, const LIMBS: usize>(
+pub fn third<F: Field<LIMBS>, const LIMBS: usize>(
     field: &F,
     [x, y]: [[u32; LIMBS]; 2],
     [u, v]: [[u32; LIMBS]; 2],
@@ -104,5 +107,5 @@ pub fn sum<F: Field<LIMBS>, const LIMBS: usize>(
 ) -> [[u32; LIMBS]; 2] {
     let slope = field.product(field.difference(v, y), inverse);
     let to = field.square_less(slope, x, u);
-    [to, field.product_less(slope, field.difference(x, to), y)]
+    [to, field.product_more(slope, field.difference(to, x), y)]
 }

@@ -7,7 +7,7 @@
 use bigint_cpu::threads;
 
 use crate::Error;
-use crate::field::{Field, invert};
+use crate::field::{Field, invert, sum};
 use crate::starts::Forms;
 use crate::walk::{self, JUMPS, Jumps};
 
@@ -88,7 +88,10 @@ impl<const LIMBS: usize> Jumps<LIMBS> for Table<LIMBS> {
     fn x(&self, jump: u32) -> [u32; LIMBS] {
         self.0[jump as usize][0]
     }
+}
 
+impl<const LIMBS: usize> Table<LIMBS> {
+    /// The `y` of a jump.
     fn y(&self, jump: u32) -> [u32; LIMBS] {
         self.0[jump as usize][1]
     }
@@ -145,7 +148,7 @@ impl<F: Field<LIMBS>, const LIMBS: usize> Cores<F, LIMBS> {
             invert(&self.field, &mut runs);
             for (jump, &run) in jumps.iter().zip(&runs) {
                 if let Some((k, jump)) = *jump {
-                    points[k] = walk::sum(&self.field, points[k], jump, run);
+                    points[k] = sum(&self.field, points[k], jump, run);
                 }
             }
         }
@@ -212,7 +215,7 @@ impl<'a, F: Field<LIMBS>, const LIMBS: usize> Alone<'a, F, LIMBS> {
         let (jump, u) = walk::chosen(self.jumps, x);
         let run = self.field.inverse(self.field.difference(u, x));
         let jump_to = [u, self.jumps.y(jump)];
-        self.point = walk::sum(self.field, self.point, jump_to, run);
+        self.point = sum(self.field, self.point, jump_to, run);
         self.taken[jump as usize] += 1;
     }
 }

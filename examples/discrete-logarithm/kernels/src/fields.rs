@@ -61,12 +61,7 @@ where
     }
 
     #[inline(always)]
-    fn square_less(
-        &self,
-        s: Self::Factor,
-        a: [Limb; LIMBS],
-        b: [Limb; LIMBS],
-    ) -> [Limb; LIMBS] {
+    fn square_less(&self, s: Self::Factor, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS] {
         let (a, b): (Element<LIMBS, 1>, Element<LIMBS, 1>) =
             (Element::of_limbs(a), Element::of_limbs(b));
         let difference: Element<LIMBS, 4> = self.0.sub(self.0.square(s), self.0.add(a, b));
@@ -74,14 +69,16 @@ where
     }
 
     #[inline(always)]
-    fn product_less(
-        &self,
-        s: Self::Factor,
-        t: Self::Factor,
-        a: [Limb; LIMBS],
-    ) -> [Limb; LIMBS] {
-        let difference: Element<LIMBS, 4> = self.0.sub(self.0.mul(s, t), Element::of_limbs(a));
-        self.0.reduce(difference).limbs()
+    fn product_more(&self, s: Self::Factor, t: Self::Factor, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        let a: Element<LIMBS, 1> = Element::of_limbs(a);
+        let sum: Element<LIMBS, 3> = self.0.add(self.0.mul(s, t), a);
+        self.0.reduce(sum).limbs()
+    }
+
+    #[inline(always)]
+    fn negative(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        let negative: Element<LIMBS, 3> = self.0.neg(Element::of_limbs(a));
+        self.0.reduce(negative).limbs()
     }
 }
 
@@ -150,24 +147,19 @@ where
     }
 
     #[inline(always)]
-    fn square_less(
-        &self,
-        s: Self::Factor,
-        a: [Limb; LIMBS],
-        b: [Limb; LIMBS],
-    ) -> [Limb; LIMBS] {
+    fn square_less(&self, s: Self::Factor, a: [Limb; LIMBS], b: [Limb; LIMBS]) -> [Limb; LIMBS] {
         let difference = self.field().sub(self.square(s), self.factor(a));
         self.field().sub(difference, self.factor(b)).limbs()
     }
 
     #[inline(always)]
-    fn product_less(
-        &self,
-        s: Self::Factor,
-        t: Self::Factor,
-        a: [Limb; LIMBS],
-    ) -> [Limb; LIMBS] {
-        self.field().sub(self.product(s, t), self.factor(a)).limbs()
+    fn product_more(&self, s: Self::Factor, t: Self::Factor, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.field().add(self.product(s, t), self.factor(a)).limbs()
+    }
+
+    #[inline(always)]
+    fn negative(&self, a: [Limb; LIMBS]) -> [Limb; LIMBS] {
+        self.field().neg(self.factor(a)).limbs()
     }
 }
 
@@ -195,7 +187,8 @@ where
 #[allow(dead_code)] // The launch tells the prime, which the compiler knows.
 pub struct Special([Limb; 8]);
 
-const SECP256K1: special::Field<8> = special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
+const SECP256K1: special::Field<8, true> =
+    special::Field::constant([!976, !1, !0, !0, !0, !0, !0, !0]);
 
 impl Field<8> for Special {
     type Factor = special::Element<8>;
@@ -227,13 +220,17 @@ impl Field<8> for Special {
 
     #[inline(always)]
     fn square_less(&self, s: Self::Factor, a: [Limb; 8], b: [Limb; 8]) -> [Limb; 8] {
-        let difference = SECP256K1.sub(self.square(s), self.factor(a));
-        SECP256K1.limbs(SECP256K1.sub(difference, self.factor(b)))
+        SECP256K1.limbs(SECP256K1.square_less(s, [self.factor(a), self.factor(b)]))
     }
 
     #[inline(always)]
-    fn product_less(&self, s: Self::Factor, t: Self::Factor, a: [Limb; 8]) -> [Limb; 8] {
-        SECP256K1.limbs(SECP256K1.sub(self.product(s, t), self.factor(a)))
+    fn product_more(&self, s: Self::Factor, t: Self::Factor, a: [Limb; 8]) -> [Limb; 8] {
+        SECP256K1.limbs(SECP256K1.mul_more(s, t, self.factor(a)))
+    }
+
+    #[inline(always)]
+    fn negative(&self, a: [Limb; 8]) -> [Limb; 8] {
+        SECP256K1.limbs(SECP256K1.neg(self.factor(a)))
     }
 }
 

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! While a thread takes its walks in this order it makes the products of their new `d[k]`, which the next step takes the other way
-//! round: each walk is read and written once in a step. The warp that inverts is another one in each step, as a warp
-//! has but a quarter of a multiprocessor's units.
+//! round: each walk is read and written once in a step, and has `w[k-1]` beside it. The next one is on its way to shared memory
+//! meanwhile. The warp that inverts is another one in each step, as a warp has but a quarter of a multiprocessor's units.
 //!
 //! Cost of a step: five products and a square; `(9 products and an inverse) / 4 K` for its part of the block's inverse.
 
@@ -37,7 +37,7 @@ use bigint_kernels::gpu::memory::{Number, Unit};
 use bigint_kernels::gpu::shared::{OfThreads, Region};
 use bigint_kernels::thread::Batches;
 use fields::{Inverse, Lazy, Special, Strict};
-use walk::{HEAD, JUMPS, Jumps, chosen, is_distinguished};
+use walk::{Field, HEAD, JUMPS, Jumps, chosen, is_distinguished};
 
 /// What a launch tells beside its batches.
 #[repr(C)]
@@ -62,8 +62,11 @@ impl<const LIMBS: usize> Shared<LIMBS> {
     /// Groups of four limbs of a number.
     const FOURS: u32 = LIMBS as u32 / 4;
 
+    /// Groups of a jump: `x`, `y` and `-y`.
+    const OF_JUMP: u32 = 3 * Self::FOURS;
+
     /// Groups of all jumps.
-    const OF_JUMPS: u32 = 2 * Self::FOURS * JUMPS;
+    const OF_JUMPS: u32 = Self::OF_JUMP * JUMPS;
 
     /// The `LIMBS` limbs from group `at` on.
     #[inline(always)]
@@ -76,28 +79,41 @@ impl<const LIMBS: usize> Shared<LIMBS> {
         limbs
     }
 
+    /// Sets the limbs from group `at` on.
+    #[inline(always)]
+    fn set_limbs(self, at: u32, limbs: [Limb; LIMBS]) {
+        for (i, four) in limbs.as_chunks::<4>().0.iter().enumerate() {
+            // SAFETY: as in `limbs`.
+            unsafe { self.0.set_four(at + i as u32, *four) };
+        }
+    }
+
     /// Fetches the jumps, of which each thread fetches some.
     #[inline(always)]
-    fn fetch(self, jumps: Number<Unit>, team: Team<BLOCK>) {
-        let mut at = team.thread();
-        while at < Self::OF_JUMPS {
-            // SAFETY: as in `limbs`.
-            unsafe { self.0.set_four(at, jumps.limbs(4 * at)) };
-            at += BLOCK;
+    fn fetch(self, field: &impl Field<LIMBS>, jumps: Number<Unit>, team: Team<BLOCK>) {
+        let mut jump = team.thread();
+        while jump < JUMPS {
+            let (from, to) = (2 * LIMBS as u32 * jump, Self::OF_JUMP * jump);
+            let [x, y] = [0, LIMBS as u32].map(|at| jumps.limbs(from + at));
+            self.set_limbs(to, x);
+            self.set_limbs(to + Self::FOURS, y);
+            self.set_limbs(to + 2 * Self::FOURS, field.negative(y));
+            jump += BLOCK;
         }
         team.sync();
+    }
+
+    /// The `y` of a jump, or `-y`.
+    #[inline(always)]
+    fn y(self, jump: u32, is_negative: bool) -> [Limb; LIMBS] {
+        self.limbs(Self::OF_JUMP * jump + Self::FOURS * (1 + u32::from(is_negative)))
     }
 }
 
 impl<const LIMBS: usize> Jumps<LIMBS> for Shared<LIMBS> {
     #[inline(always)]
     fn x(&self, jump: u32) -> [Limb; LIMBS] {
-        self.limbs(2 * Self::FOURS * jump)
-    }
-
-    #[inline(always)]
-    fn y(&self, jump: u32) -> [Limb; LIMBS] {
-        self.limbs(2 * Self::FOURS * jump + Self::FOURS)
+        self.limbs(Self::OF_JUMP * jump)
     }
 }
 
@@ -144,13 +160,10 @@ impl Told {
 /// Walks the steps.
 ///
 /// # Safety
-/// As for [`Batches::new`]: a launch of whole blocks of [`BLOCK`] threads, with shared memory for the jumps and a number of
+/// As for [`Batches::new`]: a launch of whole blocks of [`BLOCK`] threads, with shared memory for the jumps and four numbers of
 /// each thread, batches that are allocated and contiguous, and results that overlap none of them.
 #[inline(always)]
-unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(
-    arguments: &Arguments,
-    scalars: &Scalars<F>,
-) {
+unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(arguments: &Arguments, scalars: &Scalars<F>) {
     let Scalars { field, walks, .. } = scalars;
     let fours = Shared::<LIMBS>::FOURS;
     // SAFETY: by this function's own contract.
@@ -159,56 +172,70 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(
     let (from, to) = unsafe { (Fours::new(&arguments.a, 1), Fours::new(&arguments.r, 1)) };
     // SAFETY: as above; threads meet at barriers where one reads what another wrote.
     let shared = Shared::<LIMBS>(unsafe { Region::new(0, 0) });
-    // SAFETY: as above; the numbers of threads are behind the jumps.
-    let room = unsafe { OfThreads::new(Shared::<LIMBS>::OF_JUMPS) };
+    // SAFETY: as above; four numbers of each thread are behind the jumps.
+    let [room, ahead @ ..] = [0, 1, 2, 3]
+        .map(|i| unsafe { OfThreads::<LIMBS>::new(Shared::<LIMBS>::OF_JUMPS + i * fours * BLOCK) });
     let team = batches.team();
     for work in batches.numbers_in_step() {
-        shared.fetch(work.b, team);
+        shared.fetch(field, work.b, team);
         let mut told = Told::new::<LIMBS>(work.s, scalars.records);
-        // The product of the walks' `u - x` up to the one at hand.
+        // The product of the walks' `u - x` before the one at hand.
         let mut all = field.factor([0; LIMBS]);
         let mut k = 0;
         while k < *walks {
             let at = 3 * fours * k;
             let [x, y] = [from.limbs(at), from.limbs(at + fours)];
+            // After the last step it is `y` itself.
+            let is_negative = scalars.steps % 2 == 1;
             to.set_limbs(at, x);
-            to.set_limbs(at + fours, y);
+            to.set_limbs(at + fours, if is_negative { field.negative(y) } else { y });
+            to.set_limbs(at + 2 * fours, field.limbs(all));
             let d = field.difference(chosen(&shared, x).1, x);
             all = if k == 0 { d } else { field.product(all, d) };
-            to.set_limbs(at + 2 * fours, field.limbs(all));
             k += 1;
         }
         let mut step = 0;
         while step < scalars.steps {
             // The inverse of the product of the walks that are left.
             let mut inverses = field.inverse_of_block(team, room, step, all);
+            // The first step begins with the last walk, the second with the first.
+            let (mut k, by) = match step % 2 {
+                0 => (*walks - 1, u32::MAX),
+                _ => (0, 1),
+            };
+            let is_negative = (scalars.steps - step) % 2 == 1;
+            let bring = |k: u32| {
+                for (i, room) in (0..).zip(ahead) {
+                    to.bring(fours * (3 * k + i), room);
+                }
+            };
+            bring(k);
             let mut left = *walks;
             while left > 0 {
                 left -= 1;
                 let is_last = left + 1 == *walks;
-                // The first step begins with the last walk, the second with the first.
-                let (k, next) = match step % 2 {
-                    0 => (left, left.wrapping_sub(1)),
-                    _ => (*walks - 1 - left, *walks - left),
-                };
-                let at = 3 * fours * k;
-                let [x, y] = [to.limbs(at), to.limbs(at + fours)];
+                to.wait();
+                let [x, y, w] = ahead.map(|room| room.get(team.thread()));
+                let (this, at) = (k, 3 * fours * k);
+                k = k.wrapping_add(by);
+                if left > 0 {
+                    bring(k);
+                }
                 let (jump, u) = chosen(&shared, x);
                 let mut inverse = inverses;
                 if left > 0 {
-                    let w = field.factor(to.limbs(3 * fours * next + 2 * fours));
-                    inverse = field.product(inverses, w);
+                    inverse = field.product(inverses, field.factor(w));
                     inverses = field.product(inverses, field.difference(u, x));
                 }
-                let mut point = [x, y];
-                if !is_distinguished(x, scalars.mask) || told.tell(k, x) {
-                    point = walk::sum(field, point, [u, shared.y(jump)], inverse);
-                    to.set_limbs(at, point[0]);
-                    to.set_limbs(at + fours, point[1]);
-                }
+                let point = match !is_distinguished(x, scalars.mask) || told.tell(this, x) {
+                    true => walk::third(field, [x, y], [u, shared.y(jump, is_negative)], inverse),
+                    false => [x, field.negative(y)],
+                };
+                to.set_limbs(at, point[0]);
+                to.set_limbs(at + fours, point[1]);
+                to.set_limbs(at + 2 * fours, field.limbs(all));
                 let d = field.difference(chosen(&shared, point[0]).1, point[0]);
                 all = if is_last { d } else { field.product(all, d) };
-                to.set_limbs(at + 2 * fours, field.limbs(all));
             }
             step += 1;
         }
