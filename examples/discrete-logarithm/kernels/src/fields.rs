@@ -11,6 +11,9 @@ use bigint_kernels::gpu::window::{Slide, Window};
 
 /// Inverses.
 pub trait Inverse<const LIMBS: usize>: Field<LIMBS> {
+    /// The factor 1.
+    fn one(&self) -> Self::Factor;
+
     /// The inverse of each thread's factor, of which `turn` chooses the warp that computes them.
     fn inverse_of_block(
         &self,
@@ -86,6 +89,11 @@ impl<const LIMBS: usize> Inverse<LIMBS> for Lazy<LIMBS>
 where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
+    #[inline(always)]
+    fn one(&self) -> Self::Factor {
+        self.0.one().widened()
+    }
+
     #[inline(always)]
     fn inverse_of_block(
         &self,
@@ -168,6 +176,11 @@ where
     Window<LIMBS>: Slide<Digit = [Limb; LIMBS]>,
 {
     #[inline(always)]
+    fn one(&self) -> Self::Factor {
+        self.field().one()
+    }
+
+    #[inline(always)]
     fn inverse_of_block(
         &self,
         team: Team<BLOCK>,
@@ -235,6 +248,11 @@ impl Field<8> for Special {
 }
 
 impl Inverse<8> for Special {
+    #[inline(always)]
+    fn one(&self) -> Self::Factor {
+        SECP256K1.one()
+    }
+
     #[inline(always)]
     fn inverse_of_block(
         &self,

@@ -179,8 +179,9 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(arguments: &Arguments, sca
     for work in batches.numbers_in_step() {
         shared.fetch(field, work.b, team);
         let mut told = Told::new::<LIMBS>(work.s, scalars.records);
+        let one = field.one();
         // The product of the walks' `u - x` before the one at hand.
-        let mut all = field.factor([0; LIMBS]);
+        let mut all = one;
         let mut k = 0;
         while k < *walks {
             let at = 3 * fours * k;
@@ -190,14 +191,14 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(arguments: &Arguments, sca
             to.set_limbs(at, x);
             to.set_limbs(at + fours, if is_negative { field.negative(y) } else { y });
             to.set_limbs(at + 2 * fours, field.limbs(all));
-            let d = field.difference(chosen(&shared, x).1, x);
-            all = if k == 0 { d } else { field.product(all, d) };
+            all = field.product(all, field.difference(chosen(&shared, x).1, x));
             k += 1;
         }
         let mut step = 0;
         while step < scalars.steps {
             // The inverse of the product of the walks that are left.
             let mut inverses = field.inverse_of_block(team, room, step, all);
+            all = one;
             // The first step begins with the last walk, the second with the first.
             let (mut k, by) = match step % 2 {
                 0 => (*walks - 1, u32::MAX),
@@ -213,7 +214,6 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(arguments: &Arguments, sca
             let mut left = *walks;
             while left > 0 {
                 left -= 1;
-                let is_last = left + 1 == *walks;
                 to.wait();
                 let [x, y, w] = ahead.map(|room| room.get(team.thread()));
                 let (this, at) = (k, 3 * fours * k);
@@ -222,20 +222,22 @@ unsafe fn walk<F: Inverse<LIMBS>, const LIMBS: usize>(arguments: &Arguments, sca
                     bring(k);
                 }
                 let (jump, u) = chosen(&shared, x);
-                let mut inverse = inverses;
-                if left > 0 {
-                    inverse = field.product(inverses, field.factor(w));
-                    inverses = field.product(inverses, field.difference(u, x));
+                let inverse = field.product(inverses, field.factor(w));
+                inverses = field.product(inverses, field.difference(u, x));
+                let jump = [u, shared.y(jump, is_negative)];
+                let mut point = walk::third(field, [x, y], jump, inverse);
+                if is_distinguished(x, scalars.mask) {
+                    // From memory, so that no register waits for what is rare.
+                    let [x, y] = [to.limbs(at), to.limbs(at + fours)];
+                    if !told.tell(this, x) {
+                        point = [x, field.negative(y)];
+                    }
                 }
-                let point = match !is_distinguished(x, scalars.mask) || told.tell(this, x) {
-                    true => walk::third(field, [x, y], [u, shared.y(jump, is_negative)], inverse),
-                    false => [x, field.negative(y)],
-                };
                 to.set_limbs(at, point[0]);
                 to.set_limbs(at + fours, point[1]);
                 to.set_limbs(at + 2 * fours, field.limbs(all));
-                let d = field.difference(chosen(&shared, point[0]).1, point[0]);
-                all = if is_last { d } else { field.product(all, d) };
+                let [x, _] = point;
+                all = field.product(all, field.difference(chosen(&shared, x).1, x));
             }
             step += 1;
         }

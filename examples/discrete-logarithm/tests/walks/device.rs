@@ -182,8 +182,8 @@ fn count<F: Field<LIMBS>, const LIMBS: usize>(
 /// Of each kernel, multiply-adds and instructions of PTX of a step, with the block's inverse divided among 128 x 32 walks.
 /// Without it a step takes 186, 740, 740 and 416 multiply-adds: those of five products and a square.
 const KNOWN: [(&str, f64, f64); 4] = [
-    ("walk_lazy_4", 212.0, 1134.4),
-    ("walk_lazy_8", 1077.0, 3814.3),
-    ("walk_strict_8", 1066.0, 4120.2),
-    ("walk_secp256k1", 528.0, 2186.4),
+    ("walk_lazy_4", 213.6, 1066.3),
+    ("walk_lazy_8", 1087.3, 3709.7),
+    ("walk_strict_8", 1075.3, 4133.9),
+    ("walk_secp256k1", 526.3, 1728.3),
 ];
