@@ -295,6 +295,10 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
             let threads = if entry == grid::ROWS[0] { 128 } else { 256 };
             Some([threads, grid::ROW_THREADS / threads])
         }
+        _ if grid::PAIRS.contains(&entry) => {
+            let threads = if entry == grid::PAIRS[0] { 256 } else { 512 };
+            Some([threads, grid::ROW_THREADS / threads])
+        }
         ntt::FORTH => Some([ntt::THREADS, ntt::FORTH_BLOCKS]),
         ntt::ROWS => Some([ntt::THREADS, ntt::ROW_BLOCKS]),
         _ if entry.module == rings::MODULE => {

@@ -41,6 +41,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
     );
     at = put(&mut others, at, &[grid::FORTH, grid::BACK]);
     at = put(&mut others, at, &grid::ROWS);
+    at = put(&mut others, at, &grid::PAIRS);
     at = put(
         &mut others,
         at,
@@ -81,7 +82,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 29
+const OTHER_COUNT: usize = 31
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

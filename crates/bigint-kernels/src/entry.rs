@@ -226,6 +226,8 @@ grid! {
     "fft_grid_forth" grid::mul::Block<'_, 256>, GridArguments forth;
     "fft_grid_rows_128" grid::mul::Block<'_, 128>, GridArguments rows;
     "fft_grid_rows_256" grid::mul::Block<'_, 256>, GridArguments rows;
+    "fft_grid_pairs_256" grid::mul::Block<'_, 256>, GridArguments pairs;
+    "fft_grid_pairs_512" grid::mul::Block<'_, 512>, GridArguments pairs;
     "fft_grid_back" grid::mul::Block<'_, 256>, GridArguments back;
     "ntt_grid_forth" grid::ntt::Block<'_>, NttArguments forth;
     "ntt_grid_rows" grid::ntt::Block<'_>, NttArguments rows;

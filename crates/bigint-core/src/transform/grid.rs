@@ -42,10 +42,24 @@
 //! together are congruent to the product; they are below `2^(32 n + 1)`. For 23 times 67 to the base 10, with
 //! `L` = 1: `(3 + 2 i)(7 + 6 i)` is `9 + 32 i`, and `9 + 320` is 1541 modulo 101.
 //!
+//! # Two products of the same points
+//!
+//! Trees multiply the same numbers `c` and `d` three times: up for `c d` and for `a d + b c`, and down for `f c` and `f d`
+//! modulo `2^(32 n) + 1`. All of these are made of points modulo `x^L - i`. So those of `c` and `d` are computed once, by a launch of
+//! [`FORTH`] for either, and kept: [`PAIRS`] leaves them as they are. In place of [`ROWS`] it takes the rows of `c`, `d` and of `a` and `b`, or of `f`:
+//!
+//! | operands | of these | first products | second ones |
+//! |---|---|---|---|
+//! | 2 | `a`, `b` | `a d + b c` | `c d` |
+//! | 1 | `f` | `f d` | `f c` |
+//!
+//! The points of first products of all numbers take the places of those of `a` or of `f`, and those of second products follow them. So
+//! [`FORTH`] is launched for one operand at a time, and [`BACK`] once, as for twice as many numbers of one operand.
+//!
 //! # Exactness
 //!
 //! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows, or
-//! [`GridPlan::wrapped_error_bound`].
+//! [`GridPlan::wrapped_error_bound`], or both for twice the products.
 
 mod bound;
 
@@ -66,6 +80,13 @@ pub const FORTH: EntryPoint = entry("mul_fft_grid_forth");
 pub const ROWS: [EntryPoint; 2] = [
     entry("mul_fft_grid_rows_128"),
     entry("mul_fft_grid_rows_256"),
+];
+
+/// The kernels that go down the tree by rows, and make [two products](self#two-products-of-the-same-points) of
+/// several operands, of 256 and of 512 threads.
+pub const PAIRS: [EntryPoint; 2] = [
+    entry("mul_fft_grid_pairs_256"),
+    entry("mul_fft_grid_pairs_512"),
 ];
 
 /// The kernel that goes up the tree by columns, and turns coefficients into limbs and carries.
@@ -129,6 +150,8 @@ pub struct GridArguments {
     /// The address of the points, a pair of doubles for each: for each number, `L` points of each
     /// operand.
     pub points: u64,
+    /// The addresses of the points of `c` and of `d` that [`PAIRS`] multiplies by, `L` for each number; else 0.
+    pub kept: [u64; 2],
     /// The address of the table that rows share, of [`TREE`] roots.
     pub tree: u64,
     /// The address of the columns' roots. That of node `b` at depth `d` below child `k` of the first pass is in place
@@ -161,8 +184,11 @@ impl GridArguments {
             log_row,
             digit_bits,
         } = self.plan;
+        let [c, d] = self.kept;
         let rest = [
             self.points,
+            c,
+            d,
             self.tree,
             self.columns,
             self.rows,
@@ -177,11 +203,18 @@ impl GridArguments {
 
     /// The stretches of device memory that the kernels touch beside the matrices: their addresses and
     /// their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 4] {
+    pub const fn stretches(&self) -> [(u64, u64); 6] {
         let plan = self.plan;
-        let points = self.count as u64 * self.operands as u64 * plan.length() as u64;
+        let of_operand = self.count as u64 * plan.length() as u64;
+        let [c, d] = self.kept;
+        let (operands, kept) = match c {
+            0 => (self.operands as u64, 0),
+            _ => (2, 4 * of_operand),
+        };
         [
-            (self.points, 4 * points),
+            (self.points, 4 * operands * of_operand),
+            (c, kept),
+            (d, kept),
             (self.tree, 4 * TREE as u64),
             (self.columns, 4 * plan.rows() as u64),
             (self.rows, 4 * plan.row_roots() as u64),
@@ -200,6 +233,11 @@ impl GridPlan {
         GridPlan::every(GridPlan::wrapped_error_bound)
     }
 
+    /// Every plan of [two products](self#two-products-of-the-same-points), shortest first.
+    pub fn all_of_pairs() -> impl Iterator<Item = GridPlan> {
+        GridPlan::every(GridPlan::pair_error_bound)
+    }
+
     fn every(bound: impl Fn(&GridPlan) -> f64 + Copy) -> impl Iterator<Item = GridPlan> {
         (10..=17).flat_map(move |log| [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, bound)))
     }
@@ -214,6 +252,19 @@ impl GridPlan {
     /// ```
     pub fn wraps(limbs: usize) -> Option<GridPlan> {
         GridPlan::all_that_wrap().find(|plan| limbs <= plan.product_limbs())
+    }
+
+    /// The shortest plan for [two products](self#two-products-of-the-same-points) of operands of up to `limbs` limbs, and of
+    /// fractions of up to `of_products`.
+    ///
+    /// ```
+    /// use bigint_core::transform::grid::GridPlan;
+    /// let plan = GridPlan::of_pairs(1 << 15, 1 << 16).unwrap();
+    /// assert_eq!((plan.length(), plan.digit_bits), (10 << 13, 14));
+    /// ```
+    pub fn of_pairs(limbs: usize, of_products: usize) -> Option<GridPlan> {
+        GridPlan::all_of_pairs()
+            .find(|plan| limbs <= plan.limbs() && of_products <= plan.product_limbs())
     }
 
     /// The shortest plan for operands of up to `limbs` limbs. It is `None` above
@@ -342,6 +393,38 @@ impl GridPlan {
         self.rows().div_ceil(1 << self.log_rows_of_block(operands))
     }
 
+    /// The threads of a block of [`PAIRS`]: 256, or 512 where four rows are more than 16 points for each of them.
+    #[inline(always)]
+    pub const fn pair_threads(&self) -> u32 {
+        if 4 << self.log_row > 16 * 256 {
+            512
+        } else {
+            256
+        }
+    }
+
+    /// The kernel of [`PAIRS`] with so many threads.
+    pub const fn pairs_kernel(&self) -> EntryPoint {
+        PAIRS[(self.pair_threads() / 512) as usize]
+    }
+
+    /// The binary logarithm of the rows of each operand that a block of [`PAIRS`] has.
+    #[inline(always)]
+    pub const fn log_pair_rows(&self) -> u32 {
+        (4 * self.pair_threads()).trailing_zeros() - self.log_row
+    }
+
+    /// The blocks of [`PAIRS`] that take one number.
+    #[inline(always)]
+    pub const fn pair_blocks(&self) -> u32 {
+        self.rows().div_ceil(1 << self.log_pair_rows())
+    }
+
+    /// The bytes of shared memory of a block of [`PAIRS`].
+    pub const fn pair_bytes(&self) -> u32 {
+        16 * padded(16 * self.pair_threads())
+    }
+
     /// The bytes of shared memory of a block that has columns.
     pub const fn column_bytes(&self) -> u32 {
         16 * padded(self.rows() << self.log_columns())
@@ -355,6 +438,11 @@ impl GridPlan {
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
         self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
+    }
+
+    /// The same of [two products](self#two-products-of-the-same-points).
+    pub const fn fits_pairs(&self, shared_bytes: u32) -> bool {
+        self.column_bytes() <= shared_bytes && self.pair_bytes() <= shared_bytes
     }
 
     /// The number of roots of [`GridArguments::rows`].
@@ -457,6 +545,19 @@ mod tests {
             assert!(plan.column_bytes() <= 110 << 10 && plan.row_bytes(2) <= 80 << 10);
             before = plan.length();
         }
+    }
+
+    #[test]
+    fn every_plan_of_pairs_is_exact_by_proof() {
+        for plan in GridPlan::all_of_pairs() {
+            assert!(2.0 * plan.error_bound() < 0.5, "{plan:?}");
+            assert!(plan.wrapped_error_bound() < 0.5, "{plan:?}");
+            let room = (1_u64 << (49 - plan.digit_bits)) as f64;
+            assert!(2.0 * plan.greatest(1) + room < (1_u64 << 48) as f64);
+            assert!(plan.greatest(2) + room < (1_u64 << 48) as f64);
+            assert!(plan.pair_bytes() <= 147_456 && (8..=11).contains(&plan.log_row));
+        }
+        assert!(GridPlan::of_pairs(1 << 19, 1 << 20).is_some());
     }
 
     #[test]

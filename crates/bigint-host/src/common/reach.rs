@@ -45,9 +45,10 @@ impl Parameter for Arguments {
 
 impl Parameter for GridArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
-        let [points, ..] = self.stretches();
+        let [stretches @ .., _, _, _] = self.stretches();
         let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
-        contains(buffers, points.0, points.1)
+        let has = |(address, limbs): (u64, u64)| limbs == 0 || contains(buffers, address, limbs);
+        stretches.into_iter().all(has)
             && matrices.all(|matrix| {
                 let limbs = extent(matrix, u64::from(self.count));
                 limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
@@ -55,7 +56,7 @@ impl Parameter for GridArguments {
     }
 
     fn roots(&self) -> [(u64, u64); 3] {
-        let [_, roots @ ..] = self.stretches();
+        let [_, _, _, roots @ ..] = self.stretches();
         roots
     }
 }

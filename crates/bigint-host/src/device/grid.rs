@@ -8,7 +8,7 @@ use crate::device::transform::{grid_point_bytes, in_rounds};
 use crate::values::made::Made;
 use crate::values::node::Operands;
 use crate::{BackEnd, Error};
-use bigint_core::kernel::MatrixArgument;
+use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, THREADS, TREE};
 use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
@@ -68,8 +68,7 @@ fn run(
             device.allocate(limbs * numbers)?,
         ])
     })?;
-    let roots = device.roots(Roots::Grid(plan))?;
-    let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
+    let given = tables(device, plan)?;
     let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
     let [sums_argument, carries_argument] =
         [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
@@ -86,36 +85,19 @@ fn run(
             sums: sums_argument,
             carries: carries_argument,
             points: points.address(),
-            tree: table(0),
-            columns: table(TREE),
-            rows: table(TREE + plan.rows() as usize),
-            scale: 4.0 / f64::from(plan.length()),
-            plan,
             count: here as u32,
             operands,
             wraps,
+            ..given
         };
-        let many = here as u32;
-        let columns = plan.column_blocks() * many;
-        for (entry, grid, block, shared_bytes) in [
-            (FORTH, columns * operands, THREADS, plan.column_bytes()),
-            (
-                plan.rows_kernel(operands),
-                plan.row_blocks(operands) * many,
-                plan.row_threads(operands),
-                plan.row_bytes(operands),
-            ),
-            (BACK, columns, THREADS, plan.column_bytes()),
-        ] {
-            let launch = Launch {
-                grid,
-                block,
-                shared_bytes,
-                workers: grid as usize,
-                scratch_width: 0,
-            };
-            device.launch(entry, Specialization::None, launch, &arguments, &buffers)?;
-        }
+        columns(device, FORTH, &arguments, &buffers)?;
+        let rows = [
+            plan.row_blocks(operands) * here as u32,
+            plan.row_threads(operands),
+            plan.row_bytes(operands),
+        ];
+        launch(device, plan.rows_kernel(operands), rows, &arguments, &buffers)?;
+        columns(device, BACK, &arguments, &buffers)?;
         let result = r.numbers_from(first).limbs;
         let given = [sums_argument, carries_argument].map(|matrix| above(matrix, from));
         let arguments = Arguments::of(&[result], &given);
@@ -133,6 +115,52 @@ fn run(
         "launched"
     );
     Ok(())
+}
+
+/// Arguments of a plan with its tables.
+pub(super) fn tables(device: &Arc<dyn Device>, plan: GridPlan) -> Result<GridArguments, Error> {
+    let roots = device.roots(Roots::Grid(plan))?;
+    let table = |before: usize| roots + (before * size_of::<[f64; 2]>()) as u64;
+    Ok(GridArguments {
+        tree: table(0),
+        columns: table(TREE),
+        rows: table(TREE + plan.rows() as usize),
+        scale: 4.0 / f64::from(plan.length()),
+        plan,
+        ..GridArguments::default()
+    })
+}
+
+/// Launches one of the kernels of columns, of all operands forth and of the product back.
+pub(super) fn columns(
+    device: &Arc<dyn Device>,
+    entry: EntryPoint,
+    arguments: &GridArguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let plan = arguments.plan;
+    let operands = if entry == BACK { 1 } else { arguments.operands };
+    let blocks = plan.column_blocks() * arguments.count * operands;
+    let of_launch = [blocks, THREADS, plan.column_bytes()];
+    launch(device, entry, of_launch, arguments, buffers)
+}
+
+/// Launches so many blocks, of so many threads and bytes of shared memory.
+pub(super) fn launch(
+    device: &Arc<dyn Device>,
+    entry: EntryPoint,
+    [grid, block, shared_bytes]: [u32; 3],
+    arguments: &GridArguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let launch = Launch {
+        grid,
+        block,
+        shared_bytes,
+        workers: grid as usize,
+        scratch_width: 0,
+    };
+    Ok(device.launch(entry, Specialization::None, launch, arguments, buffers)?)
 }
 
 /// The limbs of numbers from limb `from` on.

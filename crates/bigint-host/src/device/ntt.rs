@@ -5,9 +5,9 @@ use crate::common::device::{Buffer, Device, Roots};
 use crate::common::error::DeviceError;
 use crate::device::grid::{above, add};
 use crate::device::part::Part;
-use crate::device::transform::{in_rounds, ntt_point_bytes};
+use crate::device::transform::{Transform, in_rounds, kept, ntt_point_bytes};
 use crate::values::made::Made;
-use crate::values::node::{Kept, Node, Operands};
+use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::specialization::Specialization;
@@ -324,48 +324,34 @@ impl Space {
     }
 }
 
-/// The transform of these of a batch's numbers, which is made if it is not there, and kept with the batch if products should
-/// keep it.
+/// The transform of these of a batch's numbers, as [`kept`] has it.
 fn transform_of(
     device: &Arc<dyn Device>,
     node: &Node,
     numbers: &Range<usize>,
     plan: NttPlan,
 ) -> Result<Arc<Buffer>, Error> {
-    let one = 0..1;
-    let numbers = if node.shape.count == 1 { &one } else { numbers };
-    let mut kept = node.kept();
-    let is_it =
-        |kept: &&Kept| (kept.plan, &kept.numbers) == (plan, numbers) && kept.buffer.is_of(device);
-    if let Some(found) = kept.iter().flat_map(|kept| kept.iter()).find(is_it) {
-        return Ok(Arc::clone(&found.buffer));
-    }
-    let given = node.resident(device, numbers.clone())?;
-    let buffer = Arc::new(device.allocate(plan.point_limbs() * numbers.len())?);
-    let count = numbers.len() as u32;
-    let arguments = NttArguments {
-        a: Part::of_operand(node, &given, numbers.len()).limbs,
-        points: buffer.address(),
-        tables: device.roots(Roots::Ntt)?,
-        plan,
-        count,
-        operands: 1,
-        second: Second::Nothing as u32,
-        ..NttArguments::default()
-    };
-    let buffers: [&Buffer; 2] = [&buffer, &given];
-    for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
-        let blocks = PRIMES.len() as u32 * blocks * count;
-        launch(device, entry, blocks, arguments, &buffers)?;
-    }
-    if let Some(kept) = &mut kept {
-        kept.push(Kept {
+    kept(device, node, numbers, Transform::Ntt(plan), |numbers| {
+        let given = node.resident(device, numbers.clone())?;
+        let buffer = device.allocate(plan.point_limbs() * numbers.len())?;
+        let count = numbers.len() as u32;
+        let arguments = NttArguments {
+            a: Part::of_operand(node, &given, numbers.len()).limbs,
+            points: buffer.address(),
+            tables: device.roots(Roots::Ntt)?,
             plan,
-            numbers: numbers.clone(),
-            buffer: Arc::clone(&buffer),
-        });
-    }
-    Ok(buffer)
+            count,
+            operands: 1,
+            second: Second::Nothing as u32,
+            ..NttArguments::default()
+        };
+        let buffers: [&Buffer; 2] = [&buffer, &given];
+        for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
+            let blocks = PRIMES.len() as u32 * blocks * count;
+            launch(device, entry, blocks, arguments, &buffers)?;
+        }
+        Ok(buffer)
+    })
 }
 
 /// Launches one of the four kernels.

@@ -49,24 +49,35 @@ impl SumOfProducts {
         operands: Operands<'_>,
         count: usize,
     ) -> Result<Vec<Limb>, Error> {
-        let product = |factors: [usize; 2]| {
-            let factors = factors.map(|index| Arc::clone(&operands[index]));
-            let made = host::job::compute(engine, self.product.with_count(count), &factors)?;
-            Ok::<_, Error>(made.results)
-        };
-        let (x, y) = (product([0, 3])?, product([2, 1])?);
-        let (mut sum, y) = (limbs::copy(x[0].limbs()?)?, y[0].limbs()?);
-        let width = self.shape().width;
-        for (sum, y) in sum.chunks_mut(width).zip(y.chunks(width)) {
-            let mut carry = 0;
-            for (sum, y) in sum.iter_mut().zip(y) {
-                carry += u64::from(*sum) + u64::from(*y);
-                *sum = carry as Limb;
-                carry >>= LIMB_BITS;
-            }
-        }
-        Ok(sum)
+        limbs_of_sums(engine, self.product, operands, count)
     }
+}
+
+/// So many sums `a d + b c` by the CPU, of which this is the job of either product.
+pub(crate) fn limbs_of_sums(
+    engine: &Arc<Inner>,
+    job: Job,
+    operands: Operands<'_>,
+    count: usize,
+) -> Result<Vec<Limb>, Error> {
+    let job = job.with_count(count);
+    let product = |factors: [usize; 2]| {
+        let factors = factors.map(|index| Arc::clone(&operands[index]));
+        let made = host::job::compute(engine, job, &factors)?;
+        Ok::<_, Error>(made.results)
+    };
+    let (x, y) = (product([0, 3])?, product([2, 1])?);
+    let (mut sum, y) = (limbs::copy(x[0].limbs()?)?, y[0].limbs()?);
+    let width = job.shapes()[0].width;
+    for (sum, y) in sum.chunks_mut(width).zip(y.chunks(width)) {
+        let mut carry = 0;
+        for (sum, y) in sum.iter_mut().zip(y) {
+            carry += u64::from(*sum) + u64::from(*y);
+            *sum = carry as Limb;
+            carry >>= LIMB_BITS;
+        }
+    }
+    Ok(sum)
 }
 
 #[cfg(test)]

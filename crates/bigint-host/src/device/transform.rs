@@ -1,9 +1,14 @@
 //! The transforms by which a whole device multiplies, and the memory of their points.
 
+use crate::Error;
+use crate::common::device::{Buffer, Device};
 use crate::common::error::{DeviceError, DeviceErrorKind};
+use crate::values::node::{Kept, Node};
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Limb};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The transform by which a whole device multiplies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,6 +154,34 @@ pub(crate) fn grid_point_bytes(plan: &GridPlan, operands: u32) -> usize {
 /// The bytes of a product's or square's points modulo primes.
 pub(crate) fn ntt_point_bytes(plan: &NttPlan, operands: u32) -> usize {
     size_of::<Limb>() * plan.point_limbs() * operands as usize
+}
+
+/// The transform of these of a batch's numbers, which is made if it is not there, and kept with the batch if products should
+/// keep it.
+pub(crate) fn kept(
+    device: &Arc<dyn Device>,
+    node: &Node,
+    numbers: &Range<usize>,
+    plan: Transform,
+    make: impl FnOnce(&Range<usize>) -> Result<Buffer, Error>,
+) -> Result<Arc<Buffer>, Error> {
+    let one = 0..1;
+    let numbers = if node.shape.count == 1 { &one } else { numbers };
+    let mut kept = node.kept();
+    let is_it =
+        |kept: &&Kept| (kept.plan, &kept.numbers) == (plan, numbers) && kept.buffer.is_of(device);
+    if let Some(found) = kept.iter().flat_map(|kept| kept.iter()).find(is_it) {
+        return Ok(Arc::clone(&found.buffer));
+    }
+    let buffer = Arc::new(make(numbers)?);
+    if let Some(kept) = &mut kept {
+        kept.push(Kept {
+            plan,
+            numbers: numbers.clone(),
+            buffer: Arc::clone(&buffer),
+        });
+    }
+    Ok(buffer)
 }
 
 #[cfg(test)]

@@ -5,11 +5,15 @@
 //! Devices make products, of which those of a half may wrap ([`crate::device::middle`]); where they keep transforms of factors,
 //! a sum has [one way back](crate::device::sum_of_products).
 
+use crate::device::middle::Middle;
+use crate::device::pairs::{Pair, Products};
 use crate::device::sum_of_products::SumOfProducts;
+use crate::device::transform::Transform;
 use crate::plan::task::Task;
 use crate::values::batch::Batch;
 use crate::values::node::Node;
 use crate::{Engine, Error, Options};
+use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{LIMB_BITS, Layout, Shape};
 use bigint_cpu::{Cpu, Numbers, NumbersMut};
@@ -51,6 +55,9 @@ impl Engine {
             let sum = made.next().expect("one of each shape");
             return Ok((sum, made.next()));
         }
+        if let Some((sum, product)) = self.sum_by_pairs(fractions, shapes)? {
+            return Ok((sum, Some(product).filter(|_| has_product)));
+        }
         let sum = match self.sum_by_kept(fractions, shape)? {
             Some(sum) => sum,
             None => {
@@ -89,10 +96,50 @@ impl Engine {
         Ok(Some(Batch::new(computed.results.swap_remove(0))))
     }
 
-    /// Has products keep the transforms of both factors, where they are multiplied by those modulo primes.
+    /// The sum, and the product, as [pairs](crate::device::pairs) where those are how factors are multiplied.
+    fn sum_by_pairs(
+        &self,
+        [(a, c), (b, d)]: [(&Batch, &Batch); 2],
+        shapes: [Shape; 2],
+    ) -> Result<Option<(Batch, Batch)>, Error> {
+        let Some(plan) = self.plan_of_pairs([c, d])? else {
+            return Ok(None);
+        };
+        let widest = [a, b].map(Batch::width).into_iter().max();
+        let widths = shapes.map(|shape| shape.width);
+        if widest > Some(plan.limbs()) || widths.iter().any(|&w| w > plan.product_limbs()) {
+            return Ok(None);
+        }
+        let jobs = [
+            self.job_of_product(widths[0], a, d)?,
+            self.job_of_product(widths[1], c, d)?,
+        ];
+        let of = Products::Sum(jobs);
+        let [sum, product] = self.pair(Pair { of, plan }, &[a, b, c, d])?;
+        Ok(Some((sum, product)))
+    }
+
+    /// The plan of [pairs](crate::device::pairs) of products by these factors, where that is how devices multiply them.
+    fn plan_of_pairs(&self, factors: [&Batch; 2]) -> Result<Option<GridPlan>, Error> {
+        let shapes = factors.map(Batch::shape);
+        let devices = self.inner.devices();
+        let shared_bytes = devices.map(|device| device.shared_bytes()).min();
+        let fits = |plan: &GridPlan| shared_bytes.is_some_and(|bytes| plan.fits_pairs(bytes));
+        Ok(self.tuning().pairs(shapes, self.options)?.filter(fits))
+    }
+
+    fn pair(&self, pair: Pair, operands: &[&Batch]) -> Result<[Batch; 2], Error> {
+        let operands: Vec<_> = operands.iter().map(|x| Arc::clone(x.node())).collect();
+        let computed = self.inner.compute(&Task::Pair(pair), &operands)?;
+        let results: Vec<_> = computed.results.into_iter().map(Batch::new).collect();
+        Ok(results.try_into().expect("two products"))
+    }
+
+    /// Has products keep the transforms of both factors, where there is a use for these.
     pub(crate) fn keep_transforms(&self, factors: [&Batch; 2]) -> Result<(), Error> {
         let shapes = factors.map(Batch::shape);
-        if self.tuning().is_by_primes(shapes, self.options)? {
+        let tuning = self.tuning();
+        if self.plan_of_pairs(factors)?.is_some() || tuning.is_by_primes(shapes, self.options)? {
             factors.into_iter().for_each(|x| self.keep_transform(x));
         }
         Ok(())
@@ -137,7 +184,33 @@ impl Engine {
             return Ok(made.try_into().expect("one of each shape"));
         }
         let [c, d] = factors;
+        if let Some(parts) = self.halves_by_pairs(f, factors, limbs)? {
+            return Ok(parts);
+        }
         Ok([self.part(f, c, limbs[0])?, self.part(f, d, limbs[1])?])
+    }
+
+    /// The same as [pairs](crate::device::pairs), where those are how the factors are multiplied.
+    fn halves_by_pairs(
+        &self,
+        f: &Batch,
+        [c, d]: [&Batch; 2],
+        limbs: [usize; 2],
+    ) -> Result<Option<[Batch; 2]>, Error> {
+        let to = f.width();
+        let plan = self.plan_of_pairs([c, d])?;
+        let plan = plan.filter(|plan| to <= plan.product_limbs() && f.len() == c.len());
+        let from = limbs.map(|limbs| to.saturating_sub(limbs));
+        let (Some(plan), true) = (plan, c.width() <= from[0] && d.width() <= from[1]) else {
+            return Ok(None);
+        };
+        let middle = |factor: &Batch, from: usize| {
+            let job = self.job_of_product(to, f, factor)?;
+            let plan = Transform::Fft(plan);
+            Ok::<_, Error>(Middle { job, from, plan })
+        };
+        let of = Products::Middles([middle(c, from[0])?, middle(d, from[1])?]);
+        self.pair(Pair { of, plan }, &[f, d, c]).map(Some)
     }
 
     /// The highest limbs of the fraction of `f p`.

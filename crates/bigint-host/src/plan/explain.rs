@@ -60,6 +60,7 @@ impl Explanation {
                 Task::Program(..) | Task::Gather(_) => None,
                 Task::Middle(middle) => Some(middle.job.operation),
                 Task::SumOfProducts(sum) => Some(sum.product.operation),
+                Task::Pair(_) => Some(Operation::Mul),
             },
             widths: operands.iter().map(|node| node.shape.width).collect(),
             count: task.count(),
@@ -108,6 +109,10 @@ impl Inner {
             Task::SumOfProducts(_) => (
                 Who::Devices,
                 Why::Said("two products added before the way back of their transforms"),
+            ),
+            Task::Pair(_) => (
+                Who::Devices,
+                Why::Said("two products that have transforms in common"),
             ),
         };
         let mut why = vec![format!("who: {}", who.1)];
@@ -178,6 +183,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Gather(_) => Algorithm::Auto,
         Task::Middle(middle) => middle.plan.algorithm(),
         Task::SumOfProducts(_) => Algorithm::Ntt,
+        Task::Pair(_) => Algorithm::Fft,
     };
     Part {
         back_end: BackEnd::Cpu,

@@ -203,6 +203,24 @@ impl Tuning {
         Ok(matches!(transform, Some((Transform::Ntt(_), _))))
     }
 
+    /// The plan by which the whole device makes [pairs](crate::device::pairs) of products of numbers of these shapes, where it
+    /// multiplies them at all.
+    pub(crate) fn pairs(
+        &self,
+        shapes: [Shape; 2],
+        options: Options,
+    ) -> Result<Option<GridPlan>, Error> {
+        let [n, m] = shapes.map(|shape| shape.width);
+        let job = Job::new(Operation::Mul, &shapes, &[n + m], options, Wanted::Nothing)?;
+        let is_open = options.algorithm_for(Operation::Mul) == Algorithm::Auto;
+        let takes = is_open
+            && options.level.is_none()
+            && shapes[0].count == shapes[1].count
+            && self.transform(job, n, m, 0).is_some();
+        // Fractions may have a limb more.
+        Ok(GridPlan::of_pairs(n.max(m), n + m + 1).filter(|_| takes))
+    }
+
     /// The time of a job's products by the whole device, in nanoseconds. Transforms modulo primes of so many operands are kept.
     pub(super) fn on_the_whole_device(&self, job: Job, transform: Transform, kept: usize) -> f64 {
         let is_square = job.operation == Operation::Square;

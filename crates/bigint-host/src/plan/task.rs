@@ -8,6 +8,7 @@ use crate::common::program::Program;
 use crate::device;
 use crate::device::gather::Gather;
 use crate::device::middle::Middle;
+use crate::device::pairs::Pair;
 use crate::device::sum_of_products::SumOfProducts;
 use crate::engine::inner::Inner;
 use crate::host;
@@ -15,7 +16,7 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
-use bigint_core::Shape;
+use bigint_core::{Operation, Shape};
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
@@ -30,6 +31,7 @@ pub(crate) enum Task {
     Gather(Arc<Gather>),
     Middle(Middle),
     SumOfProducts(SumOfProducts),
+    Pair(Pair),
 }
 
 impl Task {
@@ -41,6 +43,7 @@ impl Task {
             Task::Gather(gather) => gather.shape.count,
             Task::Middle(middle) => middle.job.count(),
             Task::SumOfProducts(sum) => sum.product.count(),
+            Task::Pair(pair) => pair.shapes()[0].count,
         }
     }
 
@@ -55,6 +58,7 @@ impl Task {
             Task::Gather(gather) => vec![gather.shape],
             Task::Middle(middle) => vec![middle.shape()],
             Task::SumOfProducts(sum) => vec![sum.shape()],
+            Task::Pair(pair) => pair.shapes().to_vec(),
         }
     }
 
@@ -80,6 +84,11 @@ impl Task {
                 let widths = [0, 3].map(|index: usize| operands[index].shape.width);
                 2.0 * costs.of_number(sum.product.operation, &widths, sum.shape().width)
             }
+            Task::Pair(pair) => {
+                let widths = [0, operands.len() - 1].map(|index: usize| operands[index].shape.width);
+                let [first, second] = pair.shapes().map(|shape| shape.width);
+                2.0 * costs.of_number(Operation::Mul, &widths, first.max(second))
+            }
         };
         self.count() as f64 * of_number
     }
@@ -102,7 +111,7 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
-            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) => Vec::new(),
+            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) | Task::Pair(_) => Vec::new(),
         }
     }
 
@@ -153,6 +162,7 @@ impl Task {
                 middle.on_device(device, shape, operands, numbers).map(Some)
             }
             Task::SumOfProducts(sum) => sum.on_device(device, operands, numbers).map(Some),
+            Task::Pair(pair) => pair.on_device(device, operands, numbers).map(Some),
         }
     }
 
@@ -208,6 +218,7 @@ impl Task {
                 let limbs = sum.limbs(engine, operands, count)?;
                 Computed::of(Node::on_host(engine, shape, limbs))
             }
+            Task::Pair(pair) => pair.on_host(engine, operands, count)?,
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -250,7 +261,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::{Layout, Operation};
+    use bigint_core::Layout;
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

@@ -84,7 +84,7 @@ pub(crate) struct Wanted {
 }
 
 /// The bytes of the transforms of a level, for each limb of its products.
-const BYTES_OF_TRANSFORMS: usize = 24;
+const BYTES_OF_TRANSFORMS: usize = 48;
 
 /// Leaves of about one length.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
 use crate::common::threads::each;
+use crate::device::transform::Transform;
 use crate::engine::inner::Inner;
 use bigint_core::rns::RnsPlan;
-use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -84,7 +84,7 @@ impl Recipe {
 
 /// The transform of some of a batch's numbers, in the memory of a device.
 pub(crate) struct Kept {
-    pub plan: NttPlan,
+    pub plan: Transform,
     pub numbers: Range<usize>,
     pub buffer: Arc<Buffer>,
 }

@@ -29,8 +29,8 @@ use crate::gpu::memory::{Any, Number, Unit};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::butterflies::{
-    down, down_from_the_root, down_to_fours, merge_up, multiply_and_up, pairs_down_from_the_root,
-    up_to_the_root,
+    down, down_from_the_root, down_to_fours, merge_up, multiply_and_up, multiply_leaves,
+    pairs_down_from_the_root, up_from_fours, up_to_the_root,
 };
 use crate::transform::complex::{Complex, complex};
 use bigint_core::transform::grid::{FIRST_LEVELS, FURTHER, GridArguments, ROW_ROOTS, padded};
@@ -181,28 +181,113 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         down(&mut z, &w);
         shared.set(&z);
         self.team.sync();
-        match plan.log_row {
-            8 => self.middle::<2, false>(rows, Self::POINTS),
-            9 => self.middle::<4, false>(rows, Self::POINTS),
-            10 => self.middle::<8, false>(rows, Self::POINTS),
-            _ => self.middle::<16, false>(rows, Self::POINTS),
-        }
+        self.middle_of_rows::<false>(rows, Self::POINTS);
         self.team.sync();
         self.multiply(rows, operands);
         self.team.sync();
         let of_product = Self::POINTS >> (operands - 1);
-        match plan.log_row {
-            8 => self.middle::<2, true>(rows, of_product),
-            9 => self.middle::<4, true>(rows, of_product),
-            10 => self.middle::<8, true>(rows, of_product),
-            _ => self.middle::<16, true>(rows, of_product),
-        }
+        self.middle_of_rows::<true>(rows, of_product);
         self.team.sync();
         if slot <= rows.mask && rows.has(slot) {
             let mut z: [Complex; 16] = shared.get();
             merge_up(&mut z, &self.first_roots(row));
             points(self.points(number, 0)).set(&z);
         }
+    }
+
+    /// Goes down the tree by rows of four operands, makes two products, and goes up again with these.
+    ///
+    /// ```text
+    /// slots          c        a or f   d     b or none
+    /// which become   c d, f c          a d + b c, f d
+    /// ```
+    #[inline(always)]
+    pub fn pairs(self) {
+        let GridArguments {
+            plan,
+            operands,
+            count,
+            kept: [of_c, of_d],
+            ..
+        } = *self.arguments;
+        let blocks = plan.pair_blocks().max(1);
+        let log_rows = plan.log_pair_rows();
+        let (number, group) = (
+            thread::block_index() / blocks,
+            thread::block_index() % blocks,
+        );
+        let rows = Rows {
+            first: group << log_rows,
+            mask: (1 << log_rows) - 1,
+            end: plan.rows(),
+            log: plan.log_row,
+        };
+        let thread = self.team.thread();
+        let log_apart = plan.log_row - FIRST_LEVELS;
+        let (slot, c) = (thread >> log_apart, thread & ((1 << log_apart) - 1));
+        let (operand, row) = (slot >> log_rows, rows.row(slot));
+        let apart = (1 << log_apart).max(16);
+        let place = (row << plan.log_row) + c;
+        let points = |address: u64, number: u32| Strided {
+            places: Places::Device(self.points_from(address, number).up(place)),
+            apart,
+        };
+        let (own, second) = (self.arguments.points, number + count);
+        let shared = self.shared((slot << plan.log_row) + c, apart);
+        let given = match operand {
+            0 => points(of_c, number),
+            1 => points(own, number),
+            2 => points(of_d, number),
+            _ => points(own, second),
+        };
+        if operand < 2 + operands {
+            let mut z: [Complex; 16] = given.get();
+            down(&mut z, &self.first_roots(row));
+            shared.set(&z);
+        }
+        self.team.sync();
+        self.middle_of_rows::<false>(rows, Self::POINTS / 4 * (2 + operands));
+        self.team.sync();
+        self.multiply_pairs(rows, operands);
+        self.team.sync();
+        self.middle_of_rows::<true>(rows, Self::POINTS / 2);
+        self.team.sync();
+        if operand < 2 && rows.has(slot & rows.mask) {
+            let mut z: [Complex; 16] = shared.get();
+            merge_up(&mut z, &self.first_roots(row));
+            points(own, if operand == 0 { second } else { number }).set(&z);
+        }
+    }
+
+    /// Goes the last level down, makes both products, and goes it up: a thread has 8 values of one of them.
+    #[inline(always)]
+    fn multiply_pairs(self, rows: Rows, operands: u32) {
+        let of_operand = Self::POINTS / 4;
+        let thread = self.team.thread();
+        let (product, g) = (thread / (THREADS / 2), thread % (THREADS / 2));
+        let w = self.last_roots(rows, g);
+        let values = |slot: u32| {
+            let points = self.shared(slot * of_operand + 8 * g, 1);
+            let mut z: [Complex; 8] = points.get();
+            down_to_fours(&mut z, &w);
+            z
+        };
+        let factor = if product == 0 && operands == 1 { 1 } else { 2 };
+        let mut y = values(product);
+        multiply_leaves(&values(factor), &mut y, &w, false);
+        if product == 1 && operands == 2 {
+            let mut z = values(3);
+            multiply_leaves(&values(0), &mut z, &w, false);
+            let mut i = 0;
+            while i < 8 {
+                y[i] = y[i].plus(z[i]);
+                i += 1;
+            }
+        }
+        up_from_fours(&mut y, &w);
+        // Both products have factors in common.
+        self.team.sync();
+        self.shared(product * of_operand + 8 * g, 1).set(&y);
     }
 
     /// The roots of a row's first pass.
@@ -216,6 +301,17 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
             k += 1;
         }
         w
+    }
+
+    /// The pass of rows between the first and the last, down or up, of the first `points` points.
+    #[inline(always)]
+    fn middle_of_rows<const UP: bool>(self, rows: Rows, points: u32) {
+        match rows.log {
+            8 => self.middle::<2, UP>(rows, points),
+            9 => self.middle::<4, UP>(rows, points),
+            10 => self.middle::<8, UP>(rows, points),
+            _ => self.middle::<16, UP>(rows, points),
+        }
     }
 
     /// The pass of rows between the first and the last, of radix `R`, down or up, of the first `points` points. A
@@ -265,17 +361,23 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         w
     }
 
+    /// The roots of the last level, which are one, for values `8 g ..` of an operand's rows.
+    #[inline(always)]
+    fn last_roots(self, rows: Rows, g: u32) -> [Complex; 3] {
+        let log_nodes = rows.log - 3;
+        let tree = self.table(self.arguments.tree);
+        let (slot, node) = (g >> log_nodes, g & ((1 << log_nodes) - 1));
+        let own = self.roots_of_row(rows.row(slot)).up(FURTHER);
+        let root = complex(own.at(log_nodes - FIRST_LEVELS));
+        [root.times(complex(tree.at((1 << log_nodes) + node))); 3]
+    }
+
     /// Goes the last level down, multiplies, and goes it up, in place of the first operand: 8 values at a time.
     #[inline(always)]
     fn multiply(self, rows: Rows, operands: u32) {
-        let log_nodes = rows.log - 3;
-        let tree = self.table(self.arguments.tree);
         let mut g = self.team.thread();
         while g < Self::POINTS >> (2 + operands) {
-            let (slot, node) = (g >> log_nodes, g & ((1 << log_nodes) - 1));
-            let own = self.roots_of_row(rows.row(slot)).up(FURTHER);
-            let root = complex(own.at(log_nodes - FIRST_LEVELS));
-            let w = [root.times(complex(tree.at((1 << log_nodes) + node))); 3];
+            let w = self.last_roots(rows, g);
             let points = self.shared(8 * g, 1);
             let mut y: [Complex; 8] = points.get();
             down_to_fours(&mut y, &w);
@@ -437,17 +539,20 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
 
     /// The points of one operand of a number.
     #[inline(always)]
-    #[allow(unsafe_code)]
     fn points(self, number: u32, operand: u32) -> Pairs {
         let GridArguments {
-            plan,
-            operands,
-            points,
-            ..
+            operands, points, ..
         } = *self.arguments;
-        let before = u64::from(number) * u64::from(operands) + u64::from(operand);
+        self.points_from(points, number * operands + operand)
+    }
+
+    /// The points of which so many transforms precede.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn points_from(self, address: u64, before: u32) -> Pairs {
+        let length = u64::from(self.arguments.plan.length());
         // SAFETY: `new`'s caller vouches for the memory, and that blocks do not meet in it.
-        unsafe { Pairs::new(points + 16 * before * u64::from(plan.length())) }
+        unsafe { Pairs::new(address + 16 * u64::from(before) * length) }
     }
 
     #[inline(always)]

@@ -51,6 +51,12 @@ impl Complex {
         Complex::new(self.re - less.re, self.im - less.im)
     }
 
+    /// The sum `self + more`.
+    #[inline(always)]
+    pub const fn plus(self, more: Self) -> Self {
+        Complex::new(self.re + more.re, self.im + more.im)
+    }
+
     /// The product with `by`, by two multiplications and two fused operations.
     #[inline(always)]
     pub fn times(self, by: Self) -> Self {
@@ -99,11 +105,10 @@ pub fn multiply_mirrored(
     [f, g]: [Complex; 2],
     y: Complex,
 ) -> (Complex, Complex) {
-    let plus = |a: Complex, b: Complex| Complex::new(a.re + b.re, a.im + b.im);
-    let ([s, d], [t, e]) = ([plus(z, w), z.minus(w)], [plus(f, g), f.minus(g)]);
+    let ([s, d], [t, e]) = ([z.plus(w), z.minus(w)], [f.plus(g), f.minus(g)]);
     let p = s.times(t).plus_product(y.negated(), d.times(e));
     let q = s.times(e).plus_product(d, t);
-    (plus(p, q), p.minus(q))
+    (p.plus(q), p.minus(q))
 }
 
 /// Sets place `i` to `a + w b` and place `j` to `a - w b`, by six fused operations, where `a` and

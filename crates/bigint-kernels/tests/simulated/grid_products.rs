@@ -53,14 +53,10 @@ impl Products {
             sums: self.0.room(shape),
             carries: self.0.room(shape),
             points: self.0.device.alloc(16 * points).unwrap(),
-            tree: self.table(TREE as u32, fill_tree),
-            columns: self.table(plan.rows(), |table| plan.fill_columns(table)),
-            rows: self.table(plan.row_roots(), |table| plan.fill_rows(table)),
-            scale: 4.0 / f64::from(plan.length()),
-            plan,
             count: count as u32,
             operands,
             wraps: wraps.into(),
+            ..self.tables(plan)
         };
         let numbers = count as u32;
         let columns = plan.column_blocks() * numbers;
@@ -90,14 +86,104 @@ impl Products {
             );
         }
         let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
+        self.free(matrices, &arguments);
+    }
+
+    /// Arguments of a plan with its tables.
+    fn tables(&self, plan: GridPlan) -> GridArguments {
+        GridArguments {
+            tree: self.table(TREE as u32, fill_tree),
+            columns: self.table(plan.rows(), |table| plan.fill_columns(table)),
+            rows: self.table(plan.row_roots(), |table| plan.fill_rows(table)),
+            scale: 4.0 / f64::from(plan.length()),
+            plan,
+            ..GridArguments::default()
+        }
+    }
+
+    fn free(&self, matrices: impl IntoIterator<Item = MatrixArgument>, arguments: &GridArguments) {
         let tables = arguments.stretches().map(|(address, _)| address);
-        let addresses = matrices
-            .map(|matrix| matrix.limbs)
-            .into_iter()
-            .chain(tables);
-        for address in addresses.filter(|address| *address > 0) {
+        let matrices = matrices.into_iter().map(|matrix| matrix.limbs);
+        for address in matrices.chain(tables).filter(|address| *address > 0) {
             self.0.device.free(address).unwrap();
         }
+    }
+
+    /// Compares both products of points that are kept of `c` and `d`: by `a` and `b` or, where there are none, by fractions
+    /// `f`, and those modulo `2^(32 n) + 1`.
+    fn check_pairs(&self, plan: GridPlan, own: &[&Operand], [c, d]: [&Operand; 2]) {
+        let (count, width) = (c.1.len(), plan.product_limbs());
+        let numbers = count as u32;
+        let shape = Shape::new(2 * count, width, Layout::Contiguous);
+        let points = |operands: u64| {
+            let points = u64::from(plan.length()) * operands * count as u64;
+            self.0.device.alloc(16 * points).unwrap()
+        };
+        let wraps = own.len() == 1;
+        let given = GridArguments {
+            count: numbers,
+            operands: 1,
+            ..self.tables(plan)
+        };
+        let of_columns = |columns| [columns, THREADS, plan.column_bytes()];
+        let columns = plan.column_blocks() * numbers;
+        let forth = |operand: &Operand, points: u64, wraps: bool| {
+            let a = self.0.matrix(operand, Layout::Contiguous);
+            let wraps = wraps.into();
+            let arguments = GridArguments {
+                a,
+                points,
+                wraps,
+                ..given
+            };
+            self.launch(FORTH, of_columns(columns), &arguments);
+            a
+        };
+        let kept = [points(1), points(1)];
+        let mut matrices = vec![forth(c, kept[0], false), forth(d, kept[1], false)];
+        let arguments = GridArguments {
+            sums: self.0.room(shape),
+            carries: self.0.room(shape),
+            points: points(2),
+            kept,
+            operands: own.len() as u32,
+            wraps: wraps.into(),
+            ..given
+        };
+        for (operand, before) in own.iter().zip([0, numbers]) {
+            let before = 16 * u64::from(before) * u64::from(plan.length());
+            matrices.push(forth(operand, arguments.points + before, wraps));
+        }
+        let rows = [
+            plan.pair_blocks() * numbers,
+            plan.pair_threads(),
+            plan.pair_bytes(),
+        ];
+        self.launch(plan.pairs_kernel(), rows, &arguments);
+        let back = GridArguments {
+            count: 2 * numbers,
+            operands: 1,
+            kept: [0; 2],
+            ..arguments
+        };
+        self.launch(BACK, of_columns(2 * columns), &back);
+        let [sums, carries] =
+            [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
+        let modulus = (BigUint::from(1u8) << (32 * width)) + u32::from(wraps);
+        for i in 0..count {
+            let (c, d) = (&c.1[i], &d.1[i]);
+            let expected = match own {
+                [f] => [&f.1[i] * d, &f.1[i] * c],
+                [a, b] => [&a.1[i] * d + &b.1[i] * c, c * d],
+                _ => unreachable!("one or two"),
+            };
+            for (of, expected) in [i, count + i].into_iter().zip(expected) {
+                let found = (&sums[of] + &carries[of]) % &modulus;
+                assert!(found == expected % &modulus, "{plan:?}: number {of}");
+            }
+        }
+        matrices.extend([arguments.sums, arguments.carries]);
+        self.free(matrices, &arguments);
     }
 
     /// Numbers of `n` limbs that are worst for digits of `bits` bits: the greatest in either
@@ -201,6 +287,51 @@ fn products_that_wrap_are_right_at_every_length() {
         short.1.resize(worst.1.len(), BigUint::from(1u8));
         products.check_modulo(plan, &worst, Some(&short), Layout::Interleaved, wraps);
     }
+}
+
+/// Every radix, columns of every number of levels and rows of every length.
+#[test]
+fn pairs_of_products_of_the_worst_digits_are_right_at_every_length() {
+    let mut products = Products::new();
+    let lengths = [(2, 8), (3, 8), (4, 8), (5, 8), (2, 9), (2, 10), (2, 11)];
+    let plans = GridPlan::all_of_pairs().chain([(10, 4), (12, 5), (8, 2), (9, 2)].into_iter().map(
+        |(radix, log_part)| GridPlan {
+            radix,
+            log_part,
+            log_row: 11,
+            digit_bits: 12,
+        },
+    ));
+    let plans = plans.filter(|plan| {
+        let is_short = plan.length() < 1 << 13;
+        is_short || lengths.contains(&(plan.log_part, plan.log_row)) && plan.length() < 1 << 16
+    });
+    for plan in plans {
+        assert!(plan.pair_error_bound() < 0.5);
+        let n = plan.limbs();
+        let mut worst = products.worst(n, plan.digit_bits);
+        let mut fractions = products.worst(plan.product_limbs(), plan.digit_bits);
+        if plan.length() > 1 << 13 {
+            worst.1 = [0, 4].map(|i| worst.1[i].clone()).into();
+            fractions.1 = [0, 4].map(|i| fractions.1[i].clone()).into();
+        }
+        let other = turned(&worst);
+        products.check_pairs(plan, &[&worst, &other], [&other, &worst]);
+        products.check_pairs(plan, &[&worst, &worst], [&worst, &worst]);
+        products.check_pairs(plan, &[&fractions], [&worst, &other]);
+    }
+}
+
+/// Of unequal lengths, and of zeros.
+#[test]
+fn pairs_of_products_of_short_numbers_are_right() {
+    let mut products = Products::new();
+    let plan = GridPlan::of_pairs(100, 200).unwrap();
+    let (a, b) = (products.worst(100, 16), products.worst(1, 16));
+    let (c, mut d) = (products.worst(77, 16), products.worst(31, 16));
+    d.1[0] = BigUint::ZERO;
+    products.check_pairs(plan, &[&a, &b], [&c, &d]);
+    products.check_pairs(plan, &[&a], [&d, &b]);
 }
 
 #[test]

@@ -48,6 +48,9 @@
 //! `a_i b_j`. So a level makes `3 u + B`. The last pass does for the first two of three levels with sums alone, or has an odd
 //! factor, and multiplies by roots, and by the factor that scales results.
 //!
+//! **Sums of two products**, `a d + b c`, are formed modulo `x^4 - z`. Up to there either product's errors are as above. The sum
+//! rounds each value once, by `u` of at most `2 N^2`, which counts for the sum of both. Back, sizes sum to at most `2 n N^2`.
+//!
 //! **Roots of a row's further levels** are products of two stored ones. The row's own is less than 1/32 of a turn, so that its
 //! imaginary part is below 1/4, and off by no more than 2^-56 + 2^-60: the root is off by at most `.53 u`. All numbers in the product are
 //! below 1, or the other root is 1. So either of two roundings is off by at most `u/2` in each component: the product is off by
@@ -78,6 +81,13 @@ impl GridPlan {
     /// The same for [products that wrap](super#products-that-wrap), whose points have two digits each.
     pub fn wrapped_error_bound(&self) -> f64 {
         self.bound(2)
+    }
+
+    /// The same for [two products](super#two-products-of-the-same-points): sums of two, of points with a digit each, whose
+    /// coefficients and errors are sums of those of either; and products that wrap.
+    pub fn pair_error_bound(&self) -> f64 {
+        let of_sums = self.error_bound() + U * self.greatest(1) * SLACK;
+        self.wrapped_error_bound().max(2.0 * of_sums)
     }
 
     /// The bound for points that are made of so many digits.

@@ -1,0 +1,211 @@
+//! Two products that have factors in common, over the complex numbers, as [trees](crate::trees) have them: `a d + b c` and `c d`
+//! up, and limbs of `f d` and `f c` down. The points of `c` and `d` serve all of these
+//! ([`bigint_core::transform::grid`]), and are kept where products should keep them.
+
+use crate::Error;
+use crate::common::device::{Buffer, Device};
+use crate::common::job::Job;
+use crate::device::grid::{above, add, columns, launch, tables};
+use crate::device::middle::Middle;
+use crate::device::part::Part;
+use crate::device::sum_of_products::limbs_of_sums;
+use crate::device::transform::{Transform, grid_point_bytes, in_rounds, kept};
+use crate::engine::inner::Inner;
+use crate::host;
+use crate::values::made::{Computed, Made};
+use crate::values::node::{Node, Operands};
+use bigint_core::kernel::MatrixArgument;
+use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan};
+use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Two products, by a plan that holds them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub of: Products,
+    pub plan: GridPlan,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Products {
+    /// `a d + b c` and `c d` of operands `a`, `b`, `c` and `d`: the jobs of either product of the sum, as wide as that, and of the
+    /// other.
+    Sum([Job; 2]),
+    /// Limbs of `f d` and of `f c`, of operands `f`, `c` and `d`, which are [middles](Middle) by the plan.
+    Middles([Middle; 2]),
+}
+
+impl Pair {
+    /// The shapes of the results.
+    pub fn shapes(self) -> [Shape; 2] {
+        match self.of {
+            Products::Sum(jobs) => jobs.map(|job| job.shapes()[0]),
+            Products::Middles(middles) => middles.map(Middle::shape),
+        }
+    }
+
+    /// The results for numbers `numbers` on a device.
+    pub fn on_device(
+        self,
+        device: &Arc<dyn Device>,
+        operands: Operands<'_>,
+        numbers: Range<usize>,
+    ) -> Result<Made, Error> {
+        let count = numbers.len();
+        let plan = self.plan;
+        let (from, wraps) = match self.of {
+            Products::Sum(_) => ([0; 2], 0),
+            Products::Middles(middles) => (middles.map(|middle| middle.from), 1),
+        };
+        let (own, factors) = operands.split_at(operands.len() - 2);
+        let keep = factors.iter().all(|node| node.kept().is_some());
+        let transforms = factors.iter().filter(|_| keep);
+        let transforms = transforms.map(|node| transform_of(device, node, &numbers, plan));
+        let transforms = transforms.collect::<Result<Vec<_>, _>>()?;
+        // Factors whose transforms are kept are not brought there.
+        let forth: Vec<&Arc<Node>> = own.iter().chain(factors.iter().filter(|_| !keep)).collect();
+        let given = forth.iter();
+        let given = given.map(|node| node.resident(device, numbers.clone()));
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        let parts = forth.iter().zip(&given);
+        let parts = parts.map(|(node, buffer)| Part::of_operand(node, buffer, count));
+        let parts: Vec<Part<'_>> = parts.collect();
+        let shapes = self.shapes().map(|shape| Shape { count, ..shape });
+        let [first, second] = shapes.map(|shape| device.allocate(shape.limbs()));
+        let results = [first?, second?];
+        // Two of both products, and those of the factors.
+        let slots = if keep { 2 } else { 4 };
+        let (bytes, limbs) = (grid_point_bytes(&plan, slots), plan.product_limbs());
+        let (at_once, [points, sums, carries]) = in_rounds(bytes, count, |numbers| {
+            Ok([
+                device.allocate(bytes / size_of::<Limb>() * numbers)?,
+                device.allocate(2 * limbs * numbers)?,
+                device.allocate(2 * limbs * numbers)?,
+            ])
+        })?;
+        let buffers = [&points, &sums, &carries].into_iter().chain(&results);
+        let buffers = buffers.chain(given.iter().chain(&transforms).map(|buffer| &**buffer));
+        let buffers: Vec<&Buffer> = buffers.collect();
+        let tables = tables(device, plan)?;
+        let bytes = grid_point_bytes(&plan, 1);
+        let mut first = 0;
+        while first < count {
+            let here = at_once.min(count - first);
+            let given = GridArguments {
+                count: here as u32,
+                operands: 1,
+                ..tables
+            };
+            let slot = |slot: usize| points.address() + (slot * here * bytes) as u64;
+            let mut slots = (0..own.len()).chain(2..);
+            let mut places = Vec::new();
+            for (at, part) in parts.iter().enumerate() {
+                places.push(slot(slots.next().unwrap_or(at)));
+                let arguments = GridArguments {
+                    a: part.numbers_from(first).limbs,
+                    points: places[at],
+                    wraps: if at < own.len() { wraps } else { 0 },
+                    ..given
+                };
+                columns(device, FORTH, &arguments, &buffers)?;
+            }
+            let of_kept = |kept: &Arc<Buffer>| kept.address() + (first * bytes) as u64;
+            places.extend(transforms.iter().map(of_kept));
+            let rows = GridArguments {
+                points: slot(0),
+                kept: [places[own.len()], places[own.len() + 1]],
+                operands: own.len() as u32,
+                ..given
+            };
+            let of_launch = [
+                plan.pair_blocks() * rows.count,
+                plan.pair_threads(),
+                plan.pair_bytes(),
+            ];
+            launch(device, plan.pairs_kernel(), of_launch, &rows, &buffers)?;
+            let inner = Shape::new(2 * here, limbs, Layout::Contiguous).strides();
+            let [sums, carries] = [&sums, &carries]
+                .map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+            let back = GridArguments {
+                sums,
+                carries,
+                points: slot(0),
+                count: 2 * rows.count,
+                wraps,
+                ..given
+            };
+            columns(device, BACK, &back, &buffers)?;
+            for (which, (buffer, shape)) in results.iter().zip(shapes).enumerate() {
+                let result = Part::of_shape(buffer, shape).numbers_from(first).limbs;
+                let own = |matrix: MatrixArgument| MatrixArgument {
+                    limbs: matrix.limbs + (size_of::<Limb>() * limbs * here * which) as u64,
+                    ..matrix
+                };
+                let given = [sums, carries].map(|matrix| above(own(matrix), from[which]));
+                let arguments = Arguments::of(&[result], &given);
+                add(device, Operation::Add, here, arguments, &buffers)?;
+            }
+            first += here;
+        }
+        Ok(Made {
+            buffers: shapes.into_iter().zip(results).collect(),
+            first: None,
+        })
+    }
+
+    /// The results for so many numbers by the CPU.
+    pub fn on_host(
+        self,
+        engine: &Arc<Inner>,
+        operands: Operands<'_>,
+        count: usize,
+    ) -> Result<Computed, Error> {
+        let of = |index: usize| Arc::clone(&operands[index]);
+        let limbs = match self.of {
+            Products::Sum([sum, product]) => {
+                let sums = [of(0), of(2), of(1), of(3)];
+                let product = product.with_count(count);
+                let made = host::job::compute(engine, product, &[of(2), of(3)])?;
+                let product = crate::common::limbs::copy(made.results[0].limbs()?)?;
+                [limbs_of_sums(engine, sum, &sums, count)?, product]
+            }
+            Products::Middles([x, y]) => [
+                x.limbs(engine, &[of(0), of(2)], count)?,
+                y.limbs(engine, &[of(0), of(1)], count)?,
+            ],
+        };
+        let nodes = self.shapes().into_iter().zip(limbs);
+        let nodes =
+            nodes.map(|(shape, limbs)| Node::on_host(engine, Shape { count, ..shape }, limbs));
+        Ok(Computed {
+            results: nodes.collect(),
+            flags: None,
+            first: None,
+        })
+    }
+}
+
+/// The points of these of a batch's numbers, as [`kept`] has them.
+fn transform_of(
+    device: &Arc<dyn Device>,
+    node: &Node,
+    numbers: &Range<usize>,
+    plan: GridPlan,
+) -> Result<Arc<Buffer>, Error> {
+    kept(device, node, numbers, Transform::Fft(plan), |numbers| {
+        let given = node.resident(device, numbers.clone())?;
+        let limbs = grid_point_bytes(&plan, 1) / size_of::<Limb>() * numbers.len();
+        let buffer = device.allocate(limbs)?;
+        let arguments = GridArguments {
+            a: Part::of_operand(node, &given, numbers.len()).limbs,
+            points: buffer.address(),
+            count: numbers.len() as u32,
+            operands: 1,
+            ..tables(device, plan)?
+        };
+        columns(device, FORTH, &arguments, &[&buffer, &given])?;
+        Ok(buffer)
+    })
+}
