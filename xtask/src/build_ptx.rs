@@ -299,8 +299,15 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
             let threads = if entry == grid::PAIRS[0] { 256 } else { 512 };
             Some([threads, grid::ROW_THREADS / threads])
         }
-        ntt::FORTH => Some([ntt::THREADS, ntt::FORTH_BLOCKS]),
-        ntt::ROWS => Some([ntt::THREADS, ntt::ROW_BLOCKS]),
+        _ if entry.module == ntt::MODULE && entry != ntt::LIMBS => {
+            let which = |kernels: &[EntryPoint]| kernels.iter().position(|kernel| *kernel == entry);
+            let (at, threads) = match which(&ntt::FORTH) {
+                Some(at) => (at, ntt::FORTH_THREADS),
+                None => (which(&ntt::ROWS).or(which(&ntt::BACK))?, ntt::ROW_THREADS),
+            };
+            let of_block = ntt::THREADS[at];
+            Some([of_block, threads / of_block])
+        }
         _ if entry.module == rings::MODULE => {
             let is_it = |plan: &RingPlan| plan.kernels().contains(&entry);
             let plan = RING_LANES.map(RingPlan::of_lanes).into_iter().find(is_it)?;

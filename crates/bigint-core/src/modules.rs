@@ -42,11 +42,10 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
     at = put(&mut others, at, &[grid::FORTH, grid::BACK]);
     at = put(&mut others, at, &grid::ROWS);
     at = put(&mut others, at, &grid::PAIRS);
-    at = put(
-        &mut others,
-        at,
-        &[ntt::FORTH, ntt::ROWS, ntt::BACK, ntt::LIMBS],
-    );
+    at = put(&mut others, at, &[ntt::LIMBS]);
+    at = put(&mut others, at, &ntt::FORTH);
+    at = put(&mut others, at, &ntt::ROWS);
+    at = put(&mut others, at, &ntt::BACK);
     at = put(
         &mut others,
         at,
@@ -82,7 +81,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 31
+const OTHER_COUNT: usize = 37
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

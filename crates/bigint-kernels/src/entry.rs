@@ -229,10 +229,16 @@ grid! {
     "fft_grid_pairs_256" grid::mul::Block<'_, 256>, GridArguments pairs;
     "fft_grid_pairs_512" grid::mul::Block<'_, 512>, GridArguments pairs;
     "fft_grid_back" grid::mul::Block<'_, 256>, GridArguments back;
-    "ntt_grid_forth" grid::ntt::Block<'_>, NttArguments forth;
-    "ntt_grid_rows" grid::ntt::Block<'_>, NttArguments rows;
-    "ntt_grid_back" grid::ntt::Block<'_>, NttArguments back;
-    "ntt_grid_limbs" grid::ntt::Block<'_>, NttArguments limbs;
+    "ntt_grid_forth_256" grid::ntt::Block<'_, 256>, NttArguments forth;
+    "ntt_grid_forth_512" grid::ntt::Block<'_, 512>, NttArguments forth;
+    "ntt_grid_forth_1024" grid::ntt::Block<'_, 1024>, NttArguments forth;
+    "ntt_grid_rows_256" grid::ntt::Block<'_, 256>, NttArguments rows;
+    "ntt_grid_rows_512" grid::ntt::Block<'_, 512>, NttArguments rows;
+    "ntt_grid_rows_1024" grid::ntt::Block<'_, 1024>, NttArguments rows;
+    "ntt_grid_back_256" grid::ntt::Block<'_, 256>, NttArguments back;
+    "ntt_grid_back_512" grid::ntt::Block<'_, 512>, NttArguments back;
+    "ntt_grid_back_1024" grid::ntt::Block<'_, 1024>, NttArguments back;
+    "ntt_grid_limbs" grid::ntt::Block<'_, 512>, NttArguments limbs;
 }
 
 /// Makes entry points of the kernels of [`bigint_core::transform::rings`].

@@ -108,6 +108,9 @@ pub const ROW_THREADS: u32 = 512;
 /// The binary logarithm of the most digits of a chunk.
 const LOG_CHUNK: u32 = 4;
 
+/// The binary logarithm of the points of the longest row.
+const LONGEST_ROW: u32 = 11;
+
 /// The levels of a row's first pass, of radix 16. Its last pass has one level, and ends in products.
 pub const FIRST_LEVELS: u32 = 4;
 
@@ -225,21 +228,31 @@ impl GridArguments {
 impl GridPlan {
     /// Every plan of products, shortest first.
     pub fn all() -> impl Iterator<Item = GridPlan> {
-        GridPlan::every(GridPlan::error_bound)
+        GridPlan::every(GridPlan::error_bound, |_| LONGEST_ROW)
     }
 
     /// Every plan of products [modulo](self#products-that-wrap) `2^(32 n) + 1`, shortest first.
     pub fn all_that_wrap() -> impl Iterator<Item = GridPlan> {
-        GridPlan::every(GridPlan::wrapped_error_bound)
+        GridPlan::every(GridPlan::wrapped_error_bound, |_| LONGEST_ROW)
     }
 
     /// Every plan of [two products](self#two-products-of-the-same-points), shortest first.
     pub fn all_of_pairs() -> impl Iterator<Item = GridPlan> {
-        GridPlan::every(GridPlan::pair_error_bound)
+        // Four longer rows are a block of 512 threads, which has a multiprocessor to itself; where rows are no longer, there are
+        // columns for it. Those of more rows have no whole half limbs of 13 bits.
+        GridPlan::every(GridPlan::pair_error_bound, |log| {
+            if log < 16 { 10 } else { LONGEST_ROW }
+        })
     }
 
-    fn every(bound: impl Fn(&GridPlan) -> f64 + Copy) -> impl Iterator<Item = GridPlan> {
-        (10..=17).flat_map(move |log| [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, bound)))
+    fn every(
+        bound: impl Fn(&GridPlan) -> f64 + Copy,
+        longest_row: impl Fn(u32) -> u32,
+    ) -> impl Iterator<Item = GridPlan> {
+        (10..=17).flat_map(move |log| {
+            let log_row = (log - 3).clamp(8, longest_row(log));
+            [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, log_row, bound))
+        })
     }
 
     /// The shortest plan for products modulo `2^(32 n) + 1`, where `n`, its [`product_limbs`](Self::product_limbs), is
@@ -294,10 +307,9 @@ impl GridPlan {
         GridPlan::all().map(|plan| plan.limbs()).max().unwrap_or(0)
     }
 
-    /// Makes the plan of `radix 2^log` digits, which are as wide as the bound of errors
+    /// Makes the plan of `radix 2^log` digits in rows of `2^log_row`, which are as wide as the bound of errors
     /// proves exact, as far as chunks are a whole number of half limbs.
-    fn new(radix: u32, log: u32, bound: impl Fn(&GridPlan) -> f64) -> GridPlan {
-        let log_row = (log - 3).clamp(8, 11);
+    fn new(radix: u32, log: u32, log_row: u32, bound: impl Fn(&GridPlan) -> f64) -> GridPlan {
         let mut plan = GridPlan {
             radix,
             log_part: log - log_row,

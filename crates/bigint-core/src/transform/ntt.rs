@@ -47,26 +47,41 @@
 use crate::kernel::EntryPoint;
 use crate::kernel::MatrixArgument;
 
-/// The threads of a block of each kernel.
-pub const THREADS: u32 = 512;
+/// The threads of a block of each of [`FORTH`], [`ROWS`] and [`BACK`]. Small blocks wait for one another less at their barriers.
+pub const THREADS: [u32; 3] = [256, 512, 1024];
 
-/// The blocks of [`FORTH`] that a multiprocessor has at least, for which the compiler finds registers.
-pub const FORTH_BLOCKS: u32 = 3;
+/// Those of a block of [`LIMBS`].
+pub const LIMB_THREADS: u32 = 512;
 
-/// Those of [`ROWS`].
-pub const ROW_BLOCKS: u32 = 2;
+/// The threads of [`FORTH`] that a multiprocessor should have enough registers for, but for a block of 1024.
+pub const FORTH_THREADS: u32 = 1536;
+
+/// Those of [`ROWS`] and [`BACK`].
+pub const ROW_THREADS: u32 = 1024;
 
 /// The PTX module that has the kernels.
 pub const MODULE: &str = "mul_ntt";
 
-/// The kernel that reduces limbs to residues and goes down the tree by columns.
-pub const FORTH: EntryPoint = entry("mul_ntt_grid_forth");
+/// The kernels that reduce limbs to residues and go down the tree by columns.
+pub const FORTH: [EntryPoint; 3] = [
+    entry("mul_ntt_grid_forth_256"),
+    entry("mul_ntt_grid_forth_512"),
+    entry("mul_ntt_grid_forth_1024"),
+];
 
-/// The kernel that goes down the tree by rows, multiplies, and goes up again.
-pub const ROWS: EntryPoint = entry("mul_ntt_grid_rows");
+/// The kernels that go down the tree by rows, multiply, and go up again.
+pub const ROWS: [EntryPoint; 3] = [
+    entry("mul_ntt_grid_rows_256"),
+    entry("mul_ntt_grid_rows_512"),
+    entry("mul_ntt_grid_rows_1024"),
+];
 
-/// The kernel that goes up the tree by columns.
-pub const BACK: EntryPoint = entry("mul_ntt_grid_back");
+/// The kernels that go up the tree by columns.
+pub const BACK: [EntryPoint; 3] = [
+    entry("mul_ntt_grid_back_256"),
+    entry("mul_ntt_grid_back_512"),
+    entry("mul_ntt_grid_back_1024"),
+];
 
 /// The kernel that turns residues into coefficients, and these into limbs and carries.
 pub const LIMBS: EntryPoint = entry("mul_ntt_grid_limbs");
@@ -213,7 +228,7 @@ pub fn fill_tables(words: &mut [u64]) {
 pub const CHUNK: u32 = 8;
 
 /// The chunks that a block of [`LIMBS`] takes.
-pub const CHUNKS: u32 = THREADS;
+pub const CHUNKS: u32 = LIMB_THREADS;
 
 /// The limbs of shared memory that one word of each coefficient takes in a block of [`LIMBS`].
 pub const COEFFICIENTS: u32 = padded(CHUNK * CHUNKS);
@@ -409,8 +424,7 @@ impl NttPlan {
         PRIMES.len() * self.length() as usize
     }
 
-    /// The binary logarithm of the number of columns that a block has: eight, whose limbs fill a sector, or more; four
-    /// of the longest columns, of which eight would leave no room for a second block.
+    /// The binary logarithm of the number of columns that a block has: eight, whose limbs fill a sector, or more.
     #[inline(always)]
     pub const fn log_columns(&self) -> u32 {
         match self.rows().next_power_of_two().trailing_zeros() {
@@ -418,8 +432,7 @@ impl NttPlan {
                 let log = 13 - rows;
                 if log > 5 { 5 } else { log }
             }
-            10 | 11 => 3,
-            _ => 2,
+            _ => 3,
         }
     }
 
@@ -445,6 +458,16 @@ impl NttPlan {
         4 * padded(rows << self.log_row) + 16 * 8
     }
 
+    /// Which of the kernels of [`FORTH`] and [`BACK`] there is for the plan.
+    pub const fn column_kernel(&self) -> usize {
+        kernel_of(self.column_bytes())
+    }
+
+    /// Which of the kernels of [`ROWS`] there is for so many rows.
+    pub const fn row_kernel(&self, rows: u32) -> usize {
+        kernel_of(self.row_bytes(rows))
+    }
+
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
         self.column_bytes() <= shared_bytes
@@ -461,6 +484,15 @@ impl NttPlan {
             let scale = prime.times(all, prime.power(2, 32));
             prime.factor(scale).word()
         })
+    }
+}
+
+/// The kernel with the fewest threads of which a multiprocessor has 1024, where a block takes so many bytes of its shared memory.
+const fn kernel_of(bytes: u32) -> usize {
+    match bytes >> 10 {
+        0..56 => 0,
+        56..112 => 1,
+        _ => 2,
     }
 }
 

@@ -96,7 +96,13 @@ fn run(
             plan.row_threads(operands),
             plan.row_bytes(operands),
         ];
-        launch(device, plan.rows_kernel(operands), rows, &arguments, &buffers)?;
+        launch(
+            device,
+            plan.rows_kernel(operands),
+            rows,
+            &arguments,
+            &buffers,
+        )?;
         columns(device, BACK, &arguments, &buffers)?;
         let result = r.numbers_from(first).limbs;
         let given = [sums_argument, carries_argument].map(|matrix| above(matrix, from));

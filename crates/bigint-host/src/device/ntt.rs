@@ -12,7 +12,8 @@ use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::ntt::{
-    BACK, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second, THREADS,
+    BACK, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second,
+    THREADS,
 };
 use bigint_core::{Arguments, Launch, Layout, Operation, Shape};
 use std::ops::Range;
@@ -308,14 +309,14 @@ impl Space {
             ..arguments
         };
         let primes = PRIMES.len() as u32;
-        for (entry, blocks) in [
-            (FORTH, primes * plan.column_blocks() * operands),
-            (ROWS, primes * plan.rows()),
-            (BACK, primes * plan.column_blocks()),
-            (LIMBS, plan.limb_blocks()),
+        for (step, blocks) in [
+            (Step::Forth, primes * plan.column_blocks() * operands),
+            (Step::Rows, primes * plan.rows()),
+            (Step::Back, primes * plan.column_blocks()),
+            (Step::Limbs, plan.limb_blocks()),
         ] {
             if blocks > 0 {
-                launch(device, entry, blocks * count, arguments, buffers)?;
+                launch(device, step, blocks * count, arguments, buffers)?;
             }
         }
         let given = [sums, carries].map(|matrix| above(matrix, from));
@@ -346,31 +347,47 @@ fn transform_of(
             ..NttArguments::default()
         };
         let buffers: [&Buffer; 2] = [&buffer, &given];
-        for (entry, blocks) in [(FORTH, plan.column_blocks()), (ROWS, plan.rows())] {
+        for (step, blocks) in [
+            (Step::Forth, plan.column_blocks()),
+            (Step::Rows, plan.rows()),
+        ] {
             let blocks = PRIMES.len() as u32 * blocks * count;
-            launch(device, entry, blocks, arguments, &buffers)?;
+            launch(device, step, blocks, arguments, &buffers)?;
         }
         Ok(buffer)
     })
 }
 
-/// Launches one of the four kernels.
+/// One of the four launches.
+#[derive(Clone, Copy)]
+enum Step {
+    Forth,
+    Rows,
+    Back,
+    Limbs,
+}
+
+/// Launches so many blocks.
 fn launch(
     device: &Arc<dyn Device>,
-    entry: EntryPoint,
+    step: Step,
     blocks: u32,
     arguments: NttArguments,
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
     let plan = arguments.plan;
+    let rows = arguments.rows_of_number();
+    let (columns, row) = (plan.column_kernel(), plan.row_kernel(rows));
+    let (entry, block, shared_bytes) = match step {
+        Step::Forth => (FORTH[columns], THREADS[columns], plan.column_bytes()),
+        Step::Rows => (ROWS[row], THREADS[row], plan.row_bytes(rows)),
+        Step::Back => (BACK[columns], THREADS[columns], plan.column_bytes()),
+        Step::Limbs => (LIMBS, LIMB_THREADS, LIMB_BYTES),
+    };
     let launch = Launch {
         grid: blocks,
-        block: THREADS,
-        shared_bytes: match entry {
-            LIMBS => LIMB_BYTES,
-            ROWS => plan.row_bytes(arguments.rows_of_number()),
-            _ => plan.column_bytes(),
-        },
+        block,
+        shared_bytes,
         workers: blocks as usize,
         scratch_width: 0,
     };

@@ -126,8 +126,8 @@ impl Pair {
             ];
             launch(device, plan.pairs_kernel(), of_launch, &rows, &buffers)?;
             let inner = Shape::new(2 * here, limbs, Layout::Contiguous).strides();
-            let [sums, carries] = [&sums, &carries]
-                .map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+            let [sums, carries] =
+                [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
             let back = GridArguments {
                 sums,
                 carries,

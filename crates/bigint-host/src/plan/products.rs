@@ -203,8 +203,8 @@ impl Tuning {
         Ok(matches!(transform, Some((Transform::Ntt(_), _))))
     }
 
-    /// The plan by which the whole device makes [pairs](crate::device::pairs) of products of numbers of these shapes, where it
-    /// multiplies them at all.
+    /// The plan by which the whole device makes [pairs](crate::device::pairs) of products of numbers of these shapes, up and down
+    /// a tree, where these take less time than products and than transforms modulo primes that are kept.
     pub(crate) fn pairs(
         &self,
         shapes: [Shape; 2],
@@ -213,12 +213,19 @@ impl Tuning {
         let [n, m] = shapes.map(|shape| shape.width);
         let job = Job::new(Operation::Mul, &shapes, &[n + m], options, Wanted::Nothing)?;
         let is_open = options.algorithm_for(Operation::Mul) == Algorithm::Auto;
-        let takes = is_open
-            && options.level.is_none()
-            && shapes[0].count == shapes[1].count
-            && self.transform(job, n, m, 0).is_some();
+        let are_pairs = options.level.is_none() && shapes[0].count == shapes[1].count;
         // Fractions may have a limb more.
-        Ok(GridPlan::of_pairs(n.max(m), n + m + 1).filter(|_| takes))
+        let plan = GridPlan::of_pairs(n.max(m), n + m + 1).filter(|_| is_open && are_pairs);
+        let (Some(plan), Some(_)) = (plan, self.transform(job, n, m, 0)) else {
+            return Ok(None);
+        };
+        let time = |transform| self.on_the_whole_device(job, transform, 0);
+        // Of six passes over the points of a product pairs have twelve up and eight down.
+        let pairs = 20.0 / 6.0 * time(Transform::Fft(plan));
+        let ntt = NttPlan::of(n, m).filter(|plan| !self.is_short(*plan, n.max(m)));
+        // Of three transforms of a product those that are kept have six up and three down.
+        let ntt = ntt.map(|plan| 3.0 * time(Transform::Ntt(plan)));
+        Ok(Some(plan).filter(|_| ntt.is_none_or(|ntt| pairs < ntt)))
     }
 
     /// The time of a job's products by the whole device, in nanoseconds. Transforms modulo primes of so many operands are kept.

@@ -16,10 +16,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
-use bigint_core::{Operation, Shape};
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,7 +85,8 @@ impl Task {
                 2.0 * costs.of_number(sum.product.operation, &widths, sum.shape().width)
             }
             Task::Pair(pair) => {
-                let widths = [0, operands.len() - 1].map(|index: usize| operands[index].shape.width);
+                let widths =
+                    [0, operands.len() - 1].map(|index: usize| operands[index].shape.width);
                 let [first, second] = pair.shapes().map(|shape| shape.width);
                 2.0 * costs.of_number(Operation::Mul, &widths, first.max(second))
             }
@@ -111,7 +112,9 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
-            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) | Task::Pair(_) => Vec::new(),
+            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) | Task::Pair(_) => {
+                Vec::new()
+            }
         }
     }
 

@@ -2,19 +2,30 @@
 
 use crate::common::limbs;
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{Layout, Shape};
+use bigint_core::{Layout, Limb, Shape};
 
 /// Numbers of about one length, and as many limbs as the longest has.
 pub(super) type Class = (Vec<usize>, usize);
 
-/// Leaves in classes of about one length, the shortest first; nothing where one is zero, and which.
-pub(super) fn classes(leaves: &Integers) -> Result<Vec<Class>, Error> {
-    let lengths = || (0..leaves.len()).map(|i| leaves.length(i));
-    let around =
-        |(least, most): (usize, usize), length: usize| (least.min(length), most.max(length));
-    let (least, most) = lengths().fold((usize::MAX, 0), around);
+/// The lengths of the shortest number and of the longest, in limbs.
+pub(super) fn extremes(numbers: &Integers) -> (usize, usize) {
+    let offsets = numbers.offsets();
+    let lengths = offsets.iter().zip(offsets.iter().skip(1));
+    let lengths = lengths.map(|(begin, end)| end - begin);
+    let around = |(least, most): (i64, i64), length: i64| (least.min(length), most.max(length));
+    let (least, most) = lengths.fold((i64::MAX, 0), around);
+    let limbs = |bytes: i64| bytes as usize / size_of::<Limb>();
+    (limbs(least), limbs(most))
+}
+
+/// Leaves in classes of about one length, the shortest first, of these [extremes]; nothing where one is zero, and which.
+pub(super) fn classes(
+    leaves: &Integers,
+    (least, most): (usize, usize),
+) -> Result<Vec<Class>, Error> {
     if least == 0 {
-        let index = lengths().position(|length| length == 0).unwrap_or(0);
+        let is_zero = |&i: &usize| leaves.length(i) == 0;
+        let index = (0..leaves.len()).find(is_zero).unwrap_or(0);
         return Err(Error::ZeroDivisor { index });
     }
     let mut order: Vec<usize> = (0..leaves.len()).collect();
@@ -47,7 +58,8 @@ pub(super) fn rows(
     let shape = Shape::new(which.len(), width, Layout::Contiguous);
     // All of them, in their order and as wide as that, lie in memory as a batch does.
     let are_all = which.len() == of.len() && of.limbs().len() == shape.limbs();
-    let are_rows = are_all && (0..of.len()).all(|i| which[i] == i && of.length(i) == width);
+    let are_in_order = || which.iter().enumerate().all(|(i, &at)| i == at);
+    let are_rows = are_all && extremes(of) == (width, width) && are_in_order();
     if are_rows && let Some(batch) = engine.inner.admit_column(of, shape) {
         return Ok(batch);
     }

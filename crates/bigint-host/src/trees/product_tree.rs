@@ -164,7 +164,8 @@ impl ProductTree {
         wanted: Wanted,
         tick: Tick<'_>,
     ) -> Result<Self, Error> {
-        let classes = leaves::classes(leaves)?;
+        let extremes = leaves::extremes(leaves);
+        let classes = leaves::classes(leaves, extremes)?;
         refuse_negative(leaves)?;
         let mut tree = ProductTree {
             engine: engine.clone(),
@@ -174,10 +175,7 @@ impl ProductTree {
             slack: OnceLock::new(),
         };
         // Shorter leaves have sums that may be wider than their products.
-        let is_long = classes
-            .iter()
-            .flat_map(|(class, _)| class)
-            .all(|&i| leaves.length(i) > 2);
+        let is_long = extremes.0 > 2;
         for (class, width) in classes {
             let has_sums = wanted.cofactors && is_long;
             let sums = if has_sums { Sums::Ones } else { Sums::Unwanted };
@@ -466,12 +464,13 @@ impl ProductTree {
         if places.is_empty() {
             return Ok(ones.clone());
         }
-        places.sort_unstable();
-        let place = |leaf| places.binary_search_by_key(&leaf, |&(leaf, ..)| leaf);
-        let number = |leaf: usize| match place(leaf) {
-            Err(_) => &[1][..],
-            Ok(place) => {
-                let (_, class, at) = places[place];
+        let mut place_of = vec![u32::MAX; self.len()];
+        for (place, &(leaf, ..)) in (0..).zip(&places) {
+            place_of[leaf] = place;
+        }
+        let number = |leaf: usize| match places.get(place_of[leaf] as usize) {
+            None => &[1][..],
+            Some(&(_, class, at)) => {
                 let width = greater[class].width();
                 trimmed(&rows[class][at * width..][..width])
             }

@@ -32,12 +32,12 @@ use crate::gpu::residues::Residues;
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::primes::{Field, coefficient};
-use bigint_core::transform::ntt::{CHUNK, CHUNKS, COEFFICIENTS, NttArguments, THREADS, padded};
+use bigint_core::transform::ntt::{CHUNK, CHUNKS, COEFFICIENTS, NttArguments, padded};
 use bigint_core::{LIMB_BITS, Limb};
 
 /// A launch's arguments, and the block's threads and shared memory.
 #[derive(Clone, Copy)]
-pub struct Block<'a> {
+pub struct Block<'a, const THREADS: u32> {
     team: Team<THREADS>,
     arguments: &'a NttArguments,
     x: Stretch,
@@ -61,7 +61,7 @@ struct ResiduePlace {
     log: u32,
 }
 
-impl<'a> Block<'a> {
+impl<'a, const THREADS: u32> Block<'a, THREADS> {
     /// The calling thread's block.
     ///
     /// # Safety
@@ -272,7 +272,7 @@ impl<'a> Block<'a> {
 
     /// The levels of the tree over these parts, modulo a prime.
     #[inline(always)]
-    fn tree(self, field: Field, parts: Parts) -> Tree<'a> {
+    fn tree(self, field: Field, parts: Parts) -> Tree<'a, THREADS> {
         Tree {
             block: self,
             field,
@@ -466,13 +466,13 @@ impl<'a> Block<'a> {
 /// The tree over parts whose residues, modulo a prime, are in the block's shared memory. A pass takes one to three
 /// levels.
 #[derive(Clone, Copy)]
-struct Tree<'a> {
-    block: Block<'a>,
+struct Tree<'a, const THREADS: u32> {
+    block: Block<'a, THREADS>,
     field: Field,
     parts: Parts,
 }
 
-impl Tree<'_> {
+impl<const THREADS: u32> Tree<'_, THREADS> {
     /// Goes `log2 R` levels from `depth` on, down or up, in place.
     #[inline(always)]
     fn pass_in_place<const R: usize, const UP: bool>(self, depth: u32) {

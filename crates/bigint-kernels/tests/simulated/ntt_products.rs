@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Operand, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::ntt::{
-    BACK, FACTORS, FORTH, LIMB_BYTES, LIMBS, NttArguments, NttPlan, ROWS, Second, THREADS,
-    fill_tables,
+    BACK, FACTORS, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, ROWS, Second,
+    THREADS, fill_tables,
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
@@ -24,10 +24,24 @@ impl Products {
         Products { bench, tables }
     }
 
-    fn launch(&self, entry: EntryPoint, blocks: u32, shared_bytes: u32, arguments: &NttArguments) {
-        let grid = [blocks, THREADS, shared_bytes];
+    /// Launches so many blocks of one of three kernels.
+    fn launch(
+        &self,
+        (kernels, which): ([EntryPoint; 3], usize),
+        blocks: u32,
+        shared_bytes: u32,
+        arguments: &NttArguments,
+    ) {
+        let grid = [blocks, THREADS[which], shared_bytes];
         self.bench
-            .launch(entry.name, grid, arguments.words(), arguments.plan);
+            .launch(kernels[which].name, grid, arguments.words(), arguments.plan);
+    }
+
+    /// Launches the kernel of limbs.
+    fn limbs(&self, numbers: u32, arguments: &NttArguments) {
+        let plan = arguments.plan;
+        let grid = [plan.limb_blocks() * numbers, LIMB_THREADS, LIMB_BYTES];
+        self.bench.launch(LIMBS.name, grid, arguments.words(), plan);
     }
 
     /// Compares the products of these pairs by a plan, modulo `2^(32 N) - 1` where they are
@@ -69,8 +83,14 @@ impl Products {
         let forth = |arguments: &NttArguments| {
             let [numbers, operands] = [arguments.count, arguments.operands];
             let bytes = plan.column_bytes();
-            self.launch(FORTH, columns * numbers * operands, bytes, arguments);
-            self.launch(ROWS, rows * numbers, plan.row_bytes(operands), arguments);
+            self.launch(
+                (FORTH, plan.column_kernel()),
+                columns * numbers * operands,
+                bytes,
+                arguments,
+            );
+            let of_rows = (ROWS, plan.row_kernel(operands));
+            self.launch(of_rows, rows * numbers, plan.row_bytes(operands), arguments);
         };
         if keep {
             forth(&NttArguments {
@@ -84,8 +104,13 @@ impl Products {
         }
         let numbers = count as u32;
         forth(&arguments);
-        self.launch(BACK, columns * numbers, plan.column_bytes(), &arguments);
-        self.launch(LIMBS, plan.limb_blocks() * numbers, LIMB_BYTES, &arguments);
+        self.launch(
+            (BACK, plan.column_kernel()),
+            columns * numbers,
+            plan.column_bytes(),
+            &arguments,
+        );
+        self.limbs(numbers, &arguments);
         let [sums, carries] =
             [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
         let modulus = (BigUint::from(1u8) << (32 * width)) - u32::from(wraps);
@@ -130,10 +155,16 @@ impl Products {
         let run = |arguments: &NttArguments| {
             let blocks = 3 * plan.column_blocks() * numbers * arguments.operands;
             if blocks > 0 {
-                self.launch(FORTH, blocks, plan.column_bytes(), arguments);
+                self.launch(
+                    (FORTH, plan.column_kernel()),
+                    blocks,
+                    plan.column_bytes(),
+                    arguments,
+                );
             }
-            let bytes = plan.row_bytes(arguments.rows_of_number());
-            self.launch(ROWS, 3 * plan.rows() * numbers, bytes, arguments);
+            let of_number = arguments.rows_of_number();
+            let (which, bytes) = (plan.row_kernel(of_number), plan.row_bytes(of_number));
+            self.launch((ROWS, which), 3 * plan.rows() * numbers, bytes, arguments);
         };
         let kept = [of_d, of_c].map(|a| {
             let (points, operands) = (points(1), 1);
@@ -162,8 +193,13 @@ impl Products {
             };
             run(&arguments);
             let blocks = 3 * plan.column_blocks() * numbers;
-            self.launch(BACK, blocks, plan.column_bytes(), &arguments);
-            self.launch(LIMBS, plan.limb_blocks() * numbers, LIMB_BYTES, &arguments);
+            self.launch(
+                (BACK, plan.column_kernel()),
+                blocks,
+                plan.column_bytes(),
+                &arguments,
+            );
+            self.limbs(numbers, &arguments);
             let [sums, carries] =
                 [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
             sums.into_iter()
@@ -237,9 +273,9 @@ fn longer_products_are_right() {
     }
 }
 
-/// Columns of 2^12 rows, which blocks take by four, of a shorter length than has them in use.
+/// Columns of 2^12 rows and two rows of 2^14, which blocks of 1024 threads take, of shorter lengths than have them in use.
 #[test]
-fn products_by_four_columns_are_right() {
+fn products_by_the_longest_columns_and_rows_are_right() {
     let mut products = Products::new();
     for (odd, log_part) in [(1, 12), (3, 10)] {
         let plan = NttPlan {
@@ -247,10 +283,19 @@ fn products_by_four_columns_are_right() {
             log_part,
             log_row: 6,
         };
-        assert_eq!(plan.log_columns(), 2);
+        let which = if odd == 1 { 2 } else { 1 };
+        assert_eq!((plan.log_columns(), plan.column_kernel()), (3, which));
         let any = part(&products.worst(plan.length() as usize / 2), 5..6);
         products.check(plan, &any, None, Layout::Contiguous, false);
     }
+    let plan = NttPlan {
+        odd: 1,
+        log_part: 3,
+        log_row: 14,
+    };
+    assert_eq!([1, 2].map(|rows| plan.row_kernel(rows)), [1, 2]);
+    let any = part(&products.worst(plan.length() as usize / 2), 5..6);
+    products.check(plan, &any, Some(&any), Layout::Contiguous, false);
 }
 
 #[test]

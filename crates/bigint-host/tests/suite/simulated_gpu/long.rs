@@ -458,5 +458,7 @@ fn divisors_by_trees_that_keep_transforms_are_those_of_num_bigint() {
             is_by_primes,
             "{noted}"
         );
+        let are_pairs = noted.contains("two products that have transforms in common");
+        assert_eq!(are_pairs, !is_by_primes, "{noted}");
     }
 }

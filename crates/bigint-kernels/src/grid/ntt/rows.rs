@@ -5,12 +5,12 @@ use super::{Block, Field, Parts};
 use crate::gpu::residues::Residues;
 use crate::gpu::thread;
 use crate::transform::primes::one_of;
-use bigint_core::transform::ntt::{Factor, LOG_ORDER, NttArguments, Second, THREADS, padded};
+use bigint_core::transform::ntt::{Factor, LOG_ORDER, NttArguments, Second, padded};
 
 /// The row of a number's operands that a block has, modulo one prime.
 #[derive(Clone, Copy)]
-struct Row<'a> {
-    block: Block<'a>,
+struct Row<'a, const THREADS: u32> {
+    block: Block<'a, THREADS>,
     number: u32,
     prime: u32,
     field: Field,
@@ -28,7 +28,7 @@ struct Row<'a> {
     second: u32,
 }
 
-impl<'a> Block<'a> {
+impl<'a, const THREADS: u32> Block<'a, THREADS> {
     /// Goes down the tree by rows, multiplies, and goes up again.
     #[inline(always)]
     pub fn rows(self) {
@@ -56,9 +56,9 @@ impl<'a> Block<'a> {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a, const THREADS: u32> Row<'a, THREADS> {
     #[inline(always)]
-    fn of(block: Block<'a>) -> Self {
+    fn of(block: Block<'a, THREADS>) -> Self {
         let NttArguments {
             plan,
             operands,
