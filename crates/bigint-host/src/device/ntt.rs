@@ -9,7 +9,7 @@ use crate::device::transform::{Transform, in_rounds, kept, ntt_point_bytes};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
 use crate::{BackEnd, Error};
-use bigint_core::kernel::{EntryPoint, MatrixArgument};
+use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::ntt::{
     BACK, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second,

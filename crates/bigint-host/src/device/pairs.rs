@@ -209,3 +209,55 @@ fn transform_of(
         Ok(buffer)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Batch, BigUint, Engine};
+
+    #[test]
+    fn pairs_by_the_cpu_are_those_of_num_bigint() {
+        let engine = Engine::cpu();
+        let one = BigUint::from(1u8);
+        let numbers = |k: u32, limbs: usize| {
+            let ones = (&one << (32 * limbs)) - 1u8;
+            [ones.clone(), ones / k, BigUint::from(k)]
+        };
+        let batch = |numbers: &[BigUint], width: usize| {
+            let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+            batch.expect("memory")
+        };
+        let computed = |pair: Pair, operands: &[&Batch]| {
+            let operands: Vec<_> = operands.iter().map(|x| Arc::clone(x.node())).collect();
+            let computed = pair.on_host(&engine.inner, &operands, 3).expect("memory");
+            let results = computed.results.into_iter().map(Batch::new);
+            let results = results.map(|made| made.to_biguints().expect("memory"));
+            results.collect::<Vec<_>>()
+        };
+        let given = [3, 5, 7, 11].map(|k| numbers(k, 4));
+        let [a, b, c, d] = given.each_ref().map(|numbers| batch(numbers, 4));
+        let plan = GridPlan::of_pairs(4, 9).expect("they are short");
+        let job = |width, x, y| engine.job_of_product(width, x, y).expect("they fit");
+        let of = Products::Sum([job(8, &a, &d), job(8, &c, &d)]);
+        let found = computed(Pair { of, plan }, &[&a, &b, &c, &d]);
+        for i in 0..3 {
+            let [a, b, c, d] = given.each_ref().map(|numbers| &numbers[i]);
+            assert_eq!(found[0][i], (a * d + b * c) % (&one << 256), "number {i}");
+            assert_eq!(found[1][i], c * d, "number {i}");
+        }
+        let fractions = numbers(13, 8);
+        let f = batch(&fractions, 8);
+        let middle = |factor| Middle {
+            job: job(8, &f, factor),
+            from: 4,
+            plan: Transform::Fft(plan),
+        };
+        let of = Products::Middles([middle(&d), middle(&c)]);
+        let found = computed(Pair { of, plan }, &[&f, &c, &d]);
+        let limbs = |product: BigUint| (product % (&one << 256)) >> 128;
+        for (i, f) in fractions.iter().enumerate() {
+            assert_eq!(found[0][i], limbs(f * &given[3][i]), "number {i}");
+            assert_eq!(found[1][i], limbs(f * &given[2][i]), "number {i}");
+        }
+    }
+}

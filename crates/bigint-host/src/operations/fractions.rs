@@ -3,7 +3,8 @@
 //! The CPU transforms each factor once for both products that it is in
 //! ([`bigint_cpu::Cpu::sums_of_fractions`], [`bigint_cpu::Cpu::middles`]), where numbers are long enough.
 //! Devices make products, of which those of a half may wrap ([`crate::device::middle`]); where they keep transforms of factors,
-//! a sum has [one way back](crate::device::sum_of_products).
+//! a sum has [one way back](crate::device::sum_of_products), and over the complex numbers both of either are
+//! [pairs](crate::device::pairs).
 
 use crate::device::middle::Middle;
 use crate::device::pairs::{Pair, Products};

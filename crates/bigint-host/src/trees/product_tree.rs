@@ -42,12 +42,13 @@
 //! **Cost**, of `n` leaves of `w` limbs: `log2 n` levels with one product of all limbs up, two more
 //! for `S`, two of twice as many limbs down. By transforms on the CPU, which share those of factors
 //! ([`crate::operations::fractions`]), these are six for `P` and `S` and five down; a device, which keeps those of products, has three down. **Memory**:
-//! `w n log2 n` limbs, and for a while up to 18 times `w n`; and 6 times `w n` for each level whose transforms are kept.
+//! `w n log2 n` limbs, and for a while up to 18 times `w n`; and up to 12 times `w n` for each level whose transforms are kept.
 
 use crate::operations::forms::Form;
 use crate::trees::leaves::{self, rows};
 use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
+use bigint_core::transform::grid::GridPlan;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -83,8 +84,18 @@ pub(crate) struct Wanted {
     pub room: usize,
 }
 
-/// The bytes of the transforms of a level, for each limb of its products.
-const BYTES_OF_TRANSFORMS: usize = 48;
+/// The most bytes of the transforms of `2^level` pairs of factors and of all levels above, for each of `limbs` limbs of their products: 12 for a
+/// limb modulo primes, and 16 for a point that has 12 bits or more.
+fn bytes_of_transforms(limbs: usize, level: u32) -> usize {
+    let of_level = |level: u32| {
+        let width = limbs >> (level + 1);
+        match GridPlan::of_pairs(width, 2 * width + 1) {
+            Some(_) => 48,
+            None => 24,
+        }
+    };
+    limbs * (0..=level).map(of_level).sum::<usize>()
+}
 
 /// Leaves of about one length.
 #[derive(Debug)]
@@ -199,7 +210,6 @@ impl ProductTree {
         let engine = self.engine.clone();
         let numbers = rows(&engine, &self.leaves, &leaves, width)?;
         let (mut levels, mut all) = (Vec::new(), numbers.clone());
-        let kept = room / (BYTES_OF_TRANSFORMS * numbers.shape().limbs()).max(1);
         loop {
             let half = all.len() / 2;
             if all.len() % 2 == 1 {
@@ -218,7 +228,7 @@ impl ProductTree {
                 engine.slice(&all, 0..half)?,
                 engine.slice(&all, half..2 * half)?,
             ];
-            if (half.ilog2() as usize) < kept {
+            if bytes_of_transforms(numbers.shape().limbs(), half.ilog2()) <= room {
                 engine.keep_transforms([&halves[0], &halves[1]])?;
             }
             let products;

@@ -84,7 +84,7 @@ impl GridPlan {
     }
 
     /// The same for [two products](super#two-products-of-the-same-points): sums of two, of points with a digit each, whose
-    /// coefficients and errors are sums of those of either; and products that wrap.
+    /// coefficients and errors are sums of those of either; and products that wrap, of which one factor has a digit a point.
     pub fn pair_error_bound(&self) -> f64 {
         let of_sums = self.error_bound() + U * self.greatest(1) * SLACK;
         self.wrapped_error_bound().max(2.0 * of_sums)

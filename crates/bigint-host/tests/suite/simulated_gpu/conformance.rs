@@ -268,8 +268,8 @@ fn products_by_prepared_numbers_are_right_and_take_fewer_launches() {
     let launches = std::fs::read_to_string(counts).expect("the counts");
     std::fs::remove_file(counts).expect("is there");
     let of = |kernel: &str| launches.matches(kernel).count();
-    let forth = of(r#""kernel":"mul_ntt_grid_forth""#);
-    let rows = of(r#""kernel":"mul_ntt_grid_rows""#);
+    let forth = of(r#""kernel":"mul_ntt_grid_forth_"#);
+    let rows = of(r#""kernel":"mul_ntt_grid_rows_"#);
     // Six products, of one length, of which two are of `y` and `z`, and the transforms of these.
     assert_eq!((forth, rows), (6, 8), "{launches}");
 }
