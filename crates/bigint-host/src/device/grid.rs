@@ -106,8 +106,7 @@ fn run(
         columns(device, BACK, &arguments, &buffers)?;
         let result = r.numbers_from(first).limbs;
         let given = [sums_argument, carries_argument].map(|matrix| above(matrix, from));
-        let arguments = Arguments::of(&[result], &given);
-        add(device, Operation::Add, here, arguments, &buffers)?;
+        add_carries(device, here, result, given, &buffers)?;
         first += here;
     }
     tracing::debug!(
@@ -176,6 +175,18 @@ pub(crate) fn above(matrix: MatrixArgument, from: usize) -> MatrixArgument {
         width: matrix.width - from as u64,
         ..matrix
     }
+}
+
+/// Launches the sums of what transforms leave of `count` numbers each: limbs, and what they carry.
+pub(crate) fn add_carries(
+    device: &Arc<dyn Device>,
+    count: usize,
+    result: MatrixArgument,
+    given: [MatrixArgument; 2],
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let arguments = Arguments::of(&[result], &given);
+    add(device, Operation::Add, count, arguments, buffers)
 }
 
 /// Launches sums or differences of `count` numbers each, cut to the results' width; `arguments` say

@@ -3,11 +3,11 @@
 
 use crate::common::device::{Buffer, Device, Roots};
 use crate::common::error::DeviceError;
-use crate::device::grid::{above, add};
+use crate::device::grid::{above, add_carries};
 use crate::device::part::Part;
-use crate::device::transform::{Transform, in_rounds, kept, ntt_point_bytes};
+use crate::device::transform::{in_rounds, kept, ntt_point_bytes};
 use crate::values::made::Made;
-use crate::values::node::{Node, Operands};
+use crate::values::node::{Node, Operands, Transformed};
 use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
@@ -15,7 +15,7 @@ use bigint_core::transform::ntt::{
     BACK, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second,
     THREADS,
 };
-use bigint_core::{Arguments, Launch, Layout, Operation, Shape};
+use bigint_core::{Launch, Layout, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -320,8 +320,7 @@ impl Space {
             }
         }
         let given = [sums, carries].map(|matrix| above(matrix, from));
-        let arguments = Arguments::of(&[result], &given);
-        add(device, Operation::Add, count as usize, arguments, buffers)
+        add_carries(device, count as usize, result, given, buffers)
     }
 }
 
@@ -332,7 +331,7 @@ fn transform_of(
     numbers: &Range<usize>,
     plan: NttPlan,
 ) -> Result<Arc<Buffer>, Error> {
-    kept(device, node, numbers, Transform::Ntt(plan), |numbers| {
+    kept(device, node, numbers, Transformed::Ntt(plan), |numbers| {
         let given = node.resident(device, numbers.clone())?;
         let buffer = device.allocate(plan.point_limbs() * numbers.len())?;
         let count = numbers.len() as u32;

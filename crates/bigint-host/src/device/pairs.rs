@@ -5,18 +5,18 @@
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
-use crate::device::grid::{above, add, columns, launch, tables};
+use crate::device::grid::{above, add_carries, columns, launch, tables};
 use crate::device::middle::Middle;
 use crate::device::part::Part;
 use crate::device::sum_of_products::limbs_of_sums;
-use crate::device::transform::{Transform, grid_point_bytes, in_rounds, kept};
+use crate::device::transform::{grid_point_bytes, in_rounds, kept};
 use crate::engine::inner::Inner;
 use crate::host;
 use crate::values::made::{Computed, Made};
-use crate::values::node::{Node, Operands};
+use crate::values::node::{Node, Operands, Transformed};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan};
-use bigint_core::{Arguments, Layout, Limb, Operation, Shape};
+use bigint_core::{Layout, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,12 +37,28 @@ pub(crate) enum Products {
     Middles([Middle; 2]),
 }
 
+/// The factors that all products have in common.
+#[derive(Clone, Copy)]
+enum Factors<'a> {
+    Given([Part<'a>; 2]),
+    /// By their points.
+    Kept([&'a Buffer; 2]),
+}
+
 impl Pair {
     /// The shapes of the results.
     pub fn shapes(self) -> [Shape; 2] {
         match self.of {
             Products::Sum(jobs) => jobs.map(|job| job.shapes()[0]),
             Products::Middles(middles) => middles.map(Middle::shape),
+        }
+    }
+
+    /// What is multiplied.
+    pub fn operation(self) -> Operation {
+        match self.of {
+            Products::Sum([job, _]) => job.operation,
+            Products::Middles([middle, _]) => middle.job.operation,
         }
     }
 
@@ -55,10 +71,6 @@ impl Pair {
     ) -> Result<Made, Error> {
         let count = numbers.len();
         let plan = self.plan;
-        let (from, wraps) = match self.of {
-            Products::Sum(_) => ([0; 2], 0),
-            Products::Middles(middles) => (middles.map(|middle| middle.from), 1),
-        };
         let (own, factors) = operands.split_at(operands.len() - 2);
         let keep = factors.iter().all(|node| node.kept().is_some());
         let transforms = factors.iter().filter(|_| keep);
@@ -75,8 +87,38 @@ impl Pair {
         let shapes = self.shapes().map(|shape| Shape { count, ..shape });
         let [first, second] = shapes.map(|shape| device.allocate(shape.limbs()));
         let results = [first?, second?];
-        // Two of both products, and those of the factors.
-        let slots = if keep { 2 } else { 4 };
+        let [x, y] = [0, 1].map(|which: usize| Part::of_shape(&results[which], shapes[which]));
+        let (own, factors) = parts.split_at(own.len());
+        let factors = match factors {
+            &[c, d] => Factors::Given([c, d]),
+            _ => Factors::Kept([&*transforms[0], &*transforms[1]]),
+        };
+        self.run(device, count, own, factors, [x, y])?;
+        Ok(Made {
+            buffers: shapes.into_iter().zip(results).collect(),
+            first: None,
+        })
+    }
+
+    /// Computes both products of `count` numbers, round by round.
+    fn run(
+        self,
+        device: &Arc<dyn Device>,
+        count: usize,
+        own: &[Part<'_>],
+        factors: Factors<'_>,
+        results: [Part<'_>; 2],
+    ) -> Result<(), Error> {
+        let plan = self.plan;
+        let (from, wraps) = match self.of {
+            Products::Sum(_) => ([0; 2], 0),
+            Products::Middles(middles) => (middles.map(|middle| middle.from), 1),
+        };
+        // Two of both products, and those of factors that are not kept.
+        let (slots, of_factors) = match factors {
+            Factors::Given(given) => (4, given.map(|part| part.buffer)),
+            Factors::Kept(kept) => (2, kept),
+        };
         let (bytes, limbs) = (grid_point_bytes(&plan, slots), plan.product_limbs());
         let (at_once, [points, sums, carries]) = in_rounds(bytes, count, |numbers| {
             Ok([
@@ -85,8 +127,8 @@ impl Pair {
                 device.allocate(2 * limbs * numbers)?,
             ])
         })?;
-        let buffers = [&points, &sums, &carries].into_iter().chain(&results);
-        let buffers = buffers.chain(given.iter().chain(&transforms).map(|buffer| &**buffer));
+        let parts = own.iter().chain(&results).map(|part| part.buffer);
+        let buffers = parts.chain(of_factors).chain([&points, &sums, &carries]);
         let buffers: Vec<&Buffer> = buffers.collect();
         let tables = tables(device, plan)?;
         let bytes = grid_point_bytes(&plan, 1);
@@ -99,23 +141,29 @@ impl Pair {
                 ..tables
             };
             let slot = |slot: usize| points.address() + (slot * here * bytes) as u64;
-            let mut slots = (0..own.len()).chain(2..);
-            let mut places = Vec::new();
-            for (at, part) in parts.iter().enumerate() {
-                places.push(slot(slots.next().unwrap_or(at)));
+            let forth = |part: Part<'_>, points: u64, wraps: u32| {
                 let arguments = GridArguments {
                     a: part.numbers_from(first).limbs,
-                    points: places[at],
-                    wraps: if at < own.len() { wraps } else { 0 },
+                    points,
+                    wraps,
                     ..given
                 };
-                columns(device, FORTH, &arguments, &buffers)?;
+                columns(device, FORTH, &arguments, &buffers)
+            };
+            for (at, part) in own.iter().enumerate() {
+                forth(*part, slot(at), wraps)?;
             }
-            let of_kept = |kept: &Arc<Buffer>| kept.address() + (first * bytes) as u64;
-            places.extend(transforms.iter().map(of_kept));
+            let kept = match factors {
+                Factors::Kept(kept) => kept.map(|kept| kept.address() + (first * bytes) as u64),
+                Factors::Given([c, d]) => {
+                    forth(c, slot(2), 0)?;
+                    forth(d, slot(3), 0)?;
+                    [slot(2), slot(3)]
+                }
+            };
             let rows = GridArguments {
                 points: slot(0),
-                kept: [places[own.len()], places[own.len() + 1]],
+                kept,
                 operands: own.len() as u32,
                 ..given
             };
@@ -137,22 +185,18 @@ impl Pair {
                 ..given
             };
             columns(device, BACK, &back, &buffers)?;
-            for (which, (buffer, shape)) in results.iter().zip(shapes).enumerate() {
-                let result = Part::of_shape(buffer, shape).numbers_from(first).limbs;
+            for (which, result) in results.iter().enumerate() {
                 let own = |matrix: MatrixArgument| MatrixArgument {
                     limbs: matrix.limbs + (size_of::<Limb>() * limbs * here * which) as u64,
                     ..matrix
                 };
                 let given = [sums, carries].map(|matrix| above(own(matrix), from[which]));
-                let arguments = Arguments::of(&[result], &given);
-                add(device, Operation::Add, here, arguments, &buffers)?;
+                let result = result.numbers_from(first).limbs;
+                add_carries(device, here, result, given, &buffers)?;
             }
             first += here;
         }
-        Ok(Made {
-            buffers: shapes.into_iter().zip(results).collect(),
-            first: None,
-        })
+        Ok(())
     }
 
     /// The results for so many numbers by the CPU.
@@ -194,25 +238,32 @@ fn transform_of(
     numbers: &Range<usize>,
     plan: GridPlan,
 ) -> Result<Arc<Buffer>, Error> {
-    kept(device, node, numbers, Transform::Fft(plan), |numbers| {
-        let given = node.resident(device, numbers.clone())?;
-        let limbs = grid_point_bytes(&plan, 1) / size_of::<Limb>() * numbers.len();
-        let buffer = device.allocate(limbs)?;
-        let arguments = GridArguments {
-            a: Part::of_operand(node, &given, numbers.len()).limbs,
-            points: buffer.address(),
-            count: numbers.len() as u32,
-            operands: 1,
-            ..tables(device, plan)?
-        };
-        columns(device, FORTH, &arguments, &[&buffer, &given])?;
-        Ok(buffer)
-    })
+    kept(
+        device,
+        node,
+        numbers,
+        Transformed::ByColumns(plan),
+        |numbers| {
+            let given = node.resident(device, numbers.clone())?;
+            let limbs = grid_point_bytes(&plan, 1) / size_of::<Limb>() * numbers.len();
+            let buffer = device.allocate(limbs)?;
+            let arguments = GridArguments {
+                a: Part::of_operand(node, &given, numbers.len()).limbs,
+                points: buffer.address(),
+                count: numbers.len() as u32,
+                operands: 1,
+                ..tables(device, plan)?
+            };
+            columns(device, FORTH, &arguments, &[&buffer, &given])?;
+            Ok(buffer)
+        },
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::transform::Transform;
     use crate::{Batch, BigUint, Engine};
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::error::{DeviceError, DeviceErrorKind};
-use crate::values::node::{Kept, Node};
+use crate::values::node::{Kept, Node, Transformed};
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, Limb};
@@ -162,7 +162,7 @@ pub(crate) fn kept(
     device: &Arc<dyn Device>,
     node: &Node,
     numbers: &Range<usize>,
-    plan: Transform,
+    plan: Transformed,
     make: impl FnOnce(&Range<usize>) -> Result<Buffer, Error>,
 ) -> Result<Arc<Buffer>, Error> {
     let one = 0..1;

@@ -23,6 +23,19 @@ use std::sync::Arc;
 /// Limbs of a fraction below those of `1 / d`.
 const GUARD: usize = 2;
 
+/// The most bytes of the transforms of `2^level` pairs of factors and of all levels above, for each of `limbs` limbs of their products: 12 for a
+/// limb modulo primes, and 16 for a point that has 12 bits or more.
+pub(crate) fn bytes_of_transforms(limbs: usize, level: u32) -> usize {
+    let of_level = |level: u32| {
+        let width = limbs >> (level + 1);
+        match GridPlan::of_pairs(width, 2 * width + 1) {
+            Some(_) => 48,
+            None => 24,
+        }
+    };
+    limbs * (0..=level).map(of_level).sum::<usize>()
+}
+
 impl Engine {
     /// `a d + b c` of fractions `(a, c)` and `(b, d)`, in `width` limbs, and `c d` where it is wanted.
     pub(crate) fn sum_of_fractions(

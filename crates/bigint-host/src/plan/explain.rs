@@ -60,7 +60,7 @@ impl Explanation {
                 Task::Program(..) | Task::Gather(_) => None,
                 Task::Middle(middle) => Some(middle.job.operation),
                 Task::SumOfProducts(sum) => Some(sum.product.operation),
-                Task::Pair(_) => Some(Operation::Mul),
+                Task::Pair(pair) => Some(pair.operation()),
             },
             widths: operands.iter().map(|node| node.shape.width).collect(),
             count: task.count(),

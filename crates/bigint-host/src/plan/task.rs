@@ -16,10 +16,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
+use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
-use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Task {
                 let widths =
                     [0, operands.len() - 1].map(|index: usize| operands[index].shape.width);
                 let [first, second] = pair.shapes().map(|shape| shape.width);
-                2.0 * costs.of_number(Operation::Mul, &widths, first.max(second))
+                2.0 * costs.of_number(pair.operation(), &widths, first.max(second))
             }
         };
         self.count() as f64 * of_number
@@ -264,7 +264,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::Layout;
+    use bigint_core::{Layout, Operation};
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

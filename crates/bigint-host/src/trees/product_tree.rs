@@ -45,10 +45,10 @@
 //! `w n log2 n` limbs, and for a while up to 18 times `w n`; and up to 12 times `w n` for each level whose transforms are kept.
 
 use crate::operations::forms::Form;
+use crate::operations::fractions::bytes_of_transforms;
 use crate::trees::leaves::{self, rows};
 use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::transform::grid::GridPlan;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -82,19 +82,6 @@ pub(crate) struct Wanted {
     pub cofactors: bool,
     /// Transforms of products may be kept for the way down in so many bytes.
     pub room: usize,
-}
-
-/// The most bytes of the transforms of `2^level` pairs of factors and of all levels above, for each of `limbs` limbs of their products: 12 for a
-/// limb modulo primes, and 16 for a point that has 12 bits or more.
-fn bytes_of_transforms(limbs: usize, level: u32) -> usize {
-    let of_level = |level: u32| {
-        let width = limbs >> (level + 1);
-        match GridPlan::of_pairs(width, 2 * width + 1) {
-            Some(_) => 48,
-            None => 24,
-        }
-    };
-    limbs * (0..=level).map(of_level).sum::<usize>()
 }
 
 /// Leaves of about one length.

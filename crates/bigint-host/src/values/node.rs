@@ -4,9 +4,10 @@ use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::limbs;
 use crate::common::threads::each;
-use crate::device::transform::Transform;
 use crate::engine::inner::Inner;
 use bigint_core::rns::RnsPlan;
+use bigint_core::transform::grid::GridPlan;
+use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -82,9 +83,17 @@ impl Recipe {
     }
 }
 
+/// How numbers are transformed.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Transformed {
+    /// By columns alone, for [pairs](bigint_core::transform::grid::PAIRS).
+    ByColumns(GridPlan),
+    Ntt(NttPlan),
+}
+
 /// The transform of some of a batch's numbers, in the memory of a device.
 pub(crate) struct Kept {
-    pub plan: Transform,
+    pub plan: Transformed,
     pub numbers: Range<usize>,
     pub buffer: Arc<Buffer>,
 }
