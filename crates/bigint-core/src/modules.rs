@@ -32,6 +32,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
             long::LONG_ROWS,
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
+            long::LONG_COLUMNS_FAR,
         ],
     );
     at = put(
@@ -81,7 +82,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 37
+const OTHER_COUNT: usize = 38
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

@@ -345,14 +345,21 @@ unsafe extern "ptx-kernel" fn weighted_long_keep(arguments: LongArguments) {
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns::<true>();
+    unsafe { weighted::long::Block::new(&arguments) }.columns::<true, false>();
 }
 
 /// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_MODULO`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns_modulo(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns::<false>();
+    unsafe { weighted::long::Block::new(&arguments) }.columns::<false, false>();
+}
+
+/// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_FAR`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_columns_far(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.columns::<false, true>();
 }
 
 /// A kernel of residue number systems, [`bigint_core::rns`].

@@ -6,7 +6,7 @@
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
 //! | [`LONG_ROWS`] | rows of a frequency and its mirror ([`Nodes`]): `f 8 m` blocks of `r / 8` threads, one more if cyclic | points |
-//! | [`LONG_COLUMNS`], [`LONG_COLUMNS_MODULO`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
+//! | [`LONG_COLUMNS`], [`LONG_COLUMNS_MODULO`], [`LONG_COLUMNS_FAR`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
 //! A row has `16 16 8` or `16 16 16` points, and a column `f 16 m`: a pass for each factor. A thread has up to 16
 //! points in registers, and threads exchange points in shared memory between passes. [`Nodes`] says which row
@@ -54,9 +54,15 @@ pub const LONG_COLUMNS: EntryPoint = EntryPoint {
     module: LONG_MODULE,
 };
 
-/// The kernel that does so modulo other numbers.
+/// The kernel that does so modulo other numbers, where a carry dies out in the two words of a point.
 pub const LONG_COLUMNS_MODULO: EntryPoint = EntryPoint {
     name: "weighted_long_columns_modulo",
+    module: LONG_MODULE,
+};
+
+/// The kernel that does so where a carry may need four words. It hands carries on in two halves.
+pub const LONG_COLUMNS_FAR: EntryPoint = EntryPoint {
+    name: "weighted_long_columns_far",
     module: LONG_MODULE,
 };
 
@@ -161,7 +167,8 @@ pub struct LongArguments {
     pub signs: [f64; 2],
     /// The address of the digits, a pair for each point, which [`Stage::Begin`] reads and [`Stage::End`] writes.
     pub digits: u64,
-    /// The address of the carries, a limb for each row and block of columns, in groups of four. A limb is a carry
+    /// The address of the carries, a limb for each row and block of columns, in groups of four; behind them, of
+    /// [`LONG_COLUMNS_FAR`], those of their upper halves. A limb is a carry
     /// from when it is handed on until it is taken, and [`NO_CARRY`] at all other times.
     pub carries: u64,
     /// The address of a limb: the last launch in which block 0 of the columns had read its points, so that the last
@@ -242,7 +249,8 @@ impl Less {
 }
 
 /// How a carry `t` out of the last word goes around modulo `k b^n + c`, where `c` is 1 or -1: with
-/// `t b^s + c minus = k q + r` it is `-c q` in the first word, and `r b^n`, which is `r power` in a word of the last point.
+/// `t b^s + c minus = k q + r` it is `-c q` in the first word, and `r b^n`, which is `r power` in one of the last four
+/// words, or of the last two where carries do not reach far.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Around {
@@ -256,8 +264,10 @@ pub struct Around {
     pub power: f64,
     /// The number that is subtracted from the multiplied square, `k` times.
     pub minus: f64,
-    /// Which word of the last point it is.
-    pub part: u32,
+    /// Which of the last four words it is, from 0 on.
+    pub word: u32,
+    /// The number of regions of carries: 2 for [`LONG_COLUMNS_FAR`].
+    pub regions: u32,
 }
 
 impl LongArguments {
@@ -294,7 +304,10 @@ impl LongArguments {
             self.of_factor(self.sides[1][0]),
             self.of_factor(self.sides[1][1]),
             (self.digits, 4 * points),
-            (self.carries, 256 * m * blocks),
+            (
+                self.carries,
+                256 * m * blocks * if self.around.regions == 2 { 2 } else { 1 },
+            ),
             (self.flag, 1),
             (self.errors, WARPS as u64 * blocks),
             (self.row_roots, (rows / 2 + 1) * 4 * ROW_ROOTS as u64),

@@ -7,10 +7,10 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    Around, LONG_COLUMNS, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS,
-    Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS,
-    Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes,
-    long_rows_bytes,
+    Around, LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY,
+    LONG_PRODUCT, LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES,
+    ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
+    long_columns_bytes, long_rows_bytes,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ pub(super) struct Long {
     device: Arc<dyn Device>,
     layout: Layout,
     arguments: LongArguments,
+    columns: EntryPoint,
     points: Buffer,
     carries: Buffer,
     flag: Buffer,
@@ -45,20 +46,22 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     })
 }
 
-/// Whether the kernels take a modulus in so many words. A carry, which has 32 bits at most, also where a square is
-/// multiplied by 3, is added to the two words of a point and has to die out there: where it does not, digits grow from
-/// square to square.
-pub(super) fn takes(modulus: Modulus, words: usize) -> bool {
+/// The kernel of columns for a modulus in so many words, if there is one. A carry is added to the two words of a point
+/// and has to die out there, and has 32 bits at most, also where a square is multiplied by 3; or it is added to four
+/// words. Where carries do not die out, digits grow from square to square.
+pub(super) fn columns(modulus: Modulus, words: usize) -> Option<EntryPoint> {
     if modulus.exponent().is_some() {
-        return true;
+        return Some(LONG_COLUMNS);
     }
+    let layout = Layout::new(modulus, words).filter(|_| modulus.c.abs() == 1)?;
     let bits = modulus.bits() / words as f64;
     let carry = bits + (modulus.k as f64).log2() + 0.5 * (words as f64).log2();
-    let is_last = |layout: Layout| layout.word + 2 >= words;
-    modulus.c.abs() == 1
-        && carry <= 30.4
-        && carry + 0.5 <= 2.0 * bits
-        && Layout::new(modulus, words).is_some_and(is_last)
+    let is_near = layout.word + 2 >= words && carry <= 30.4;
+    match () {
+        () if is_near && carry + 0.5 <= 2.0 * bits => Some(LONG_COLUMNS_MODULO),
+        () if carry <= 48.0 && carry + 0.5 <= 4.0 * bits => Some(LONG_COLUMNS_FAR),
+        () => None,
+    }
 }
 
 /// `exp(2 pi i k / n)`.
@@ -133,7 +136,7 @@ fn with_inverse(x: f64) -> [f64; 2] {
 }
 
 /// How a carry out of the last word goes around, with nothing subtracted.
-fn around(layout: &Layout) -> Around {
+fn around(layout: &Layout, words: usize, columns: EntryPoint) -> Around {
     let Modulus { k, base, c, .. } = layout.modulus;
     Around {
         k: with_inverse(k as f64),
@@ -141,7 +144,8 @@ fn around(layout: &Layout) -> Around {
         c: c as f64,
         power: layout.power,
         minus: 0.0,
-        part: (layout.word % 2) as u32,
+        word: (layout.word + 4 - words) as u32,
+        regions: if columns == LONG_COLUMNS_FAR { 2 } else { 1 },
     }
 }
 
@@ -181,12 +185,14 @@ impl Long {
         if nodes.is_negacyclic {
             tables.push(upload_pairs(device, (0..first_rows).map(twist))?);
         }
+        let columns = columns(modulus, words).expect("a length of `transform_modulo`");
+        let around = around(&layout, words, columns);
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
         let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
         let (points, carries) = (
             filled(0, 2 * words)?,
-            filled(NO_CARRY, 16 * first_rows * blocks)?,
+            filled(NO_CARRY, 16 * first_rows * blocks * around.regions as usize)?,
         );
         let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
         // There are no more than `radix`.
@@ -211,7 +217,7 @@ impl Long {
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
             by: 1.0,
             less: Less::NOTHING,
-            around: around(&layout),
+            around,
             twists: address(4),
             step_twists: std::array::from_fn(|k| twist(step_row(k))),
             base: with_inverse(base),
@@ -230,6 +236,7 @@ impl Long {
             device: Arc::clone(device),
             layout,
             arguments,
+            columns,
             points,
             carries,
             flag,
@@ -265,11 +272,7 @@ impl Long {
             warps: resident_warps(factor),
             ..self.known(arguments)
         };
-        let entry = match self.layout.modulus.exponent() {
-            Some(_) => LONG_COLUMNS,
-            None => LONG_COLUMNS_MODULO,
-        };
-        self.launch(entry, known, launch, arguments, more)
+        self.launch(self.columns, known, launch, arguments, more)
     }
 
     /// The specialization of a launch of either kernel.
@@ -435,25 +438,28 @@ mod tests {
 
     #[test]
     fn words_have_room_for_carries() {
-        let takes = |k, bits, words| {
+        for (k, bits, columns) in [
+            (3, 12.5, Some(LONG_COLUMNS_MODULO)),
+            // Digits would grow.
+            (3, 11.4, Some(LONG_COLUMNS_FAR)),
+            (27, 15.3, Some(LONG_COLUMNS_MODULO)),
+            (27, 14.0, Some(LONG_COLUMNS_FAR)),
+            // Carries have more than 32 bits.
+            (121, 15.3, Some(LONG_COLUMNS_FAR)),
+            (100_001, 10.0, Some(LONG_COLUMNS_FAR)),
+            (100_001, 9.0, None),
+        ] {
+            let words = 1 << 20;
+            let n = (bits * words as f64) as u32;
             let modulus = Modulus {
                 k,
                 base: 2,
-                n: (bits * words as f64) as u32,
+                n,
                 c: 1,
             };
-            super::takes(modulus, words)
-        };
-        // Of the second and the fourth, digits grow; the last has carries of more than 32 bits.
-        for (k, bits, is_taken) in [
-            (3, 12.5, true),
-            (3, 11.4, false),
-            (27, 15.3, true),
-            (27, 14.0, false),
-            (121, 15.3, false),
-        ] {
-            assert_eq!(takes(k, bits, 1 << 20), is_taken, "{k} {bits}");
+            assert_eq!(super::columns(modulus, words), columns, "{k} {bits}");
         }
-        assert!(super::takes(Modulus::mersenne(12 << 20), 1 << 20));
+        let mersenne = Modulus::mersenne(12 << 20);
+        assert_eq!(super::columns(mersenne, 1 << 20), Some(LONG_COLUMNS));
     }
 }

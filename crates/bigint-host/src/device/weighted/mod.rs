@@ -37,7 +37,7 @@ impl Engine {
         let (Some(device), Some(layout)) = (self.inner.device(), layout) else {
             return Ok(None);
         };
-        let long = long::shape(words, device).filter(|_| long::takes(modulus, words));
+        let long = long::shape(words, device).filter(|_| long::columns(modulus, words).is_some());
         let squares: Box<dyn Squares + Send + Sync> = match long {
             Some(shape) => Box::new(Long::new(device, layout, shape)?),
             None if general::shape(words, device).is_none() => return Ok(None),
@@ -65,12 +65,12 @@ impl Engine {
     }
 
     /// Whether squares and products by a transform of so many words, one of [`Engine::mersenne_words`], take two launches
-    /// and not three: modulo `2^p - 1`, and modulo `k b^n + c` where `c` is 1 or -1 and `k` is small.
+    /// and not three: modulo `2^p - 1`, and modulo `k b^n + c` where `c` is 1 or -1.
     pub fn takes_two_launches(&self, modulus: Modulus, words: usize) -> bool {
         self.inner.open_now();
         let device = self.inner.device();
         let has = |device| long::shape(words, device).is_some();
-        device.is_some_and(has) && long::takes(modulus, words)
+        device.is_some_and(has) && long::columns(modulus, words).is_some()
     }
 
     /// Whether a transform of so many words, one of [`Engine::mersenne_words`], has room for the modulus.

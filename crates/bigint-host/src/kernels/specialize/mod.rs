@@ -267,6 +267,7 @@ mod tests {
             long::LONG_ROWS,
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
+            long::LONG_COLUMNS_FAR,
         ] {
             let [ptx, late] =
                 [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
@@ -285,6 +286,7 @@ mod tests {
             long::LONG_ROWS,
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
+            long::LONG_COLUMNS_FAR,
         ] {
             let ptx = |row, is_early| specialized(entry, long_transform(row, is_early));
             let short = [ptx(1, true), ptx(1, false)];

@@ -1,6 +1,8 @@
 //! A few columns: they are transformed back to points, become words and carries, and are
 //! transformed to frequencies again.
 
+mod far;
+
 use super::words::{ROUND, ROUND_UPPER, Words, f64_upper, rounded};
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::float::{multiply_add, signed};
@@ -66,10 +68,38 @@ struct ThreadPlace {
     tables: Tables,
 }
 
-impl Block<'_> {
-    /// Computes the columns of the calling block, modulo `2^p - 1` or other numbers.
+impl ThreadPlace {
+    /// Whether the thread has the first row of the first block that carries, into which goes what goes around.
     #[inline(always)]
-    pub fn columns<const MERSENNE: bool>(self) {
+    fn is_first(self, block: u32) -> bool {
+        block == 1 && self.row == 0
+    }
+
+    /// The number of the block's columns behind the thread's.
+    #[inline(always)]
+    fn lanes_behind(self) -> u32 {
+        (1 << log_width(self.factor)) - 1 - self.lane
+    }
+
+    /// Whether the thread has the last row, in the last block, which has the last columns.
+    #[inline(always)]
+    fn has_end(self, block: u32) -> bool {
+        let is_last_block = block == self.row_points >> log_width(self.factor);
+        is_last_block && self.row + 1 == 16 * self.factor
+    }
+
+    /// Where a region of carries begins.
+    #[inline(always)]
+    fn region(self, region: u32) -> u32 {
+        let blocks = (self.row_points >> log_width(self.factor)) + 1;
+        region * 4 * blocks * 16 * self.factor
+    }
+}
+
+impl Block<'_> {
+    /// Computes the columns of the calling block, modulo `2^p - 1` or other numbers, with carries that reach `FAR` or not.
+    #[inline(always)]
+    pub fn columns<const MERSENNE: bool, const FAR: bool>(self) {
         let arguments = self.arguments;
         let factor = LongTransform::FACTOR.or(arguments.factor).max(1);
         let radix = self.radix();
@@ -136,7 +166,11 @@ impl Block<'_> {
         } else {
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
-            if !self.carry::<MERSENNE>(place, words, block, ends, &mut v) {
+            let goes_on = match FAR {
+                true => self.carry_far(place, words, block, ends, &mut v),
+                false => self.carry::<MERSENNE>(place, words, block, ends, &mut v),
+            };
+            if !goes_on {
                 return;
             }
         }
@@ -464,7 +498,7 @@ impl Block<'_> {
     /// What a carry out of the last word adds to the first word, and to a word of the last point. Everything is exact:
     /// the host has taken care that no product reaches 2^51.
     #[inline(always)]
-    fn around(self, carry: u32) -> [f64; 2] {
+    fn around(self, carry: f64) -> [f64; 2] {
         let Around {
             k: [k, inverse],
             over,
@@ -473,23 +507,27 @@ impl Block<'_> {
             minus,
             ..
         } = self.arguments.around;
-        let above = multiply_add(signed(carry as i32), over, c * minus);
-        let q = (above * inverse + ROUND) - ROUND;
-        [-c * q, multiply_add(-q, k, above) * power]
+        let whole = |x: f64| (x * inverse + ROUND) - ROUND;
+        let q = whole(carry);
+        let above = multiply_add(multiply_add(-q, k, carry), over, c * minus);
+        let more = whole(above);
+        [
+            -c * multiply_add(q, over, more),
+            multiply_add(-more, k, above) * power,
+        ]
     }
 
     /// Adds to a word of the last point what goes around; `end` are the carries of the thread's rows.
     #[inline(always)]
     fn add_around(self, place: ThreadPlace, block: u32, end: [u32; 16], v: &mut [Complex; 16]) {
-        let is_last_block = block == place.row_points >> log_width(place.factor);
-        if !(is_last_block && place.is_last && place.row + 1 == 16 * place.factor) {
+        if !(place.has_end(block) && place.is_last) {
             return;
         }
         sixteen!(k => {
             if k as u32 + 1 == place.radix {
-                let [_, high] = self.around(end[k]);
-                match self.arguments.around.part {
-                    0 => v[k].re += high,
+                let [_, high] = self.around(signed(end[k] as i32));
+                match self.arguments.around.word {
+                    2 => v[k].re += high,
                     _ => v[k].im += high,
                 }
             }
@@ -525,70 +563,101 @@ impl Block<'_> {
         block: u32,
         carries: &mut [u32; 16],
     ) -> bool {
-        let handed = self.handed(self.arguments.carries);
-        let were_read = self.handed(self.arguments.flag);
-        let rows = 16 * place.factor;
         let warp = self.team.warp();
-        let launch = self.arguments.launch;
         let mut arrived = true;
-        if place.is_last {
-            let at = 4 * block * rows + place.row;
-            sixteen!(i => {
-                if i < 4 {
-                    let four = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
-                    handed.set_four(at + i as u32 * rows, four);
-                }
-            });
-        }
-        warp.sync();
-        if block == 0 {
-            // There has been a barrier since all threads loaded their points.
-            if self.team.thread() == 0 {
-                were_read.raise(0, launch);
-            }
+        self.hand(place, block, 0, carries);
+        if self.has_read(block) {
             return true;
         }
         sixteen!(k => {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         if place.lane == 0 {
-            // In block 1 a carry goes to the next row: that of the last of the first `16 m` rows
-            // goes to the first of the next `16 m`, and so on.
-            let around = block == 1 && place.row == 0;
-            let row = match (block, place.row) {
-                (1, 0) => rows - 1,
-                (1, row) => row - 1,
-                (_, row) => row,
-            };
-            let (fours, came) = handed.take(4 * (block - 1) * rows + row, rows, NO_CARRY);
-            arrived &= came;
-            let mut c = [0; 16];
-            sixteen!(k => {
-                c[k] = fours[k / 4][k % 4];
-            });
-            let mut last = 0;
-            sixteen!(k => {
-                if k as u32 + 1 == place.radix {
-                    last = c[k];
-                }
-            });
-            if around && !MERSENNE {
-                let [low, _] = self.around(last);
-                last = low as i32 as u32;
+            (*carries, arrived) = self.take(place, block, 0);
+            if !MERSENNE && place.is_first(block) {
+                let [low, _] = self.around(signed(carries[0] as i32));
+                carries[0] = low as i32 as u32;
                 // It may be greater than the carry by less than a base.
-                arrived &= signed(last as i32) == low;
+                arrived &= signed(carries[0] as i32) == low;
             }
-            sixteen!(k => {
-                let before = if k == 0 { last } else { c[(k + 15) % 16] };
-                carries[k] = if around { before } else { c[k] };
-            });
         }
-        // The last block writes the columns that block 0 has read.
+        arrived & self.may_write(place, block)
+    }
+
+    /// Hands the carries of the last column on, in one of several regions of memory for all blocks.
+    #[inline(always)]
+    fn hand(self, place: ThreadPlace, block: u32, region: u32, carries: &[u32; 16]) {
+        if !place.is_last {
+            return;
+        }
+        let handed = self.handed(self.arguments.carries);
+        let rows = 16 * place.factor;
+        let at = place.region(region) + 4 * block * rows + place.row;
+        sixteen!(i => {
+            if i < 4 {
+                let four = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
+                handed.set_four(at + i as u32 * rows, four);
+            }
+        });
+    }
+
+    /// Takes the carries that the block before has handed on for the thread's rows. Returns whether they arrived in time.
+    #[inline(always)]
+    fn take(self, place: ThreadPlace, block: u32, region: u32) -> ([u32; 16], bool) {
+        let handed = self.handed(self.arguments.carries);
+        let rows = 16 * place.factor;
+        // In block 1 a carry goes to the next row: that of the last of the first `16 m` rows
+        // goes to the first of the next `16 m`, and so on.
+        let around = place.is_first(block);
+        let row = match (block, place.row) {
+            (1, 0) => rows - 1,
+            (1, row) => row - 1,
+            (_, row) => row,
+        };
+        let at = place.region(region) + 4 * (block - 1) * rows + row;
+        let (fours, came) = handed.take(at, rows, NO_CARRY);
+        let mut c = [0; 16];
+        sixteen!(k => {
+            c[k] = fours[k / 4][k % 4];
+        });
+        let mut last = 0;
+        sixteen!(k => {
+            if k as u32 + 1 == place.radix {
+                last = c[k];
+            }
+        });
+        let mut carries = [0; 16];
+        sixteen!(k => {
+            let before = if k == 0 { last } else { c[(k + 15) % 16] };
+            carries[k] = if around { before } else { c[k] };
+        });
+        (carries, came)
+    }
+
+    /// Whether this is block 0, which only hands carries on, and tells here that it has read its points.
+    #[inline(always)]
+    fn has_read(self, block: u32) -> bool {
+        self.team.warp().sync();
+        // There has been a barrier since all threads loaded their points.
+        if block == 0 && self.team.thread() == 0 {
+            let were_read = self.handed(self.arguments.flag);
+            were_read.raise(0, self.arguments.launch);
+        }
+        block == 0
+    }
+
+    /// Lets the last block wait, which writes the columns that block 0 has read. Returns whether it was told in
+    /// time.
+    #[inline(always)]
+    fn may_write(self, place: ThreadPlace, block: u32) -> bool {
+        let warp = self.team.warp();
+        let mut may = true;
         if block == place.row_points >> log_width(place.factor) && warp.lane() == 0 {
-            arrived &= were_read.wait(0, launch);
+            let were_read = self.handed(self.arguments.flag);
+            may = were_read.wait(0, self.arguments.launch);
         }
         warp.sync();
-        arrived
+        may
     }
 
     /// Records the greatest error of the warp.
