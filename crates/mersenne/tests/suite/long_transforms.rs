@@ -168,19 +168,16 @@ fn long_transforms_compute_modulo_other_numbers_as_the_cpu_does() {
     }
     let numbers = [
         (3, 2, -1, 4, 15),
-        (3, 2, 1, 4, 15),
         (1, 40_000, 1, 4, 15),
         (2, 3, 1, 9, 15),
-        (7, 2, 1, 9, 15),
         (1, 10, -1, 9, 14),
-        (31, 2, -1, 4, 16),
+        (7, 2, 1, 9, 15),
         (31, 2, 1, 4, 16),
         // Carries reach over up to four words; blocks have four columns and two.
-        (10_223, 2, 1, 4, 12),
         (100_001, 2, -1, 4, 10),
-        (27, 2, 1, 9, 13),
-        (3, 2, 1, 4, 11),
         (321, 2, -1, 18, 13),
+        (10_223, 2, 1, 4, 12),
+        (27, 2, 1, 9, 13),
     ];
     for (i, (k, b, c, units, bits)) in numbers.into_iter().enumerate() {
         if i % sweep(4, 1) != 0 {

@@ -565,7 +565,11 @@ impl Block<'_> {
     ) -> bool {
         let warp = self.team.warp();
         let mut arrived = true;
-        self.hand(place, block, 0, carries);
+        sixteen!(i => {
+            if i < 4 {
+                self.hand(place, block, [0, i as u32], [0, 1, 2, 3].map(|j| carries[4 * i + j]));
+            }
+        });
         if self.has_read(block) {
             return true;
         }
@@ -584,21 +588,15 @@ impl Block<'_> {
         arrived & self.may_write(place, block)
     }
 
-    /// Hands the carries of the last column on, in one of several regions of memory for all blocks.
+    /// Hands four carries of the last column on, in one of several regions of memory for all blocks.
     #[inline(always)]
-    fn hand(self, place: ThreadPlace, block: u32, region: u32, carries: &[u32; 16]) {
-        if !place.is_last {
-            return;
+    fn hand(self, place: ThreadPlace, block: u32, [region, i]: [u32; 2], four: [u32; 4]) {
+        if place.is_last {
+            let handed = self.handed(self.arguments.carries);
+            let rows = 16 * place.factor;
+            let at = place.region(region) + (4 * block + i) * rows + place.row;
+            handed.set_four(at, four);
         }
-        let handed = self.handed(self.arguments.carries);
-        let rows = 16 * place.factor;
-        let at = place.region(region) + 4 * block * rows + place.row;
-        sixteen!(i => {
-            if i < 4 {
-                let four = [0, 1, 2, 3].map(|j| carries[4 * i + j]);
-                handed.set_four(at + i as u32 * rows, four);
-            }
-        });
     }
 
     /// Takes the carries that the block before has handed on for the thread's rows. Returns whether they arrived in time.

@@ -28,8 +28,8 @@ impl Block<'_> {
         v: &mut [Complex; 16],
     ) -> bool {
         let by = self.arguments.by;
-        let mut carries = [0.0; 16];
-        let mut error = 0;
+        let (mut error, mut end) = (0, 0.0);
+        let mut halves = [[0; 4]; 2];
         self.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
@@ -45,18 +45,30 @@ impl Block<'_> {
                 let beyond = self.add(&mut v[k], before, steps, false);
                 let before = self.from_lane_before(place, beyond);
                 self.add(&mut v[k], before, steps, true);
-                carries[k] = computed(carry + beyond);
+                end = computed(carry + beyond);
+                let upper = multiply_add(end, 1.0 / HALF, ROUND) - ROUND;
+                let lower = multiply_add(upper, -HALF, end);
+                [halves[0][k % 4], halves[1][k % 4]] = [lower, upper].map(|half| half as i32 as u32);
+            }
+            if k % 4 == 3 {
+                self.hand(place, block, [0, k as u32 / 4], halves[0]);
+                self.hand(place, block, [1, k as u32 / 4], halves[1]);
             }
         });
-        let end = self.end(place, &carries);
-        if !self.hand_far_on(place, block, &mut carries) {
+        let (carries, arrived) = match self.has_read(block) {
+            true => ([0.0; 16], true),
+            false => self.take_far(place, block),
+        };
+        if !arrived {
             error = f64_upper(f64::INFINITY);
         }
         self.note(block, error);
         if block == 0 {
             return false;
         }
-        let [_, high] = self.around(end);
+        // Of the block's last column, and for the one before it.
+        let next = self.of_lane(end, self.team.warp().lane() + 1 & 31);
+        let [_, high] = self.around(if place.is_last { end } else { next });
         let word = self.arguments.around.word;
         let has_word = place.has_end(block) && place.lanes_behind() == 1 - word / 2;
         sixteen!(k => {
@@ -118,37 +130,11 @@ impl Block<'_> {
         f64::from_bits(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// The carry out of the last of the thread's rows, for the block's last two columns that of the last one.
+    /// The carries that go into the thread's points, which are those of the block before, for its first column. Returns
+    /// whether they arrived in time.
     #[inline(always)]
-    fn end(self, place: ThreadPlace, carries: &[f64; 16]) -> f64 {
-        let mut end = 0.0;
-        sixteen!(k => {
-            if k as u32 + 1 == place.radix {
-                end = carries[k];
-            }
-        });
-        let next = self.of_lane(end, self.team.warp().lane() + 1 & 31);
-        if place.is_last { end } else { next }
-    }
-
-    /// Hands the carries of the last column on, and replaces the carries by those that go into the thread's points, which
-    /// are those of the block before. Returns whether these arrived in time.
-    #[inline(always)]
-    fn hand_far_on(self, place: ThreadPlace, block: u32, carries: &mut [f64; 16]) -> bool {
-        let mut halves = [[0; 16]; 2];
-        sixteen!(k => {
-            let upper = multiply_add(carries[k], 1.0 / HALF, ROUND) - ROUND;
-            let lower = multiply_add(upper, -HALF, carries[k]);
-            halves[0][k] = lower as i32 as u32;
-            halves[1][k] = upper as i32 as u32;
-        });
-        self.hand(place, block, 0, &halves[0]);
-        self.hand(place, block, 1, &halves[1]);
-        if self.has_read(block) {
-            return true;
-        }
-        let mut arrived = true;
-        *carries = [0.0; 16];
+    fn take_far(self, place: ThreadPlace, block: u32) -> ([f64; 16], bool) {
+        let (mut carries, mut arrived) = ([0.0; 16], true);
         if place.lane == 0 {
             let (lower, came) = self.take(place, block, 0);
             let (upper, also) = self.take(place, block, 1);
@@ -160,6 +146,6 @@ impl Block<'_> {
                 [carries[0], _] = self.around(carries[0]);
             }
         }
-        arrived & self.may_write(place, block)
+        (carries, arrived & self.may_write(place, block))
     }
 }
