@@ -72,8 +72,8 @@ pub fn run(options: &Options) -> Result<()> {
     fs::set_permissions(script, fs::Permissions::from_mode(0o755))?;
     println!(
         "cd {}\n./build-kernels    # kernels/src/lib.rs to kernels.ptx\n\
-         cargo test         # src/main.rs on the simulator\n\
-         cargo run          # on a GPU",
+         cargo test         # src/main.rs on the simulator and on the CPU\n\
+         cargo run          # on a GPU, or on the CPU without one",
         folder.display()
     );
     Ok(())

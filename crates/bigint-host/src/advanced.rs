@@ -19,6 +19,7 @@ pub use crate::kernels::specialize::specialize;
 pub use crate::operations::divisor::Divisor;
 pub use crate::operations::fixed_base::FixedBase;
 pub use crate::operations::forms::{Form, Outcome};
+pub use crate::operations::kernel::{Kernel, Work};
 pub use crate::values::collection::{Numbers, Scalar};
 pub use crate::values::lent::DeviceLimbs;
 pub use crate::values::number::{BadNumber, Number, Unread};

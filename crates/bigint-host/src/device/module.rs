@@ -4,13 +4,16 @@ use crate::common::device::{Buffer, Device, OwnModule};
 use crate::common::threads::each;
 use crate::device::part::operand;
 use crate::engine::inner::Inner;
-use crate::values::node::{Node, Share};
+use crate::values::node::{Node, Recipe, Share};
 use crate::{Batch, Engine, Error};
 use bigint_core::kernel::{BLOCK, MatrixArgument};
 use bigint_core::operation::{MOST_OPERANDS, MOST_RESULTS};
 use bigint_core::{Arguments, Launch, Layout, Limb, Shape};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// What a launch does that finds no device.
+const LAUNCHING: &str = "launching a kernel of one's own";
 
 /// A module of kernels that a user wrote, on every device of an engine.
 ///
@@ -76,6 +79,11 @@ impl Module {
         self
     }
 
+    /// The layout of results.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// The most bytes of shared memory that a block can have on every one of the devices.
     pub fn most_shared_bytes(&self) -> u32 {
         let bytes = self.loaded.iter().map(|(device, _)| device.shared_bytes());
@@ -134,21 +142,23 @@ impl Module {
         widths: &[usize],
         scalars: &[Limb],
     ) -> Result<Vec<Batch>, Error> {
-        assert!(
-            (1..=MOST_OPERANDS).contains(&operands.len()) && widths.len() <= MOST_RESULTS,
-            "operands and results that a kernel's arguments have room for"
-        );
-        let count = operands.iter().map(|operand| operand.len());
-        let count = count.max().unwrap_or(0);
-        for operand in operands {
-            if operand.len() != count && operand.len() != 1 {
-                return Err(Error::CountMismatch {
-                    a: count,
-                    b: operand.len(),
-                });
-            }
-        }
+        self.launched(kernel, operands, widths, scalars, |_| None)
+    }
+
+    /// [`launch`](Self::launch), with recipes of the results.
+    pub(crate) fn launched(
+        &self,
+        kernel: &str,
+        operands: &[&Batch],
+        widths: &[usize],
+        scalars: &[Limb],
+        recipe: impl Fn(usize) -> Option<Recipe>,
+    ) -> Result<Vec<Batch>, Error> {
+        let count = count(operands, widths)?;
         let shares = self.engine.shares(count, f64::INFINITY);
+        if shares.is_empty() && count > 0 {
+            return Err(self.engine.lost(LAUNCHING));
+        }
         let shares: Vec<_> = shares
             .into_iter()
             .filter(|(_, numbers)| !numbers.is_empty())
@@ -170,10 +180,10 @@ impl Module {
         let shapes = widths
             .iter()
             .map(|&width| Shape::new(count, width, self.layout));
-        let batches = shapes.zip(all).map(|(shape, shares)| {
+        let batches = shapes.zip(all).enumerate().map(|(index, (shape, shares))| {
             Batch::new(match shares.is_empty() {
                 true => Node::on_host(&self.engine, shape, Vec::new()),
-                false => Node::on_devices(&self.engine, shape, shares, None),
+                false => Node::on_devices(&self.engine, shape, shares, recipe(index)),
             })
         });
         Ok(batches.collect())
@@ -194,7 +204,7 @@ impl Module {
             .iter()
             .find(|(other, _)| Arc::ptr_eq(other, device));
         let Some((_, module)) = loaded else {
-            return Err(self.engine.lost("launching a kernel of one's own"));
+            return Err(self.engine.lost(LAUNCHING));
         };
         let count = numbers.len();
         let given = operands
@@ -245,6 +255,32 @@ impl Module {
             device.seal(buffer)?;
         }
         Ok(made)
+    }
+}
+
+/// How many numbers results have.
+///
+/// # Errors
+/// [`Error::CountMismatch`].
+///
+/// # Panics
+/// If there are no operands, or more operands or results than [`Arguments`] has room for.
+pub(crate) fn count(operands: &[&Batch], widths: &[usize]) -> Result<usize, Error> {
+    assert!(
+        (1..=MOST_OPERANDS).contains(&operands.len()) && widths.len() <= MOST_RESULTS,
+        "operands and results that a kernel's arguments have room for"
+    );
+    let count = operands.iter().map(|operand| operand.len());
+    let count = count.max().unwrap_or(0);
+    match operands
+        .iter()
+        .find(|of| of.len() != count && of.len() != 1)
+    {
+        Some(other) => Err(Error::CountMismatch {
+            a: count,
+            b: other.len(),
+        }),
+        None => Ok(count),
     }
 }
 

@@ -1,6 +1,5 @@
 //! A program on the CPU: block by block of rows, over all cores.
 
-use crate::common::limbs;
 use crate::common::program::Program;
 use crate::engine::inner::Inner;
 use crate::values::node::{Node, Operands};
@@ -19,17 +18,8 @@ impl Program {
     /// Runs the program on the CPU, a block of rows at a time, over all cores.
     pub fn run_on_host(&self, engine: &Arc<Inner>, inputs: Operands<'_>) -> Result<Node, Error> {
         let started = Instant::now();
-        let mut rows = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            let limbs = input.limbs()?;
-            rows.push(match input.shape.layout {
-                Layout::Contiguous => std::borrow::Cow::Borrowed(limbs),
-                Layout::Interleaved => {
-                    let copy = limbs::copy(limbs)?;
-                    limbs::to_layout(&engine.pool, copy, input.shape, Layout::Contiguous)?.into()
-                }
-            });
-        }
+        let rows = inputs.iter().map(|input| input.rows());
+        let rows = rows.collect::<Result<Vec<_>, Error>>()?;
         let widths = inputs
             .iter()
             .map(|input| (input.shape.width, input.shape.count));

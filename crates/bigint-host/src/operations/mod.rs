@@ -17,6 +17,7 @@ pub(crate) mod fixed_base;
 pub(crate) mod forms;
 pub(crate) mod fractions;
 pub(crate) mod into;
+pub(crate) mod kernel;
 pub(crate) mod newton;
 pub(crate) mod power;
 pub(crate) mod preconditions;

@@ -117,16 +117,7 @@ impl Batch {
     /// # Errors
     /// [`Error::Device`] where they are on a device that fails.
     pub fn rows(&self) -> Result<Cow<'_, [Limb]>, Error> {
-        let limbs = self.node().limbs()?;
-        Ok(match self.shape().layout {
-            Layout::Contiguous => Cow::Borrowed(limbs),
-            Layout::Interleaved => Cow::Owned(limbs::to_layout(
-                &self.node().engine.pool,
-                limbs::copy(limbs)?,
-                self.shape(),
-                Layout::Contiguous,
-            )?),
-        })
+        self.node().rows()
     }
 
     /// [`Batch::rows`] without a copy, if there is no other clone of the batch.

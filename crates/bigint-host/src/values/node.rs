@@ -9,6 +9,7 @@ use bigint_core::rns::RnsPlan;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Layout, Limb, Shape};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -269,6 +270,18 @@ impl Node {
         // What the host has is never made again: its operands may go.
         drop(self.lock_recipe().take());
         Ok(limbs)
+    }
+
+    /// The limbs number after number, whatever the layout.
+    pub fn rows(&self) -> Result<Cow<'_, [Limb]>, Error> {
+        let limbs = self.limbs()?;
+        Ok(match self.shape.layout {
+            Layout::Contiguous => limbs.into(),
+            Layout::Interleaved => {
+                let copy = limbs::copy(limbs)?;
+                limbs::to_layout(&self.engine.pool, copy, self.shape, Layout::Contiguous)?.into()
+            }
+        })
     }
 
     /// The number of operations between this node and limbs on the host.

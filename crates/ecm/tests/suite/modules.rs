@@ -59,23 +59,28 @@ fn a_kernel_in_cuda_cpp_takes_batches_and_scalars() {
     ) {
         return;
     }
-    let engine = Engine::cuda(0).unwrap();
     let ptx = include_str!("../../../../examples/cuda-kernel/hamming.ptx");
-    let module = engine.module(ptx).unwrap().unwrap();
     // Numbers of up to 320 bits, and 300 of them: three blocks.
     let number = |i: u32| BigUint::from(0x9e37_79b9u32 | 1 << 31).pow(10) - BigUint::from(i).pow(7);
     let a: Vec<_> = (0..300).map(number).collect();
     let b: Vec<_> = (500..800).map(number).collect();
-    let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).unwrap();
-    for (b, most) in [(&b[..], 1000), (&b[..], 150), (&b[..1], 1000)] {
-        let made = module
-            .launch("hamming", &[&batch(&a), &batch(b)], &[1], &[most])
-            .unwrap();
-        let pairs = a.iter().zip(b.iter().cycle());
-        let expected: Vec<_> = pairs
-            .map(|(a, b)| BigUint::from((a ^ b).count_ones().min(most.into())))
-            .collect();
-        assert_eq!(made[0].to_biguints().unwrap(), expected);
+    for engine in [Engine::cuda(0).unwrap(), Engine::cpu()] {
+        let kernel = engine.kernel(ptx, "hamming", |work| {
+            let bits = work.a.iter().zip(work.b).map(|(a, b)| (a ^ b).count_ones());
+            work.r[0] = bits.sum::<u32>().min(work.scalars[0]);
+        });
+        let kernel = kernel.unwrap();
+        let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).unwrap();
+        for (b, most) in [(&b[..], 1000), (&b[..], 150), (&b[..1], 1000)] {
+            let made = kernel
+                .launch(&[&batch(&a), &batch(b)], &[1], &[most])
+                .unwrap();
+            let pairs = a.iter().zip(b.iter().cycle());
+            let expected: Vec<_> = pairs
+                .map(|(a, b)| BigUint::from((a ^ b).count_ones().min(most.into())))
+                .collect();
+            assert_eq!(made[0].to_biguints().unwrap(), expected);
+        }
     }
 }
 
