@@ -2,9 +2,15 @@
 //! wave of them on each, and the curves that find the prime beside those that [`chance`](ecm::chance) expects.
 //!
 //! ```text
-//! cargo run --release -p ecm --example planted [edwards|3 [DIGITS [PRIMES [cpu]]]]      # edwards, each of 15 to 40, 100
+//! cargo run --release -p ecm --example planted [edwards|3 [DIGITS [PRIMES [cpu|gpu [B1 B2 CURVES [FIRST]]]]]]
 //! ```
+//!
+//! Without arguments primes are of each of 15 to 40 digits, 100 of them, and bounds those with which about one curve of a
+//! prime's finds it. `FIRST` is where primes begin among those of so many digits. Two primes are on their way at a time, so that a
+//! device computes while cores make curves. What was found so far is told after each prime on standard error.
 
+use std::sync::Mutex;
+use std::thread::scope;
 use std::time::Instant;
 
 use bigint_host::{BigUint, Engine};
@@ -13,8 +19,17 @@ use ecm::{
     chance, scalar,
 };
 
+/// What primes and their curves have come to.
+#[derive(Default)]
+struct Totals {
+    primes: u32,
+    found: usize,
+    expected: f64,
+    variance: f64,
+}
+
 /// The first primes above numbers of so many digits that are spread evenly.
-fn primes(digits: u32, count: u32) -> Result<Vec<BigUint>, bigint_host::Error> {
+fn primes(digits: u32, first: u32, count: u32) -> Result<Vec<BigUint>, bigint_host::Error> {
     let engine = Engine::cpu();
     let least = BigUint::from(10u8).pow(digits - 1);
     let of = |i: u32| {
@@ -22,7 +37,7 @@ fn primes(digits: u32, count: u32) -> Result<Vec<BigUint>, bigint_host::Error> {
         let part = BigUint::from((i + 1000).wrapping_mul(0x9e37_79b9)) * 9u8 * &least;
         &least + (part >> 32)
     };
-    let from: Vec<_> = (1..=count).map(of).collect();
+    let from: Vec<_> = (first + 1..=first + count).map(of).collect();
     let from = engine.batch_from_biguints(&from)?;
     engine.next_prime(&from)?.to_biguints()
 }
@@ -62,47 +77,86 @@ fn divisors(
     Ok(found)
 }
 
+/// Looks for primes of so many digits, of which `next` hands out one after another, and counts the curves that find them.
+fn search(
+    engine: Option<&Engine>,
+    family: Family,
+    bounds: Bounds,
+    next: impl Fn() -> Option<(u32, BigUint)>,
+    totals: &Mutex<Totals>,
+) -> Result<(), ecm::Error> {
+    let cofactor = (BigUint::from(1u8) << 107) - 1u8;
+    while let Some((i, p)) = next() {
+        let log = p.to_string().parse::<f64>().map_or(0.0, f64::log10);
+        // A prime 10^(d - 1/2) has d digits.
+        let chance = chance(family, log + 0.5, bounds.b1, bounds.b2);
+        let first = 1_000_000 + u64::from(i) * bounds.curves;
+        let divisors = divisors(engine, &(&p * &cofactor), (family, first), bounds)?;
+        let hits = divisors.iter().filter(|&d| d % &p == BigUint::ZERO);
+        let mut totals = totals.lock().expect("no panic");
+        totals.primes += 1;
+        totals.found += hits.count();
+        totals.expected += chance * bounds.curves as f64;
+        totals.variance += chance * (1.0 - chance) * bounds.curves as f64;
+        eprintln!(
+            "{}: {} found, {:.1} expected",
+            totals.primes, totals.found, totals.expected
+        );
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |i: usize| words.get(i).map(String::as_str);
+    let number = |i: usize| word(i).map(str::parse::<u64>).transpose();
     let family = match word(0) {
         Some("3") => Family::Param3,
         _ => Family::Edwards,
     };
-    let only: Option<u32> = word(1).map(str::parse).transpose()?;
-    let count = word(2).map(str::parse).transpose()?.unwrap_or(100);
+    let only = number(1)?;
+    let count = number(2)?.unwrap_or(100) as u32;
     let engine = match word(3) {
         Some("cpu") => None,
         _ => Some(Engine::cuda(0)?),
     };
-    println!("{family:?}, {count} primes of each length");
+    let engine = engine.as_ref();
+    let own = number(4)?.zip(number(5)?).zip(number(6)?);
+    let first = number(7)?.unwrap_or(0) as u32;
+    println!("{family:?}, {count} primes of each length, from {first} on");
     println!("digits B1 B2 curves-of-each found expected two-deviations s");
-    let cofactor = (BigUint::from(1u8) << 107) - 1u8;
     for digits in (15..=40)
         .step_by(5)
-        .filter(|&of| only.is_none_or(|only| only == of))
+        .filter(|&of| only.is_none_or(|only| only == u64::from(of)))
     {
-        let bounds = match engine {
-            Some(_) => bounds_for_digits_on_device(digits, family),
-            None => bounds_for_digits(digits),
+        let bounds = match (own, engine) {
+            (Some(((b1, b2), curves)), _) => Bounds { b1, b2, curves },
+            (None, Some(_)) => bounds_for_digits_on_device(digits, family),
+            (None, None) => bounds_for_digits(digits),
         };
         // One is found of each, about.
         let one = chance(family, digits.into(), bounds.b1, bounds.b2);
-        let curves = bounds.curves.min((1.0 / one).ceil() as u64);
+        let curves = match own {
+            Some(_) => bounds.curves,
+            None => bounds.curves.min((1.0 / one).ceil() as u64),
+        };
         let bounds = Bounds { curves, ..bounds };
         let began = Instant::now();
-        let (mut found, mut expected, mut variance) = (0, 0.0, 0.0);
-        for (i, p) in (0..).zip(primes(digits, count)?) {
-            let log = p.to_string().parse::<f64>()?.log10();
-            // A prime 10^(d - 1/2) has d digits.
-            let chance = chance(family, log + 0.5, bounds.b1, bounds.b2);
-            expected += chance * curves as f64;
-            variance += chance * (1.0 - chance) * curves as f64;
-            let first = 1_000_000 + i * curves;
-            let divisors = divisors(engine.as_ref(), &(&p * &cofactor), (family, first), bounds)?;
-            let hits = divisors.iter().filter(|&d| d % &p == BigUint::ZERO);
-            found += hits.count();
-        }
+        let primes = Mutex::new((first..).zip(primes(digits, first, count)?));
+        let next = || primes.lock().expect("no panic").next();
+        let totals = Mutex::default();
+        scope(|scope| {
+            let workers =
+                [(); 2].map(|()| scope.spawn(|| search(engine, family, bounds, next, &totals)));
+            let ended = workers.map(|worker| worker.join().expect("no panic"));
+            ended.into_iter().collect::<Result<(), _>>()
+        })?;
+        let Totals {
+            found,
+            expected,
+            variance,
+            ..
+        } = totals.into_inner()?;
         println!(
             "{digits} {} {} {curves} {found} {expected:.1} {:.1} {:.1}",
             bounds.b1,
