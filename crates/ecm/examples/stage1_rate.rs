@@ -44,6 +44,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (1530, 192),
         (2042, 128),
         (2298, 128),
+        (3066, 96),
+        (4602, 64),
+        (6138, 48),
+        (9210, 32),
     ] {
         for family in [Family::Param3, Family::Edwards] {
             let n = modulus(bits);

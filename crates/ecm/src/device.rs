@@ -13,7 +13,7 @@ use crate::{Error, Family, edwards};
 const PTX: &str = include_str!("../ecm.ptx");
 
 /// The limbs of the numbers that there are kernels for.
-const WIDTHS: [usize; 10] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 72];
+const WIDTHS: [usize; 14] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 72, 96, 144, 192, 288];
 
 /// From so many limbs on stage 1 has a thread's numbers in shared memory: six of them.
 const IN_SHARED: usize = 20;
@@ -47,18 +47,23 @@ fn lanes(width: usize) -> usize {
     match width {
         ..BY_LANES => 1,
         BY_LANES..=64 => 2,
-        _ => 4,
+        65..=96 => 4,
+        97..=192 => 8,
+        _ => 16,
     }
 }
 
-/// The blocks of a multiprocessor that a kernel of a family is to leave room for, where its compiler is not left to choose. Lanes have as
-/// many as shared memory has room for. Threads have four where it would be three: with three warps, or five, for each of
-/// a multiprocessor's schedulers products take a tenth longer than with four.
+/// The blocks of a multiprocessor that a kernel of a family is to leave room for, where its compiler is not left to
+/// choose. Lanes have as many in registers as in shared memory. Threads have four where it would be three: with three
+/// warps, or five, for each of a multiprocessor's schedulers products take a tenth longer than with four.
 fn blocks(family: &str, width: usize) -> Option<usize> {
     match (family, width) {
-        (_, 48) => Some(3),
-        (_, 64) => Some(2),
-        (_, 72) | ("registers", 12 | 16 | 20) | ("edwards", 12) => Some(4),
+        _ if lanes(width) > 1 => Some(match width / lanes(width) {
+            ..=18 => 4,
+            19..=24 => 3,
+            _ => 2,
+        }),
+        ("registers", 12 | 16 | 20) | ("edwards", 12) => Some(4),
         _ => None,
     }
 }

@@ -359,7 +359,7 @@ impl LucasStage2 {
     }
 
     /// [`LucasStage2::new`] on the engine's devices; `None` where it has none, or no kernel for so long a number:
-    /// there is one up to 2298 bits.
+    /// there is one up to 9210 bits.
     ///
     /// # Errors
     /// [`Error::Engine`].

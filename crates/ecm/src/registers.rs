@@ -4,6 +4,7 @@
 use bigint_host::advanced::{Chain, Step};
 use bigint_host::{Batch, Engine, Limb};
 use num_bigint::BigUint;
+use rayon::prelude::*;
 
 use crate::Error;
 use crate::device::rows;
@@ -290,7 +291,7 @@ impl Registers {
                 Ok(none)
             }
             Registers::Device(machine) => {
-                let none = machine.invert(register)?.into_iter();
+                let none = machine.invert(register)?.into_par_iter();
                 Ok(none.map(|(row, number)| (row, gcd(&number, n))).collect())
             }
         }

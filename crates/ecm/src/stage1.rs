@@ -86,7 +86,7 @@ impl Stage1 {
     }
 
     /// [`Stage1::new`] on the engine's devices; `None` where it has none, there are no curves, or there is no
-    /// kernel for so long a number: there is one up to 2298 bits.
+    /// kernel for so long a number: there is one up to 9210 bits.
     ///
     /// # Errors
     /// [`Error::Engine`].
@@ -370,12 +370,19 @@ fn outcomes(
     points.map(Outcome::Point).collect_into_vec(&mut outcomes);
     if !divisors.is_empty() {
         let bottoms = registers.get(bottom)?;
-        for (row, divisor) in divisors {
+        let of_bottoms = divisors.into_par_iter().map(|(row, divisor)| {
             let of_bottom = gcd(&bottoms[row], n);
-            outcomes[row] = Outcome::Factor(match of_bottom.bits() {
-                0 | 1 => divisor,
-                _ => of_bottom,
-            });
+            (
+                row,
+                if of_bottom.bits() > 1 {
+                    of_bottom
+                } else {
+                    divisor
+                },
+            )
+        });
+        for (row, divisor) in of_bottoms.collect::<Vec<_>>() {
+            outcomes[row] = Outcome::Factor(divisor);
         }
     }
     Ok(outcomes)

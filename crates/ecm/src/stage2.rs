@@ -147,7 +147,7 @@ impl Stage2 {
     }
 
     /// [`Stage2::new`] on the engine's devices; `None` where it has none, no kernel for so long a number
-    /// (there is one up to 2298 bits), or there are no points. Where their memory has no room for all points
+    /// (there is one up to 9210 bits), or there are no points. Where their memory has no room for all points
     /// at once, a half of them goes first, or a quarter, and so on.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! The steps are those of `edwards.rs` of the crate `ecm`, which has the maths, and the digits are the same for all curves:
 //! so all threads double and add together. Up to 16 limbs a thread has its point in registers, above in six
-//! numbers of shared memory; above 32 limbs two or four lanes share a curve. What is added comes from the curve's own table, which a program over
+//! numbers of shared memory; above 32 limbs two to sixteen lanes share a curve. What is added comes from the curve's own table, which a program over
 //! registers has made ([`crate::registers`]): a thread fetches four numbers once for each digit.
 //!
 //! `a` has a curve's point, `X Y Z T` of `LIMBS` limbs each, and `r` gets the new one; `b` is the row of registers

@@ -3,7 +3,7 @@
 //! The steps are those of `ladder.rs` of the crate `ecm`, which has the maths. All threads walk them
 //! together: the scalar's bits are the same for all curves, and so is the modulus, a parameter
 //! ([`bigint_kernels::field::lazy`]). Up to 16 limbs a thread has both points in registers. Above, they are
-//! in shared memory ([`slots`]); above 32 limbs two or four lanes share a curve.
+//! in shared memory ([`slots`]); above 32 limbs two to sixteen lanes share a curve.
 //!
 //! `a` has a curve's state, `q u w v` of `LIMBS` limbs each, and `r` gets the new one; `b` is `sigma`, one
 //! limb; `c` is the scalar, one number for all. The bits `from - 1`, `from - 2`, ... `to` are walked.
@@ -291,6 +291,10 @@ by_lanes! {
     ladder_48 edwards_48 registers_48 48 2 24
     ladder_64 edwards_64 registers_64 64 2 32
     ladder_72 edwards_72 registers_72 72 4 18
+    ladder_96 edwards_96 registers_96 96 4 24
+    ladder_144 edwards_144 registers_144 144 8 18
+    ladder_192 edwards_192 registers_192 192 8 24
+    ladder_288 edwards_288 registers_288 288 16 18
 }
 
 macro_rules! own {

@@ -13,7 +13,7 @@
 //!
 //! Up to 16 limbs a pair takes what was fetched while the product of the pair before was computed.
 //!
-//! Above 32 limbs two or four lanes share a row, and every number: each has its part of what is at hand.
+//! Above 32 limbs two to sixteen lanes share a row, and every number: each has its part of what is at hand.
 //!
 //! Cost: what a step's product costs, and its numbers' way from memory. A product of pairs fetches one. A sum is six
 //! products, squares among them, and fetches six numbers.

@@ -52,7 +52,7 @@ struct Cli {
     /// What is tried
     #[arg(long, value_name = "M", default_value = "ecm")]
     method: Method,
-    /// Where curves come from: by default edwards, on a GPU 3 for numbers of more than 2298 bits
+    /// Where curves come from: by default edwards, on a GPU 3 for numbers of more than 9210 bits
     #[arg(long, value_name = "P")]
     param: Option<Param>,
     /// The first curve; those after it follow
@@ -116,7 +116,7 @@ enum Backend {
 }
 
 /// The bits of the longest numbers that devices have a kernel for Edwards curves for.
-const MOST_BITS_OF_EDWARDS: u64 = 2298;
+const MOST_BITS_OF_EDWARDS: u64 = 9210;
 
 /// Curves from which on a device is faster than all cores: it takes thousands at a time.
 const WORTH_A_DEVICE: u64 = 2048;

@@ -79,6 +79,15 @@ fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
         (2042, 7, 3, &short),
         (2043, 7, 2, &short),
         (2298, 7, 33, &short),
+        (2299, 7, 2, &short),
+        (3066, 7, 2, &short),
+        // By eight lanes and by sixteen.
+        (3067, 7, 2, &short),
+        (4602, 7, 17, &short),
+        (4603, 7, 2, &short),
+        (6138, 7, 2, &short),
+        (6139, 7, 2, &short),
+        (9210, 7, 9, &short),
     ] {
         same_points(
             &engine,
@@ -98,9 +107,9 @@ fn a_device_leaves_the_points_of_edwards_curves_that_the_cpu_leaves() {
     let room = |n: &BigUint| Stage1::room_on_device(&engine, n, Family::Edwards, &short).unwrap();
     let device = bigint_host::advanced::devices().unwrap().remove(0).unwrap();
     assert_eq!(room(&modulus(506)), device.memory_bytes / 2 / (36 * 64));
-    assert_eq!(room(&modulus(2299)), usize::MAX);
+    assert_eq!(room(&modulus(9211)), usize::MAX);
     // There is no kernel for it, and no curve.
-    for (bits, count) in [(2299, 1), (200, 0)] {
+    for (bits, count) in [(9211, 1), (200, 0)] {
         let none = Stage1::on_device(&engine, &modulus(bits), Family::Edwards, 2, count, &short);
         assert!(none.unwrap().is_none());
     }
@@ -138,6 +147,15 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
         (2042, 7, 5),
         (2043, u64::from(u32::MAX) - 5, 2),
         (2298, 7, 35),
+        (2299, 7, 2),
+        (3066, 7, 2),
+        // By eight lanes and by sixteen.
+        (3067, 7, 2),
+        (4602, 7, 17),
+        (4603, 7, 2),
+        (6138, 7, 2),
+        (6139, 7, 2),
+        (9210, 7, 9),
     ] {
         same_points(
             &engine,
@@ -149,7 +167,7 @@ fn a_device_leaves_the_points_that_the_cpu_leaves() {
     }
     // There is no kernel for it.
     assert!(
-        Stage1::on_device(&engine, &modulus(2299), Family::Param3, 2, 1, &scalar)
+        Stage1::on_device(&engine, &modulus(9211), Family::Param3, 2, 1, &scalar)
             .unwrap()
             .is_none()
     );
@@ -254,7 +272,7 @@ fn curves_that_suit_a_device_are_whole_waves_of_stage_1() {
     }
     let none = Stage1::curves_on_device(&Engine::cpu(), &modulus(250), Family::Param3).unwrap();
     assert_eq!(none, None);
-    let none = Stage1::curves_on_device(&one, &modulus(2299), Family::Param3).unwrap();
+    let none = Stage1::curves_on_device(&one, &modulus(9211), Family::Param3).unwrap();
     assert_eq!(none, None);
 }
 
@@ -269,7 +287,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     let engine = Engine::cuda(0).unwrap();
     let mut found = [0; 2];
     // Mersenne primes' exponents: other small primes than ours would be every curve's in stage 1.
-    let cases: [(&[u32], u64, usize, u64, u64); 14] = [
+    let cases: [(&[u32], u64, usize, u64, u64); 18] = [
         // Two blocks of threads.
         (&[107], 10, 130, 11, 500),
         (&[19], 5, 20, 31, 600),
@@ -283,6 +301,10 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
         (&[127, 1279], 100, 9, 11, 40),
         (&[31, 521, 1279], 100, 9, 11, 40),
         (&[2203], 100, 9, 11, 40),
+        (&[521, 2203], 100, 9, 11, 40),
+        (&[4423], 100, 5, 11, 40),
+        (&[1279, 4423], 100, 5, 11, 40),
+        (&[4253, 4423], 100, 9, 11, 40),
         // One giant, and no prime.
         (&[107], 40, 3, 40, 41),
         (&[107], 40, 3, 13, 13),
@@ -304,7 +326,7 @@ fn a_device_finds_in_stage_2_what_the_cpu_finds_for_each_curve() {
     }
     assert!(found[0] > 10 && found[1] > 10, "{found:?}");
     // There is no kernel for it, and nothing to do.
-    let n = modulus(2299);
+    let n = modulus(9211);
     let points = points_after_stage1(&n, 2, 1, 11);
     let none = Stage2::on_device(&engine, &n, &points, 11, 100).unwrap();
     assert!(none.is_none());
@@ -336,6 +358,7 @@ fn polynomials_on_devices_find_what_they_find_on_the_cpu() {
         (&[107], 33, 11, 900),
         (&[107, 127], 7, 31, 20_000),
         (&[107, 607], 4, 11, 300),
+        (&[4253, 4423], 2, 11, 100),
     ] {
         let mut n = BigUint::from(10_007u32);
         for exponent in exponents {
@@ -344,7 +367,7 @@ fn polynomials_on_devices_find_what_they_find_on_the_cpu() {
         let points = points_after_stage1(&n, 100, count, b1);
         by_polynomials(&[&one, &both], &n, &points, (b1, b2));
     }
-    let long = modulus(2299);
+    let long = modulus(9211);
     let points = points_after_stage1(&long, 2, 1, 11);
     let by = Continuation::Polynomials;
     let none = Stage2::on_device_by(by, &one, &long, &points, 11, 100).unwrap();
