@@ -285,14 +285,27 @@ fn headed(shared: &str, [version, target]: [&str; 2]) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
+/// The kernel that does for all numbers what one of [`grid::AGAIN`] does for some.
+fn first_of(entry: EntryPoint) -> EntryPoint {
+    let all = [grid::FORTH, grid::ROWS[0], grid::ROWS[1], grid::BACK];
+    let which = grid::AGAIN.iter().position(|again| *again == entry);
+    which.map_or(entry, |which| all[which])
+}
+
 /// Threads of a block, and blocks that a multiprocessor should have room for, of an entry point
 /// that is no operation's.
 fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
     match entry {
         _ if entry.module == long::LONG_MODULE => Some([long::THREADS, 1]),
-        grid::FORTH | grid::BACK => Some([grid::THREADS, grid::COLUMN_BLOCKS]),
-        _ if grid::ROWS.contains(&entry) => {
-            let threads = if entry == grid::ROWS[0] { 128 } else { 256 };
+        _ if [grid::FORTH, grid::BACK].contains(&first_of(entry)) => {
+            Some([grid::THREADS, grid::COLUMN_BLOCKS])
+        }
+        _ if grid::ROWS.contains(&first_of(entry)) => {
+            let threads = if first_of(entry) == grid::ROWS[0] {
+                128
+            } else {
+                256
+            };
             Some([threads, grid::ROW_THREADS / threads])
         }
         _ if grid::PAIRS.contains(&entry) => {
@@ -460,7 +473,7 @@ mod tests {
     use bigint_core::fused::{FUSED_MODULE, FusedArguments};
     use bigint_core::gather::{GATHER_MODULE, GATHER_SCANNED, GatherArguments, ScanArguments};
     use bigint_core::rns::RnsArguments;
-    use bigint_core::transform::grid::GridArguments;
+    use bigint_core::transform::grid::{GridArguments, SumArguments};
     use bigint_core::transform::ntt::NttArguments;
     use bigint_core::transform::rings::RingArguments;
     use bigint_core::trial::{TRIAL_MODULE, TrialArguments};
@@ -562,7 +575,7 @@ mod tests {
                 GATHER_MODULE => size_of::<GatherArguments>(),
                 weighted::MODULE => size_of::<WeightedArguments>(),
                 LONG_MODULE => size_of::<LongArguments>(),
-                grid::MODULE => size_of::<GridArguments>(),
+                grid::MODULE | grid::AGAIN_MODULE => size_of::<GridArguments>(),
                 RNS_MODULE => size_of::<RnsArguments>(),
                 _ if is_of_warpgroups(module) => size_of::<RnsArguments>(),
                 TRIAL_MODULE => size_of::<TrialArguments>(),
@@ -571,9 +584,10 @@ mod tests {
                 _ => size_of::<Arguments>(),
             };
             for entry in entry_points(&ptx) {
-                let bytes = match entry.name == GATHER_SCANNED.name {
-                    true => size_of::<ScanArguments>(),
-                    false => bytes,
+                let bytes = match () {
+                    _ if entry.name == GATHER_SCANNED.name => size_of::<ScanArguments>(),
+                    _ if entry.name.starts_with("mul_fft_grid_sums_") => size_of::<SumArguments>(),
+                    _ => bytes,
                 };
                 assert_eq!(entry.parameters, [bytes], "{}", entry.name);
             }

@@ -43,6 +43,9 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
     at = put(&mut others, at, &[grid::FORTH, grid::BACK]);
     at = put(&mut others, at, &grid::ROWS);
     at = put(&mut others, at, &grid::PAIRS);
+    at = put(&mut others, at, &grid::SUMS);
+    at = put(&mut others, at, &grid::AGAIN);
+    at = put(&mut others, at, &grid::SUMS_AGAIN);
     at = put(&mut others, at, &[ntt::LIMBS]);
     at = put(&mut others, at, &ntt::FORTH);
     at = put(&mut others, at, &ntt::ROWS);
@@ -82,7 +85,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 38
+const OTHER_COUNT: usize = 46
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()
@@ -110,8 +113,8 @@ const OPERATIONS: usize = {
 
 /// The names of the PTX modules: one for each operation that has kernels of its own, the one of kernels
 /// that need tensor cores, and those of [`OTHERS`].
-pub const MODULES: [&str; OPERATIONS + 11 + rns::WARPGROUPS.len()] = {
-    let mut modules = [CEILING.module; OPERATIONS + 11 + rns::WARPGROUPS.len()];
+pub const MODULES: [&str; OPERATIONS + 12 + rns::WARPGROUPS.len()] = {
+    let mut modules = [CEILING.module; OPERATIONS + 12 + rns::WARPGROUPS.len()];
     modules[OPERATIONS] = FUSED_MODULE;
     modules[OPERATIONS + 1] = weighted::MODULE;
     modules[OPERATIONS + 2] = long::LONG_MODULE;
@@ -122,9 +125,10 @@ pub const MODULES: [&str; OPERATIONS + 11 + rns::WARPGROUPS.len()] = {
     modules[OPERATIONS + 7] = TENSOR_MODULE;
     modules[OPERATIONS + 8] = RNS_MODULE;
     modules[OPERATIONS + 9] = rings::MODULE;
+    modules[OPERATIONS + 10] = grid::AGAIN_MODULE;
     let (mut count, mut i) = (0, 0);
     while i < rns::WARPGROUPS.len() {
-        modules[OPERATIONS + 10 + i] = rns::WARPGROUPS[i].entry.module;
+        modules[OPERATIONS + 11 + i] = rns::WARPGROUPS[i].entry.module;
         i += 1;
     }
     i = 0;

@@ -30,7 +30,7 @@ use crate::{block, thread, warp};
 use bigint_core::fused::FusedArguments;
 use bigint_core::gather::{GatherArguments, ScanArguments};
 use bigint_core::rns::RnsArguments;
-use bigint_core::transform::grid::GridArguments;
+use bigint_core::transform::grid::{GridArguments, SumArguments};
 use bigint_core::transform::ntt::NttArguments;
 use bigint_core::transform::rings::RingArguments;
 use bigint_core::trial::TrialArguments;
@@ -229,6 +229,10 @@ grid! {
     "fft_grid_pairs_256" grid::mul::Block<'_, 256>, GridArguments pairs;
     "fft_grid_pairs_512" grid::mul::Block<'_, 512>, GridArguments pairs;
     "fft_grid_back" grid::mul::Block<'_, 256>, GridArguments back;
+    "fft_grid_forth_again" grid::mul::Block<'_, 256>, GridArguments forth_again;
+    "fft_grid_rows_128_again" grid::mul::Block<'_, 128>, GridArguments rows_again;
+    "fft_grid_rows_256_again" grid::mul::Block<'_, 256>, GridArguments rows_again;
+    "fft_grid_back_again" grid::mul::Block<'_, 256>, GridArguments back_again;
     "ntt_grid_forth_256" grid::ntt::Block<'_, 256>, NttArguments forth;
     "ntt_grid_forth_512" grid::ntt::Block<'_, 512>, NttArguments forth;
     "ntt_grid_forth_1024" grid::ntt::Block<'_, 1024>, NttArguments forth;
@@ -239,6 +243,27 @@ grid! {
     "ntt_grid_back_512" grid::ntt::Block<'_, 512>, NttArguments back;
     "ntt_grid_back_1024" grid::ntt::Block<'_, 1024>, NttArguments back;
     "ntt_grid_limbs" grid::ntt::Block<'_, 512>, NttArguments limbs;
+}
+
+/// Makes entry points of the kernels [`bigint_core::transform::grid::SUMS`] and
+/// [`bigint_core::transform::grid::SUMS_AGAIN`].
+macro_rules! grid_sums {
+    ($($name:literal $stride:ty, $marked:literal;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("mul_fft_grid_sums_", $name))]
+            unsafe extern "ptx-kernel" fn entry(arguments: SumArguments) {
+                // SAFETY: the launch has the arguments and the grid that the module describes.
+                unsafe { grid::mul::sums::<$stride, $marked>(&arguments) }
+            }
+        };
+    )*};
+}
+
+grid_sums! {
+    "contiguous" Unit, false;
+    "interleaved" Any, false;
+    "contiguous_again" Unit, true;
+    "interleaved_again" Any, true;
 }
 
 /// Makes entry points of the kernels of [`bigint_core::transform::rings`].

@@ -27,18 +27,20 @@
 //! |---|---|---|---|
 //! | [`FORTH`] | [`GridPlan::log_columns`] columns of one operand | limbs | points |
 //! | [`ROWS`] | 16 points for each of [`GridPlan::row_threads`]: rows, of both operands | points | points of the product, in place of the first's |
-//! | [`BACK`] | columns of the product | points | limbs, and carries |
+//! | [`BACK`] | columns of the product | points | chunks, and carries |
+//! | [`SUMS`] | a warp: a stretch of products | chunks, and carries | limbs |
 //!
-//! The coefficients of a block's columns in a row, or of 16 of them, are a chunk of digits, which is a whole number of half
-//! limbs. The sum of its coefficients may need more; that is a carry, which is written at the place of the next chunk in a
-//! number of its own. One more launch, of the kernel of sums, adds both numbers, which gives the product.
+//! The coefficients of a block's columns in a row, or of 16 of them, are a chunk of digits. The sum of its coefficients may need
+//! more bits; that is a carry. Chunks and carries are written in places of their own, in their order: a chunk has
+//! 4 or 8 limbs, half a sector or a whole one, and a carry two. They are moved up to where they begin within a limb. [`SUMS`] cuts chunks and
+//! carries into limbs, and adds both as sums are added.
 //!
 //! # Products that wrap
 //!
 //! With `b` bits to a digit and `n = 2 L b / 32`, a transform of `L` points also gives products of operands of up to `2 L`
 //! digits modulo `2^(32 n) + 1`, which is half as long as that of a whole product: `x^L` is `i`, so that digit `k + L`
-//! is the imaginary part of point `k`, and `x^2L` is -1. Limbs and carries are as above, but for what is carried above limb `n`:
-//! it is subtracted from what stands in the carries' lowest place, where [`BACK`] leaves room for it. Sums and carries
+//! is the imaginary part of point `k`, and `x^2L` is -1. Chunks and carries are as above, but for what is carried above limb `n`:
+//! it is subtracted from what stands in the carries' lowest place, where [`BACK`] leaves room for it. Chunks and carries
 //! together are congruent to the product; they are below `2^(32 n + 1)`. For 23 times 67 to the base 10, with
 //! `L` = 1: `(3 + 2 i)(7 + 6 i)` is `9 + 32 i`, and `9 + 320` is 1541 modulo 101.
 //!
@@ -60,12 +62,21 @@
 //!
 //! Digits are balanced, and have as many bits as [`GridPlan::error_bound`] allows, or
 //! [`GridPlan::wrapped_error_bound`], or both for twice the products.
+//!
+//! A [`daring`](GridPlan::daring) plan has digits of a bit more, which shortens transforms by up to an eighth. It is exact where the squares of the
+//! digits of both operands have [sums](GridPlan::greatest_norms) that are not much above those of usual operands. [`FORTH`] sums them, [`BACK`] marks
+//! the numbers whose sums are too great, and the kernels of [`AGAIN`] multiply those once more, by a plan that is exact for all operands. Where no number is marked they
+//! end at once. The host waits for nothing.
 
 mod bound;
+mod chunks;
+mod daring;
+mod launches;
+
+pub use chunks::{ChunkCut, Start, SumArguments};
 
 use super::root_of;
-use crate::kernel::EntryPoint;
-use crate::kernel::MatrixArgument;
+use crate::kernel::{EntryPoint, MatrixArgument};
 
 /// The threads of a block of [`FORTH`] and [`BACK`].
 pub const THREADS: u32 = 256;
@@ -89,8 +100,42 @@ pub const PAIRS: [EntryPoint; 2] = [
     entry("mul_fft_grid_pairs_512"),
 ];
 
-/// The kernel that goes up the tree by columns, and turns coefficients into limbs and carries.
+/// The kernel that goes up the tree by columns, and turns coefficients into chunks and carries.
 pub const BACK: EntryPoint = entry("mul_fft_grid_back");
+
+/// The kernels that make products of chunks and carries, in contiguous and in interleaved batches. Their launches are those of
+/// [`Add`](crate::Operation::Add) by lookahead.
+pub const SUMS: [EntryPoint; 2] = [
+    entry("mul_fft_grid_sums_contiguous"),
+    entry("mul_fft_grid_sums_interleaved"),
+];
+
+/// The same where some numbers are marked.
+pub const SUMS_AGAIN: [EntryPoint; 2] = [
+    again("mul_fft_grid_sums_contiguous_again"),
+    again("mul_fft_grid_sums_interleaved_again"),
+];
+
+/// The PTX module that has the kernels of [`AGAIN`] and of [`SUMS_AGAIN`].
+pub const AGAIN_MODULE: &str = "mul_grid_again";
+
+/// The kernels that do for marked numbers what [`FORTH`], both of [`ROWS`] and [`BACK`] do for all.
+pub const AGAIN: [EntryPoint; 4] = [
+    again("mul_fft_grid_forth_again"),
+    again("mul_fft_grid_rows_128_again"),
+    again("mul_fft_grid_rows_256_again"),
+    again("mul_fft_grid_back_again"),
+];
+
+const fn again(name: &'static str) -> EntryPoint {
+    EntryPoint {
+        name,
+        module: AGAIN_MODULE,
+    }
+}
+
+/// The most blocks of a kernel of [`AGAIN`].
+pub const AGAIN_BLOCKS: u32 = 512;
 
 const fn entry(name: &'static str) -> EntryPoint {
     EntryPoint {
@@ -146,9 +191,10 @@ pub struct GridArguments {
     pub a: MatrixArgument,
     /// The second operand. It is not read if `operands` is 1.
     pub b: MatrixArgument,
-    /// The product without carries, `2 L digit_bits / 32` limbs for each number.
-    pub sums: MatrixArgument,
-    /// The carries, as many limbs as there are sums.
+    /// The chunks of the product, [`GridPlan::chunk_limbs`] limbs for each number.
+    pub chunks: MatrixArgument,
+    /// The carries, [`GridPlan::carry_limbs`] limbs for each number: first what is added to the lowest chunk, then what each chunk
+    /// carries.
     pub carries: MatrixArgument,
     /// The address of the points, a pair of doubles for each: for each number, `L` points of each
     /// operand.
@@ -170,16 +216,30 @@ pub struct GridArguments {
     pub count: u32,
     /// The number of operands: 2, or 1 if a number is multiplied by itself.
     pub operands: u32,
+    /// The check of operands of a daring plan.
+    pub norms: Norms,
     /// 1 where products are wanted modulo `2^(32 n) + 1`, `n` the limbs of sums, of a plan that
     /// [`wraps`](GridPlan::wraps); else 0.
     pub wraps: u32,
+}
+
+/// The check of operands by the sums of their squared digits, and the marks of those that are too great.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Norms {
+    /// The address of doubles, [`GridPlan::norms`] for each operand of each number: a sum for each warp of [`FORTH`]. It is 0 where none are wanted.
+    pub sums: u64,
+    /// The address of words: whether any number is marked, and whether each one is. It is 0 where there are no marks.
+    pub marks: u64,
+    /// The greatest product of both operands' sums for which a number is not marked.
+    pub greatest: f64,
 }
 
 impl GridArguments {
     /// The arguments in the order in which a launch copies them, 64 bits at a time.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let matrix = |m: MatrixArgument| [m.limbs, m.number_stride, m.limb_stride, m.width];
-        let matrices = [self.a, self.b, self.sums, self.carries];
+        let matrices = [self.a, self.b, self.chunks, self.carries];
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let GridPlan {
             radix,
@@ -199,6 +259,9 @@ impl GridArguments {
             pair(radix, log_part),
             pair(log_row, digit_bits),
             pair(self.count, self.operands),
+            self.norms.sums,
+            self.norms.marks,
+            self.norms.greatest.to_bits(),
             pair(self.wraps, 0),
         ];
         matrices.into_iter().flat_map(matrix).chain(rest)
@@ -206,18 +269,21 @@ impl GridArguments {
 
     /// The stretches of device memory that the kernels touch beside the matrices: their addresses and
     /// their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 6] {
+    pub fn stretches(&self) -> [(u64, u64); 8] {
         let plan = self.plan;
         let of_operand = self.count as u64 * plan.length() as u64;
+        let operands = u64::from(self.operands);
         let [c, d] = self.kept;
-        let (operands, kept) = match c {
-            0 => (self.operands as u64, 0),
-            _ => (2, 4 * of_operand),
-        };
+        let places = if c == 0 { operands } else { 2 };
+        let Norms { sums, marks, .. } = self.norms;
+        let if_any = |address: u64, limbs: u64| (address, if address == 0 { 0 } else { limbs });
+        let norms = u64::from(self.count) * operands * u64::from(plan.norms());
         [
-            (self.points, 4 * operands * of_operand),
-            (c, kept),
-            (d, kept),
+            (self.points, 4 * places * of_operand),
+            if_any(c, 4 * of_operand),
+            if_any(d, 4 * of_operand),
+            if_any(sums, 2 * norms),
+            if_any(marks, 1 + u64::from(self.count)),
             (self.tree, 4 * TREE as u64),
             (self.columns, 4 * plan.rows() as u64),
             (self.rows, 4 * plan.row_roots() as u64),
@@ -228,30 +294,35 @@ impl GridArguments {
 impl GridPlan {
     /// Every plan of products, shortest first.
     pub fn all() -> impl Iterator<Item = GridPlan> {
-        GridPlan::every(GridPlan::error_bound, |_| LONGEST_ROW)
+        GridPlan::every(GridPlan::is_exact)
     }
 
     /// Every plan of products [modulo](self#products-that-wrap) `2^(32 n) + 1`, shortest first.
     pub fn all_that_wrap() -> impl Iterator<Item = GridPlan> {
-        GridPlan::every(GridPlan::wrapped_error_bound, |_| LONGEST_ROW)
+        GridPlan::every(|plan| plan.wrapped_error_bound() < 0.5)
     }
 
     /// Every plan of [two products](self#two-products-of-the-same-points), shortest first.
     pub fn all_of_pairs() -> impl Iterator<Item = GridPlan> {
         // Four longer rows are a block of 512 threads, which has a multiprocessor to itself; where rows are no longer, there are
-        // columns for it. Those of more rows have no whole half limbs of 13 bits.
-        GridPlan::every(GridPlan::pair_error_bound, |log| {
-            if log < 16 { 10 } else { LONGEST_ROW }
-        })
+        // columns for it.
+        GridPlan::every_in_rows(
+            |plan| plan.pair_error_bound() < 0.5,
+            |log| if log < 16 { 10 } else { LONGEST_ROW },
+        )
     }
 
-    fn every(
-        bound: impl Fn(&GridPlan) -> f64 + Copy,
+    fn every(is_exact: impl Fn(&GridPlan) -> bool + Copy) -> impl Iterator<Item = GridPlan> {
+        GridPlan::every_in_rows(is_exact, |_| LONGEST_ROW)
+    }
+
+    fn every_in_rows(
+        is_exact: impl Fn(&GridPlan) -> bool + Copy,
         longest_row: impl Fn(u32) -> u32,
     ) -> impl Iterator<Item = GridPlan> {
         (10..=17).flat_map(move |log| {
             let log_row = (log - 3).clamp(8, longest_row(log));
-            [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, log_row, bound))
+            [8, 9, 10, 12].map(|radix| GridPlan::new(radix, log, log_row, is_exact))
         })
     }
 
@@ -289,17 +360,7 @@ impl GridPlan {
     /// assert_eq!((plan.length(), plan.digit_bits), (9 << 13, 15));
     /// ```
     pub fn of(limbs: usize) -> Option<GridPlan> {
-        let plan = GridPlan::all().find(|plan| limbs <= plan.limbs())?;
-        // Chunks of digits of an even number of bits are whole limbs.
-        let narrower = GridPlan {
-            digit_bits: plan.digit_bits - plan.digit_bits % 2,
-            ..plan
-        };
-        Some(if limbs <= narrower.limbs() {
-            narrower
-        } else {
-            plan
-        })
+        GridPlan::all().find(|plan| limbs <= plan.limbs())
     }
 
     /// The widest operands, in limbs, for which there is a plan.
@@ -307,16 +368,15 @@ impl GridPlan {
         GridPlan::all().map(|plan| plan.limbs()).max().unwrap_or(0)
     }
 
-    /// Makes the plan of `radix 2^log` digits in rows of `2^log_row`, which are as wide as the bound of errors
-    /// proves exact, as far as chunks are a whole number of half limbs.
-    fn new(radix: u32, log: u32, log_row: u32, bound: impl Fn(&GridPlan) -> f64) -> GridPlan {
+    /// Makes the plan of `radix 2^log` digits in rows of `2^log_row`, which are as wide as is exact.
+    fn new(radix: u32, log: u32, log_row: u32, is_exact: impl Fn(&GridPlan) -> bool) -> GridPlan {
         let mut plan = GridPlan {
             radix,
             log_part: log - log_row,
             log_row,
             digit_bits: 16,
         };
-        while bound(&plan) >= 0.5 || !(plan.digit_bits << plan.log_chunk()).is_multiple_of(16) {
+        while !is_exact(&plan) {
             plan.digit_bits -= 1;
         }
         plan
@@ -376,85 +436,6 @@ impl GridPlan {
     #[inline(always)]
     pub const fn column_blocks(&self) -> u32 {
         1 << (self.log_row - self.log_columns())
-    }
-
-    /// The threads of a block of [`ROWS`]: 128, or 256 where a row of each operand is more than 16 points for each of them.
-    #[inline(always)]
-    pub const fn row_threads(&self, operands: u32) -> u32 {
-        if operands << self.log_row > 16 * 128 {
-            256
-        } else {
-            128
-        }
-    }
-
-    /// The kernel of [`ROWS`] with so many threads.
-    pub const fn rows_kernel(&self, operands: u32) -> EntryPoint {
-        ROWS[(self.row_threads(operands) / 256) as usize]
-    }
-
-    /// The binary logarithm of the rows of each operand that a block of [`ROWS`] has.
-    #[inline(always)]
-    pub const fn log_rows_of_block(&self, operands: u32) -> u32 {
-        (16 * self.row_threads(operands)).trailing_zeros() - self.log_row - (operands - 1)
-    }
-
-    /// The blocks of [`ROWS`] that take one number.
-    #[inline(always)]
-    pub const fn row_blocks(&self, operands: u32) -> u32 {
-        self.rows().div_ceil(1 << self.log_rows_of_block(operands))
-    }
-
-    /// The threads of a block of [`PAIRS`]: 256, or 512 where four rows are more than 16 points for each of them.
-    #[inline(always)]
-    pub const fn pair_threads(&self) -> u32 {
-        if 4 << self.log_row > 16 * 256 {
-            512
-        } else {
-            256
-        }
-    }
-
-    /// The kernel of [`PAIRS`] with so many threads.
-    pub const fn pairs_kernel(&self) -> EntryPoint {
-        PAIRS[(self.pair_threads() / 512) as usize]
-    }
-
-    /// The binary logarithm of the rows of each operand that a block of [`PAIRS`] has.
-    #[inline(always)]
-    pub const fn log_pair_rows(&self) -> u32 {
-        (4 * self.pair_threads()).trailing_zeros() - self.log_row
-    }
-
-    /// The blocks of [`PAIRS`] that take one number.
-    #[inline(always)]
-    pub const fn pair_blocks(&self) -> u32 {
-        self.rows().div_ceil(1 << self.log_pair_rows())
-    }
-
-    /// The bytes of shared memory of a block of [`PAIRS`].
-    pub const fn pair_bytes(&self) -> u32 {
-        16 * padded(16 * self.pair_threads())
-    }
-
-    /// The bytes of shared memory of a block that has columns.
-    pub const fn column_bytes(&self) -> u32 {
-        16 * padded(self.rows() << self.log_columns())
-    }
-
-    /// The bytes of shared memory of a block of [`ROWS`].
-    pub const fn row_bytes(&self, operands: u32) -> u32 {
-        16 * padded(16 * self.row_threads(operands))
-    }
-
-    /// Whether a device with so many bytes of shared memory for each block can run the plan.
-    pub const fn fits(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
-    }
-
-    /// The same of [two products](self#two-products-of-the-same-points).
-    pub const fn fits_pairs(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && self.pair_bytes() <= shared_bytes
     }
 
     /// The number of roots of [`GridArguments::rows`].
@@ -568,18 +549,62 @@ mod tests {
             assert!(2.0 * plan.greatest(1) + room < (1_u64 << 48) as f64);
             assert!(plan.greatest(2) + room < (1_u64 << 48) as f64);
             assert!(plan.pair_bytes() <= 147_456 && (8..=11).contains(&plan.log_row));
+            assert!((12..=16).contains(&plan.digit_bits), "{plan:?}");
         }
         assert!(GridPlan::of_pairs(1 << 19, 1 << 20).is_some());
     }
 
     #[test]
-    fn digits_have_an_even_number_of_bits_where_they_hold_the_operands() {
+    fn lengths_for_operands_of_powers_of_two() {
         let plan = |log: u32| GridPlan::of(1 << (log - 5)).unwrap();
         let of = |log| (plan(log).length(), plan(log).digit_bits);
         assert_eq!(of(19), (1 << 15, 16));
         assert_eq!(of(20), (9 << 13, 15));
         assert_eq!(of(21), (5 << 15, 14));
         assert_eq!(of(22), (5 << 16, 14));
+        assert_eq!(of(23), (5 << 17, 13));
+        assert_eq!(of(24), (5 << 18, 13));
+    }
+
+    #[test]
+    fn a_daring_plan_is_shorter_and_exact_for_usual_operands() {
+        let mut found = 0;
+        for widest in GridPlan::every(GridPlan::is_usually_exact) {
+            let limbs = widest.limbs();
+            let Some(plan) = GridPlan::daring(limbs) else {
+                continue;
+            };
+            let safe = GridPlan::of(limbs).unwrap();
+            assert!(!plan.is_exact() && plan.length() < safe.length() && plan.limbs() >= limbs);
+            assert!(plan.greatest_norms() >= plan.usual_norms(), "{plan:?}");
+            // Where digits are the worst ones, they are marked.
+            assert!(
+                plan.greatest_norms() < plan.greatest(1) * plan.greatest(1),
+                "{plan:?}"
+            );
+            // What is added to coefficients so that none is negative.
+            assert!(plan.greatest(1) < 0.99 * (1_u64 << 48) as f64, "{plan:?}");
+            found += 1;
+        }
+        assert!(found > 3);
+        let of = |log: u32| {
+            GridPlan::daring(1 << (log - 5)).map(|plan| (plan.length(), plan.digit_bits))
+        };
+        let all = [18, 19, 20, 21, 22, 23, 24].map(of);
+        let some = [Some((1 << 16, 16)), Some((9 << 14, 15))];
+        assert_eq!(all[..2], [None; 2]);
+        assert_eq!(all[2..4], some);
+        assert_eq!(all[4..], [None; 3]);
+    }
+
+    #[test]
+    fn norms_prove_exact_what_is_exact_for_all_operands_if_they_are_a_little_less() {
+        for plan in GridPlan::all() {
+            // A half may have all digits: the bound is greater, by less than a half.
+            let norms = plan.greatest_norms().sqrt() * plan.error_bound();
+            let whole = 0.5 * plan.greatest(1);
+            assert!(norms < whole && norms > whole / 1.5, "{plan:?}");
+        }
     }
 
     #[test]
@@ -604,7 +629,7 @@ mod tests {
                 _ => runs.push((plan.digit_bits, 1)),
             }
         }
-        assert_eq!(runs, [(16, 9), (15, 7), (14, 7), (13, 5), (12, 4)]);
+        assert_eq!(runs, [(16, 9), (15, 7), (14, 7), (13, 8), (12, 1)]);
     }
 
     #[test]

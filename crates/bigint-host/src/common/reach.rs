@@ -8,7 +8,7 @@ use bigint_core::gather::{GatherArguments, ScanArguments};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::rns::RnsArguments;
 use bigint_core::transform::ROOTS;
-use bigint_core::transform::grid::GridArguments;
+use bigint_core::transform::grid::{GridArguments, SumArguments};
 use bigint_core::transform::ntt::NttArguments;
 use bigint_core::transform::rings::{RING_ROOTS, RingArguments};
 use bigint_core::trial::TrialArguments;
@@ -45,19 +45,26 @@ impl Parameter for Arguments {
 
 impl Parameter for GridArguments {
     fn lies_within(&self, buffers: &[&Buffer]) -> bool {
-        let [stretches @ .., _, _, _] = self.stretches();
-        let mut matrices = [self.a, self.b, self.sums, self.carries].into_iter();
+        let [own @ .., _, _, _] = self.stretches();
         let has = |(address, limbs): (u64, u64)| limbs == 0 || contains(buffers, address, limbs);
-        stretches.into_iter().all(has)
+        let mut matrices = [self.a, self.b, self.chunks, self.carries].into_iter();
+        own.into_iter().all(has)
             && matrices.all(|matrix| {
                 let limbs = extent(matrix, u64::from(self.count));
-                limbs.is_some_and(|limbs| limbs == 0 || contains(buffers, matrix.limbs, limbs))
+                limbs.is_some_and(|limbs| has((matrix.limbs, limbs)))
             })
     }
 
     fn roots(&self) -> [(u64, u64); 3] {
-        let [_, _, _, roots @ ..] = self.stretches();
-        roots
+        let [.., tree, columns, rows] = self.stretches();
+        [tree, columns, rows]
+    }
+}
+
+impl Parameter for SumArguments {
+    fn lies_within(&self, buffers: &[&Buffer]) -> bool {
+        let marks = self.sum.count + 1;
+        lies_within(&self.sum, buffers) && (self.marks == 0 || contains(buffers, self.marks, marks))
     }
 }
 

@@ -10,11 +10,16 @@ use crate::values::node::Operands;
 use crate::{BackEnd, Error};
 use bigint_core::kernel::{EntryPoint, MatrixArgument};
 use bigint_core::specialization::Specialization;
-use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, THREADS, TREE};
+use bigint_core::transform::grid::{
+    GridArguments, GridPlan, Norms, SUMS, SUMS_AGAIN, SumArguments, TREE,
+};
 use bigint_core::{Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// What puts numbers together.
+const SUM: Operation = Operation::Add;
 
 /// Computes limbs of products of numbers `numbers`, from a limb on, for a plan that wraps
 /// ([`middle`](crate::device::middle)).
@@ -59,54 +64,74 @@ fn run(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let operands = if a.limbs == b.limbs { 1 } else { 2 };
-    let bytes = grid_point_bytes(&plan, operands);
-    let limbs = plan.product_limbs();
-    let (at_once, [points, sums, carries]) = in_rounds(bytes, count, |numbers| {
+    // The plan that multiplies again where this one is not exact.
+    let safe = match wraps == 0 && !plan.is_exact() {
+        true => GridPlan::of(a.width().max(b.width())),
+        false => None,
+    };
+    let other = safe.unwrap_or(plan);
+    let most = |of: fn(&GridPlan) -> usize| of(&plan).max(of(&other));
+    let bytes = grid_point_bytes(&plan, operands).max(grid_point_bytes(&other, operands));
+    let widths = [most(GridPlan::chunk_limbs), most(GridPlan::carry_limbs)];
+    let sums = 2 * (operands * plan.norms()) as usize;
+    let (at_once, [points, chunks, carries, norms]) = in_rounds(bytes, count, |numbers| {
         Ok([
             device.allocate(bytes / size_of::<Limb>() * numbers)?,
-            device.allocate(limbs * numbers)?,
-            device.allocate(limbs * numbers)?,
+            device.allocate(widths[0] * numbers)?,
+            device.allocate(widths[1] * numbers)?,
+            device.allocate(if safe.is_some() {
+                sums * numbers + 1 + numbers
+            } else {
+                1
+            })?,
         ])
     })?;
-    let given = tables(device, plan)?;
-    let inner = Shape::new(at_once, limbs, Layout::Contiguous).strides();
-    let [sums_argument, carries_argument] =
-        [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
-    let buffers = [r.buffer, &points, &sums, &carries, a.buffer, b.buffer];
+    let terms = terms([&chunks, &carries], widths, at_once);
+    let marks = norms.address() + (size_of::<Limb>() * sums * at_once) as u64;
+    let check = safe.map(|_| Norms {
+        sums: norms.address(),
+        marks,
+        greatest: plan.greatest_norms(),
+    });
+    let again = check.map(|check| Norms { sums: 0, ..check });
+    let first_plan = (plan, check.unwrap_or_default(), false);
+    let plans = [
+        Some(first_plan),
+        safe.zip(again).map(|(plan, norms)| (plan, norms, true)),
+    ];
+    let buffers = [
+        r.buffer, &points, &chunks, &carries, &norms, a.buffer, b.buffer,
+    ];
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
-        let arguments = GridArguments {
-            a: a.numbers_from(first).limbs,
-            b: match operands {
-                1 => MatrixArgument::default(),
-                _ => b.numbers_from(first).limbs,
-            },
-            sums: sums_argument,
-            carries: carries_argument,
-            points: points.address(),
-            count: here as u32,
-            operands,
-            wraps,
-            ..given
+        for (plan, norms, is_again) in plans.into_iter().flatten() {
+            let arguments = GridArguments {
+                a: a.numbers_from(first).limbs,
+                b: match operands {
+                    1 => MatrixArgument::default(),
+                    _ => b.numbers_from(first).limbs,
+                },
+                chunks: terms[0],
+                carries: terms[1],
+                points: points.address(),
+                count: here as u32,
+                operands,
+                norms,
+                wraps,
+                ..tables(device, plan)?
+            };
+            for one in plan.launches(operands, here as u32, is_again) {
+                launch(device, one, &arguments, &buffers)?;
+            }
+        }
+        let arguments = SumArguments {
+            sum: Arguments::of(&[r.numbers_from(first).limbs], &terms),
+            cuts: [plan.cut(), other.cut()],
+            marks: safe.map_or(0, |_| marks),
+            from: from as u32,
         };
-        columns(device, FORTH, &arguments, &buffers)?;
-        let rows = [
-            plan.row_blocks(operands) * here as u32,
-            plan.row_threads(operands),
-            plan.row_bytes(operands),
-        ];
-        launch(
-            device,
-            plan.rows_kernel(operands),
-            rows,
-            &arguments,
-            &buffers,
-        )?;
-        columns(device, BACK, &arguments, &buffers)?;
-        let result = r.numbers_from(first).limbs;
-        let given = [sums_argument, carries_argument].map(|matrix| above(matrix, from));
-        add_carries(device, here, result, given, &buffers)?;
+        put_together(device, here, arguments, &buffers)?;
         first += here;
     }
     tracing::debug!(
@@ -136,25 +161,22 @@ pub(super) fn tables(device: &Arc<dyn Device>, plan: GridPlan) -> Result<GridArg
     })
 }
 
-/// Launches one of the kernels of columns, of all operands forth and of the product back.
-pub(super) fn columns(
-    device: &Arc<dyn Device>,
-    entry: EntryPoint,
-    arguments: &GridArguments,
-    buffers: &[&Buffer],
-) -> Result<(), Error> {
-    let plan = arguments.plan;
-    let operands = if entry == BACK { 1 } else { arguments.operands };
-    let blocks = plan.column_blocks() * arguments.count * operands;
-    let of_launch = [blocks, THREADS, plan.column_bytes()];
-    launch(device, entry, of_launch, arguments, buffers)
+/// The chunks and carries of `count` numbers, which have so many limbs of either.
+pub(super) fn terms(
+    buffers: [&Buffer; 2],
+    widths: [usize; 2],
+    count: usize,
+) -> [MatrixArgument; 2] {
+    [0, 1].map(|which: usize| {
+        let strides = Shape::new(count, widths[which], Layout::Contiguous).strides();
+        MatrixArgument::new(buffers[which].address(), widths[which], strides)
+    })
 }
 
 /// Launches so many blocks, of so many threads and bytes of shared memory.
 pub(super) fn launch(
     device: &Arc<dyn Device>,
-    entry: EntryPoint,
-    [grid, block, shared_bytes]: [u32; 3],
+    (entry, [grid, block, shared_bytes]): (EntryPoint, [u32; 3]),
     arguments: &GridArguments,
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
@@ -166,6 +188,48 @@ pub(super) fn launch(
         scratch_width: 0,
     };
     Ok(device.launch(entry, Specialization::None, launch, arguments, buffers)?)
+}
+
+/// Launches what makes `count` products of chunks and carries.
+pub(super) fn put_together(
+    device: &Arc<dyn Device>,
+    count: usize,
+    arguments: SumArguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    let sum = arguments.sum;
+    let layout = match sum.r.limb_stride {
+        ..=1 => Layout::Contiguous,
+        _ => Layout::Interleaved,
+    };
+    let width = sum.r.width as usize;
+    let launch = by_lookahead(SUM, layout).launch(count, &[width, width], width);
+    let sum = Arguments {
+        count: count as u64,
+        workers: launch.workers as u64,
+        ..sum
+    };
+    let entries = if arguments.marks == 0 {
+        SUMS
+    } else {
+        SUMS_AGAIN
+    };
+    let entry = entries[usize::from(layout == Layout::Interleaved)];
+    let run = |launch, sum: &Arguments, buffers: &[&Buffer]| {
+        let arguments = SumArguments {
+            sum: *sum,
+            ..arguments
+        };
+        device.launch(entry, Specialization::None, launch, &arguments, buffers)
+    };
+    sums::by_lookahead(device, launch, &sum, buffers, run)
+}
+
+/// The kernel of sums or differences in which warps take stretches.
+fn by_lookahead(operation: Operation, layout: Layout) -> &'static Kernel {
+    let algorithm = Algorithm::CarryLookahead;
+    let kernel = Kernel::find(operation, algorithm, Level::Warp, 32, layout);
+    kernel.expect("sums by warps are declared for both layouts")
 }
 
 /// The limbs of numbers from limb `from` on.
@@ -186,7 +250,7 @@ pub(crate) fn add_carries(
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
     let arguments = Arguments::of(&[result], &given);
-    add(device, Operation::Add, count, arguments, buffers)
+    add(device, SUM, count, arguments, buffers)
 }
 
 /// Launches sums or differences of `count` numbers each, cut to the results' width; `arguments` say
@@ -203,14 +267,7 @@ pub(crate) fn add(
         true => Layout::Contiguous,
         false => Layout::Interleaved,
     };
-    let kernel = Kernel::find(
-        operation,
-        Algorithm::CarryLookahead,
-        Level::Warp,
-        32,
-        layout,
-    );
-    let kernel = kernel.expect("sums by warps are declared for both layouts");
+    let kernel = by_lookahead(operation, layout);
     let widths = [a, b].map(|operand| operand.width as usize);
     let launch = kernel.launch(count, &widths, r.width as usize);
     let arguments = Arguments {

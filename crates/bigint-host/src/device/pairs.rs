@@ -5,7 +5,7 @@
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::common::job::Job;
-use crate::device::grid::{above, add_carries, columns, launch, tables};
+use crate::device::grid::{launch, put_together, tables, terms};
 use crate::device::middle::Middle;
 use crate::device::part::Part;
 use crate::device::sum_of_products::limbs_of_sums;
@@ -15,8 +15,8 @@ use crate::host;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Transformed};
 use bigint_core::kernel::MatrixArgument;
-use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, SumArguments};
+use bigint_core::{Arguments, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -119,16 +119,17 @@ impl Pair {
             Factors::Given(given) => (4, given.map(|part| part.buffer)),
             Factors::Kept(kept) => (2, kept),
         };
-        let (bytes, limbs) = (grid_point_bytes(&plan, slots), plan.product_limbs());
-        let (at_once, [points, sums, carries]) = in_rounds(bytes, count, |numbers| {
+        let bytes = grid_point_bytes(&plan, slots);
+        let widths = [plan.chunk_limbs(), plan.carry_limbs()];
+        let (at_once, [points, chunks, carries]) = in_rounds(bytes, count, |numbers| {
             Ok([
                 device.allocate(bytes / size_of::<Limb>() * numbers)?,
-                device.allocate(2 * limbs * numbers)?,
-                device.allocate(2 * limbs * numbers)?,
+                device.allocate(2 * widths[0] * numbers)?,
+                device.allocate(2 * widths[1] * numbers)?,
             ])
         })?;
         let parts = own.iter().chain(&results).map(|part| part.buffer);
-        let buffers = parts.chain(of_factors).chain([&points, &sums, &carries]);
+        let buffers = parts.chain(of_factors).chain([&points, &chunks, &carries]);
         let buffers: Vec<&Buffer> = buffers.collect();
         let tables = tables(device, plan)?;
         let bytes = grid_point_bytes(&plan, 1);
@@ -148,7 +149,8 @@ impl Pair {
                     wraps,
                     ..given
                 };
-                columns(device, FORTH, &arguments, &buffers)
+                let of_launch = plan.column_launch(FORTH, arguments.count);
+                launch(device, of_launch, &arguments, &buffers)
             };
             for (at, part) in own.iter().enumerate() {
                 forth(*part, slot(at), wraps)?;
@@ -167,32 +169,31 @@ impl Pair {
                 operands: own.len() as u32,
                 ..given
             };
-            let of_launch = [
-                plan.pair_blocks() * rows.count,
-                plan.pair_threads(),
-                plan.pair_bytes(),
-            ];
-            launch(device, plan.pairs_kernel(), of_launch, &rows, &buffers)?;
-            let inner = Shape::new(2 * here, limbs, Layout::Contiguous).strides();
-            let [sums, carries] =
-                [&sums, &carries].map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+            launch(device, plan.pair_launch(rows.count), &rows, &buffers)?;
+            let terms = terms([&chunks, &carries], widths, 2 * here);
             let back = GridArguments {
-                sums,
-                carries,
+                chunks: terms[0],
+                carries: terms[1],
                 points: slot(0),
                 count: 2 * rows.count,
                 wraps,
                 ..given
             };
-            columns(device, BACK, &back, &buffers)?;
+            let of_launch = plan.column_launch(BACK, back.count);
+            launch(device, of_launch, &back, &buffers)?;
             for (which, result) in results.iter().enumerate() {
-                let own = |matrix: MatrixArgument| MatrixArgument {
-                    limbs: matrix.limbs + (size_of::<Limb>() * limbs * here * which) as u64,
+                let own = terms.map(|matrix| MatrixArgument {
+                    limbs: matrix.limbs
+                        + size_of::<Limb>() as u64 * matrix.width * (here * which) as u64,
                     ..matrix
+                });
+                let arguments = SumArguments {
+                    sum: Arguments::of(&[result.numbers_from(first).limbs], &own),
+                    cuts: [plan.cut(); 2],
+                    marks: 0,
+                    from: from[which] as u32,
                 };
-                let given = [sums, carries].map(|matrix| above(own(matrix), from[which]));
-                let result = result.numbers_from(first).limbs;
-                add_carries(device, here, result, given, &buffers)?;
+                put_together(device, here, arguments, &buffers)?;
             }
             first += here;
         }
@@ -254,7 +255,8 @@ fn transform_of(
                 operands: 1,
                 ..tables(device, plan)?
             };
-            columns(device, FORTH, &arguments, &[&buffer, &given])?;
+            let of_launch = plan.column_launch(FORTH, arguments.count);
+            launch(device, of_launch, &arguments, &[&buffer, &given])?;
             Ok(buffer)
         },
     )
@@ -264,7 +266,7 @@ fn transform_of(
 mod tests {
     use super::*;
     use crate::device::transform::Transform;
-    use crate::{Batch, BigUint, Engine};
+    use crate::{Batch, BigUint, Engine, Layout};
 
     #[test]
     fn pairs_by_the_cpu_are_those_of_num_bigint() {

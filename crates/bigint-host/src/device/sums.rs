@@ -3,6 +3,7 @@
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
+use crate::common::error::DeviceError;
 use bigint_core::kernel::{MatrixArgument, TILE};
 use bigint_core::specialization::Specialization;
 use bigint_core::{Algorithm, Arguments, Kernel, Launch};
@@ -25,8 +26,22 @@ pub(crate) fn launch(
         let entry = kernel.entry_point();
         device.launch(entry, specialization, launch, arguments, buffers)
     };
+    match kernel.algorithm {
+        Algorithm::CarryLookahead => by_lookahead(device, launch, arguments, buffers, run),
+        _ => Ok(run(launch, arguments, buffers)?),
+    }
+}
+
+/// Launches a kernel that adds by lookahead.
+pub(crate) fn by_lookahead(
+    device: &Arc<dyn Device>,
+    launch: Launch,
+    arguments: &Arguments,
+    buffers: &[&Buffer],
+    run: impl Fn(Launch, &Arguments, &[&Buffer]) -> Result<(), DeviceError>,
+) -> Result<(), Error> {
     let is_short = arguments.r.width <= TILE || arguments.count * arguments.r.width <= TILE;
-    if kernel.algorithm != Algorithm::CarryLookahead || is_short {
+    if is_short {
         return Ok(run(launch, arguments, buffers)?);
     }
     // A word for each stretch, which is a worker's.

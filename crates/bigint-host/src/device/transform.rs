@@ -23,14 +23,15 @@ impl Transform {
     /// The transforms that compute products of `n` by `m` limbs, of which `width` are wanted; those
     /// modulo primes may have `longest` limbs.
     pub fn of(n: usize, m: usize, width: usize, longest: usize) -> impl Iterator<Item = Transform> {
-        let fft = GridPlan::of(n.max(m)).map(Transform::Fft);
+        let ffts = [GridPlan::of(n.max(m)), GridPlan::daring(n.max(m))];
+        let ffts = ffts.into_iter().flatten().map(Transform::Fft);
         let (n, m) = (n.min(width), m.min(width));
         let ntt = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
         let ntt = match ntt {
             Some(plan) => Transform::Ntt(plan),
             None => Transform::Pieces(Pieces::of(n, m, longest)),
         };
-        fft.into_iter().chain([ntt])
+        ffts.chain([ntt])
     }
 
     /// Whether its blocks fit a device with so many bytes of shared memory for each.

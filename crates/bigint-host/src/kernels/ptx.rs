@@ -33,6 +33,10 @@ macro_rules! modules {
             (FUSED_MODULE, &[include_str!("../../ptx/fused.ptx")]),
             (GATHER_MODULE, &[include_str!("../../ptx/gather.ptx")]),
             (grid::MODULE, &[include_str!("../../ptx/mul_grid.ptx")]),
+            (
+                grid::AGAIN_MODULE,
+                &[include_str!("../../ptx/mul_grid_again.ptx")],
+            ),
             (ntt::MODULE, &[include_str!("../../ptx/mul_ntt.ptx")]),
             (rings::MODULE, &[include_str!("../../ptx/rings.ptx")]),
             (RNS_MODULE, &[include_str!("../../ptx/rns.ptx")]),

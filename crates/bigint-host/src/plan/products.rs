@@ -19,6 +19,10 @@ use std::ops::Range;
 /// Warps of rows that fill a device: fewer take as long as so many.
 const WARPS: usize = 2048;
 
+/// What the launches take that multiply marked numbers again where none is, on an H200
+/// (2026-11-30-products-by-daring-digits.txt).
+const AGAIN_NANOSECONDS: f64 = 8000.0;
+
 impl Tuning {
     /// Whether the kernel of squares takes less time for `count` squares of `n` limbs than the
     /// kernel of products.
@@ -246,10 +250,15 @@ impl Tuning {
                     (true, false) => tuning.far_square_digit_nanoseconds,
                     (false, false) => tuning.far_digit_nanoseconds,
                 };
+                let again = if plan.is_exact() {
+                    0.0
+                } else {
+                    AGAIN_NANOSECONDS
+                };
                 (
                     bytes,
                     f64::from(plan.length()) * digit,
-                    tuning.launch_nanoseconds,
+                    tuning.launch_nanoseconds + again,
                 )
             }
             Transform::Ntt(plan) => {

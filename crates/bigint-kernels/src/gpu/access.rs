@@ -153,6 +153,25 @@ mod global {
     }
 
     #[inline(always)]
+    pub unsafe fn load_two_below(at: u32, reach: u32, address: u64) -> [Limb; 2] {
+        let (a, b);
+        // SAFETY: the caller vouches for two limbs at `address`, a multiple of 8, where `at < reach`.
+        unsafe {
+            asm!("{{",
+                ".reg .pred inside;",
+                "setp.lt.u32 inside, {at}, {reach};",
+                "mov.u32 {a}, 0;",
+                "mov.u32 {b}, 0;",
+                "@inside ld.global.v2.u32 {{{a}, {b}}}, [{address}];",
+                "}}",
+                a = out(reg32) a, b = out(reg32) b, address = in(reg64) address,
+                at = in(reg32) at, reach = in(reg32) reach,
+                options(pure, readonly, nostack));
+        }
+        [a, b]
+    }
+
+    #[inline(always)]
     pub unsafe fn store_two(address: u64, [a, b]: [Limb; 2]) {
         // SAFETY: as in `load_two`.
         unsafe {
@@ -227,22 +246,6 @@ pub(super) unsafe fn load_below_both(first: (u32, u32), second: (u32, u32), addr
             options(pure, readonly, nostack));
     }
     limb
-}
-
-/// Stores half a limb at `address` where `at < reach`.
-#[inline(always)]
-pub(super) unsafe fn store_half_below(at: u32, reach: u32, address: u64, half: u16) {
-    // SAFETY: the caller vouches for half a limb at `address` where `at < reach`.
-    unsafe {
-        asm!("{{",
-            ".reg .pred inside;",
-            "setp.lt.u32 inside, {at}, {reach};",
-            "@inside st.global.u16 [{address}], {half};",
-            "}}",
-            at = in(reg32) at, reach = in(reg32) reach, address = in(reg64) address,
-            half = in(reg16) half,
-            options(nostack));
-    }
 }
 
 /// Loads four limbs at `address` that belong to many and are not needed again soon. Caches evict

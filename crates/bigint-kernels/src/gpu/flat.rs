@@ -3,7 +3,8 @@
 #![allow(unsafe_code)] // The compiler cannot see which device memory rows access.
 
 use super::access::{
-    load, load_below, load_four, load_four_below, load_two, store_below, store_four_below,
+    load, load_below, load_four, load_four_below, load_two, load_two_below, store_below,
+    store_four_below, store_two,
 };
 use bigint_core::{Limb, MatrixArgument};
 
@@ -23,6 +24,15 @@ impl Row {
     #[inline(always)]
     pub unsafe fn new(argument: &MatrixArgument, start: u64) -> Self {
         Row(argument.limbs + LIMB_BYTES * start)
+    }
+
+    /// The row of limbs from an address on.
+    ///
+    /// # Safety
+    /// The limbs that are read or set are allocated, as for [`new`](Self::new).
+    #[inline(always)]
+    pub(super) unsafe fn of(address: u64) -> Self {
+        Row(address)
     }
 
     /// The row from `by` limbs further on.
@@ -80,6 +90,21 @@ impl Row {
     pub fn two(self, at: u32) -> [Limb; 2] {
         // SAFETY: the two are allocated, and aligned to 8 bytes.
         unsafe { load_two(self.up(2 * at).0) }
+    }
+
+    /// Limbs `2 by` and `2 by + 1` if `at < end`, else zeros. The batch has them if `at < end`, and the row begins at a multiple of 8
+    /// bytes.
+    #[inline(always)]
+    pub fn two_below(self, by: u32, at: u32, end: u32) -> [Limb; 2] {
+        // SAFETY: where `at` is below `end`, the two are allocated, and aligned to 8 bytes.
+        unsafe { load_two_below(at, end, self.up(2 * by).0) }
+    }
+
+    /// Sets limbs `2 at` and `2 at + 1`, which the batch has. The row begins at a multiple of 8 bytes.
+    #[inline(always)]
+    pub fn set_two(self, at: u32, limbs: [Limb; 2]) {
+        // SAFETY: the two are allocated, and aligned to 8 bytes.
+        unsafe { store_two(self.up(2 * at).0, limbs) }
     }
 
     /// The address of four `at`.

@@ -4,6 +4,7 @@
 
 use super::access::*;
 pub use super::access::{Walk, multiply_add};
+use super::flat::Row;
 use super::known::Known as _;
 use super::row;
 use bigint_core::kernel::PIECE;
@@ -410,14 +411,6 @@ impl<S: Stride> Number<S> {
         unsafe { store_below(at, self.reach, self.address_of(at), limb) }
     }
 
-    /// Sets half `at` of the number's halves of limbs, two a limb, whose limbs are neighbours.
-    #[inline(always)]
-    pub fn set_half(self, at: u32, half: u16) {
-        let address = self.address + LIMB_BYTES / 2 * u64::from(at);
-        // SAFETY: where `at` is inside the number, it is allocated.
-        unsafe { store_half_below(at, 2 * self.reach, address, half) }
-    }
-
     /// Sets limbs `at .. at + N`; `N` is a multiple of 4.
     #[inline(always)]
     pub fn set_limbs<const N: usize>(self, at: u32, limbs: [Limb; N]) {
@@ -546,6 +539,13 @@ impl<S: Stride> Batch<S> {
     #[inline(always)]
     pub fn width(self) -> u32 {
         self.width
+    }
+
+    /// The limbs of number `number`, which are neighbours.
+    #[inline(always)]
+    pub fn row(self, number: i32) -> Row {
+        // SAFETY: by the contract of `new`.
+        unsafe { Row::of(self.address_of(number, 0)) }
     }
 
     /// Number `number`. Its limbs are not moved four at a time.

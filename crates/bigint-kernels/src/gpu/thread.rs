@@ -52,6 +52,13 @@ pub fn block_index() -> u32 {
     unsafe { nvptx::_block_idx_x() as u32 }
 }
 
+/// The number of blocks of the launch.
+#[inline(always)]
+pub fn blocks() -> u32 {
+    // SAFETY: as in `index_1d`.
+    unsafe { nvptx::_grid_dim_x() as u32 }
+}
+
 /// `x`, in such a way that nothing that depends on it is computed earlier. In a loop, the
 /// compiler would otherwise compute what does not change, such as addresses, ahead of the loop
 /// and keep it in registers.

@@ -10,22 +10,25 @@
 //! forth    digits of C columns -> f parts -> 2 to 6 levels -> points
 //! rows     points -> 4 levels -> 1 to 4 levels -> 1 level -> products modulo x^4 - z -> the same levels up -> points
 //! back     points of C columns -> levels up -> f parts put together -> coefficients -> a row of C of them a
-//!          thread -> limbs, and what is carried
+//!          thread -> chunks, and what they carry
+//! sums     chunks and carries -> limbs
 //! ```
 //!
 //! **Preconditions**: the plan is one of `GridPlan`, and its length holds both operands. **Cost**:
 //! about `10 log2 L` operations in FP64 for each point of a product; seven times 16 bytes for each to and
 //! from device memory. **Scratch**: the points.
 
+mod again;
 mod carries;
 mod limbs;
 
+pub use self::carries::sums;
 use self::limbs::Digits;
 use super::Columns;
 use super::weighted::long::sixteen;
 use crate::gpu::block::Team;
-use crate::gpu::float::{Pairs, Roots, nearest};
-use crate::gpu::memory::{Any, Number, Unit};
+use crate::gpu::float::{Pairs, Roots, multiply_add, nearest};
+use crate::gpu::memory::{Any, Number};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::butterflies::{
@@ -41,6 +44,8 @@ pub struct Block<'a, const THREADS: u32> {
     team: Team<THREADS>,
     arguments: &'a GridArguments,
     x: Stretch,
+    /// The block's place in a launch for all numbers.
+    index: u32,
 }
 
 /// Calls a method that is generic in the radix of a column's first pass.
@@ -74,6 +79,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
             team,
             arguments,
             x: Stretch::new(team, 0),
+            index: thread::block_index(),
         }
     }
 
@@ -84,7 +90,10 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         let columns = self.columns(self.arguments.operands);
         let a = self.operand(columns);
         match self.wraps() {
-            false => with_radix!(plan.radix, self.first_forth(a, columns)),
+            false => {
+                let squares = with_radix!(plan.radix, self.first_forth(a, columns));
+                self.keep_norm(squares);
+            }
             true => with_radix!(plan.radix, self.first_forth_of_pairs(a, columns)),
         }
         self.team.sync();
@@ -111,9 +120,11 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         }
     }
 
-    /// The first pass of columns, of radix `R`: a thread has the digits of one column that are `2^q` rows apart.
+    /// The first pass of columns, of radix `R`: a thread has the digits of one column that are `2^q` rows apart. Tells the sum of their
+    /// squares.
     #[inline(always)]
-    fn first_forth<const R: usize>(self, a: Number<Any>, columns: Columns) {
+    fn first_forth<const R: usize>(self, a: Number<Any>, columns: Columns) -> f64 {
+        let mut squares = 0.0;
         let mut point = self.team.thread();
         while point >> self.arguments.plan.log_points_of_part() == 0 {
             let digits = Digits::from(self.arguments.plan, columns.place(point));
@@ -121,11 +132,13 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
             sixteen!(k => {
                 if k < R {
                     x[k] = digits.at(a, k as u32, k == R - 1);
+                    squares = multiply_add(x[k], x[k], squares);
                 }
             });
             self.of_parts(point).set(&down_from_the_root(x));
             point += THREADS;
         }
+        squares
     }
 
     /// The same, with the upper half of the digits in the imaginary parts.
@@ -152,10 +165,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         let GridArguments { plan, operands, .. } = *self.arguments;
         let blocks = plan.row_blocks(operands).max(1);
         let log_rows = plan.log_rows_of_block(operands);
-        let (number, group) = (
-            thread::block_index() / blocks,
-            thread::block_index() % blocks,
-        );
+        let (number, group) = (self.index / blocks, self.index % blocks);
         let rows = Rows {
             first: group << log_rows,
             mask: (1 << log_rows) - 1,
@@ -212,10 +222,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         } = *self.arguments;
         let blocks = plan.pair_blocks().max(1);
         let log_rows = plan.log_pair_rows();
-        let (number, group) = (
-            thread::block_index() / blocks,
-            thread::block_index() % blocks,
-        );
+        let (number, group) = (self.index / blocks, self.index % blocks);
         let rows = Rows {
             first: group << log_rows,
             mask: (1 << log_rows) - 1,
@@ -394,7 +401,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         }
     }
 
-    /// Goes up the tree by columns, rounds to coefficients, and turns these into limbs and carries.
+    /// Goes up the tree by columns, rounds to coefficients, and turns these into chunks and carries.
     #[inline(always)]
     pub fn back(self) {
         let plan = self.arguments.plan;
@@ -424,8 +431,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         with_radix!(plan.radix, self.first_back());
         self.team.sync();
         self.carry(columns);
-        self.team.sync();
-        self.put(columns);
+        if columns.first == 0 {
+            self.mark(columns.number);
+        }
     }
 
     /// The last pass back, of radix `R`: each thread puts the parts together and rounds.
@@ -452,7 +460,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     fn columns(self, operands: u32) -> Columns {
         let plan = self.arguments.plan;
         let log = plan.log_columns();
-        Columns::of(thread::block_index(), log, plan.log_row, operands)
+        Columns::of(self.index, log, plan.log_row, operands)
     }
 
     /// Goes `log2 R` levels of the columns down or up, by butterflies whose points are `2^APART` apart, in parts of `2^PART`
@@ -517,24 +525,11 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         )
     }
 
-    /// The two words in the place of point `i`.
-    #[inline(always)]
-    fn words(self, i: u32) -> [u64; 2] {
-        self.x.pair(padded(i)).map(f64::to_bits)
-    }
-
     #[inline(always)]
     #[allow(unsafe_code)]
     fn operand(self, columns: Columns) -> Number<Any> {
         // SAFETY: `new`'s caller vouches for the operands.
         unsafe { columns.of_operands(&self.arguments.a, &self.arguments.b) }
-    }
-
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    fn number(self, matrix: &bigint_core::MatrixArgument, number: u32) -> Number<Unit> {
-        // SAFETY: `new`'s caller vouches for the memory; no two threads have the same half limbs.
-        unsafe { Number::new(matrix, u64::from(number)) }
     }
 
     /// The points of one operand of a number.

@@ -246,26 +246,37 @@ impl Step {
     }
 }
 
+/// The two operands of a sum or a difference, number by number.
+pub trait Terms: Copy {
+    /// Limb `limb` of both operands of number `number` if `at < end`, else zeros.
+    fn limbs(self, number: i32, limb: u32, at: u32, end: u32) -> (Limb, Limb);
+}
+
+impl<S: Stride> Terms for (Batch<S>, Batch<S>) {
+    #[inline(always)]
+    fn limbs(self, number: i32, limb: u32, at: u32, end: u32) -> (Limb, Limb) {
+        (
+            self.0.limb(number, limb, at, end),
+            self.1.limb(number, limb, at, end),
+        )
+    }
+}
+
 /// The operands of a stretch.
 #[derive(Clone, Copy)]
-struct Operands<D, S> {
+struct Operands<D, P> {
     group: Group<LANES>,
     step: Step,
-    a: Batch<S>,
-    b: Batch<S>,
+    terms: P,
     digit: PhantomData<D>,
 }
 
-impl<D: Digit, S: Stride> Chunks for Operands<D, S> {
+impl<D: Digit, P: Terms> Chunks for Operands<D, P> {
     type Digits = (Limb, Limb);
 
     #[inline(always)]
     fn load(self, place: LimbPlace, at: u32, end: u32) -> (Limb, Limb) {
-        let LimbPlace { number, limb } = place;
-        (
-            self.a.limb(number, limb, at, end),
-            self.b.limb(number, limb, at, end),
-        )
+        self.terms.limbs(place.number, place.limb, at, end)
     }
 
     #[inline(always)]
@@ -291,8 +302,22 @@ struct Results<'a, S> {
 }
 
 /// Computes the calling warp's stretches of the batch.
+#[allow(unsafe_code)]
 #[inline(always)]
 pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
+    let Arguments { a, b, .. } = batches.arguments;
+    // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
+    // of the stretch and, for the carry into it, those just below; all are of the batch.
+    let terms = |first| unsafe { (Batch::<S>::new(a, first), Batch::<S>::new(b, first)) };
+    batch_of::<D, S, _>(batches, terms);
+}
+
+/// The same of other operands, which are told from a number on.
+#[inline(always)]
+pub fn batch_of<D: Digit, S: Stride, P: Terms>(
+    batches: Batches<'_, LANES, S>,
+    terms: impl Fn(u64) -> P,
+) {
     let Batches {
         arguments, group, ..
     } = batches;
@@ -304,17 +329,18 @@ pub fn batch<D: Digit, S: Stride>(batches: Batches<'_, LANES, S>) {
         group,
         width,
         #[inline(always)]
-        |stretch| one::<D, S>(batches, width, stretch),
+        |stretch| one::<D, S, P>(batches, width, stretch, &terms),
     );
 }
 
 /// Computes a stretch.
 #[allow(unsafe_code)]
 #[inline(always)]
-fn one<D: Digit, S: Stride>(
+fn one<D: Digit, S: Stride, P: Terms>(
     batches: Batches<'_, LANES, S>,
     width: NonZero<u32>,
     stretch: Stretch<'_>,
+    terms: impl Fn(u64) -> P,
 ) {
     let Batches {
         arguments, group, ..
@@ -323,39 +349,35 @@ fn one<D: Digit, S: Stride>(
     let first = start / NonZero::<u64>::from(width);
     let limb = (start % NonZero::<u64>::from(width)) as u32;
 
-    // SAFETY: by the contract of `Batches::new`. The numbers that are reached are those
-    // of the stretch and, for the carry into it, those just below; all are of the batch.
+    let operands = Operands::<D, P> {
+        group,
+        step: Step::new(width),
+        terms: terms(first),
+        digit: PhantomData,
+    };
+    // SAFETY: by the contract of `Batches::new`. The numbers are those of the stretch.
     // No other warp stores what this one does. (What is branched on is the same in all
     // lanes: widths, the batch, the stretch, words of it, and votes.)
-    let (operands, results) = unsafe {
-        (
-            Operands::<D, S> {
-                group,
-                step: Step::new(width),
-                a: Batch::<S>::new(&arguments.a, first),
-                b: Batch::<S>::new(&arguments.b, first),
-                digit: PhantomData,
-            },
-            Results {
-                flat: Row::new(&arguments.r, start + u64::from(thread::lane())),
-                r: Batch::<S>::new(&arguments.r, first),
-                arguments,
-                first,
-            },
-        )
+    let results = unsafe {
+        Results {
+            flat: Row::new(&arguments.r, start + u64::from(thread::lane())),
+            r: Batch::<S>::new(&arguments.r, first),
+            arguments,
+            first,
+        }
     };
     if CarryOut::is_wanted(arguments) {
-        compute::<D, S, true>(operands, results, stretch, limb);
+        compute::<D, S, P, true>(operands, results, stretch, limb);
     } else {
-        compute::<D, S, false>(operands, results, stretch, limb);
+        compute::<D, S, P, false>(operands, results, stretch, limb);
     }
 }
 
 /// Computes a stretch, which begins at limb `limb` of a number, and reports carries where that is
 /// asked for.
 #[inline(always)]
-fn compute<D: Digit, S: Stride, const REPORTS: bool>(
-    operands: Operands<D, S>,
+fn compute<D: Digit, S: Stride, P: Terms, const REPORTS: bool>(
+    operands: Operands<D, P>,
     results: Results<'_, S>,
     stretch: Stretch<'_>,
     limb: u32,
@@ -385,12 +407,23 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
     while at < end {
         // Limbs from the lane's first in this tile to the stretch's end.
         let left = (end - at).saturating_sub(lane);
-        let mut limbs = [(0, 0); CHUNKS];
         let mut ahead = place;
-        for (u, limbs) in limbs.iter_mut().enumerate() {
-            *limbs = operands.load(ahead, LANES * u as u32, left);
+        let mut load = |u: u32| {
+            let limbs = operands.load(ahead, LANES * u, left);
             ahead = step.up(ahead);
-        }
+            limbs
+        };
+        // One by one, here and below: a loop over them would keep them in memory.
+        let [a, b, c, d, e, f, g, h]: [_; CHUNKS] = [
+            load(0),
+            load(1),
+            load(2),
+            load(3),
+            load(4),
+            load(5),
+            load(6),
+            load(7),
+        ];
         // Only now, so that the tile's own limbs are on their way meanwhile.
         if asks {
             asks = false;
@@ -427,8 +460,6 @@ fn compute<D: Digit, S: Stride, const REPORTS: bool>(
             }
             place = step.up(place);
         };
-        // One by one: a loop over them would keep them in memory.
-        let [a, b, c, d, e, f, g, h] = limbs;
         digit(0, a);
         digit(1, b);
         digit(2, c);

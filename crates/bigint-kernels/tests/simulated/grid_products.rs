@@ -1,19 +1,25 @@
 //! Products by transforms in FP64 on the whole device: the operands that are worst for rounding.
 
 use crate::bench::{Bench, Operand, cut, turned};
-use bigint_core::kernel::EntryPoint;
+use bigint_core::kernel::{EntryPoint, TILE};
 use bigint_core::transform::grid::{
-    BACK, FORTH, GridArguments, GridPlan, THREADS, TREE, fill_tree,
+    self, BACK, ChunkCut, FORTH, GridArguments, GridPlan, Norms, SUMS, SUMS_AGAIN, SumArguments,
+    TREE, fill_tree,
 };
-use bigint_core::{Layout, Limb, MatrixArgument, Shape};
+use bigint_core::{
+    Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, MatrixArgument, Operation, Shape,
+};
+use cuda_sim::LoadedModule;
 use num_bigint::BigUint;
 
-/// A simulated device with the kernels.
-struct Products(Bench);
+/// A simulated device with the kernels, and the module of those that compute again.
+struct Products(Bench, LoadedModule);
 
 impl Products {
     fn new() -> Self {
-        Products(Bench::large("mul_grid"))
+        let bench = Bench::large(grid::MODULE);
+        let again = bench.load(grid::AGAIN_MODULE);
+        Products(bench, again)
     }
 
     fn table(&self, roots: u32, fill: impl Fn(&mut [[f64; 2]])) -> u64 {
@@ -23,9 +29,48 @@ impl Products {
         self.0.upload(words.flat_map(|x: &f64| x.to_le_bytes()))
     }
 
-    fn launch(&self, entry: EntryPoint, grid: [u32; 3], arguments: &GridArguments) {
+    fn launch(&self, plan: GridPlan, arguments: &GridArguments, again: bool) {
+        let GridArguments {
+            operands, count, ..
+        } = *arguments;
+        for one in plan.launches(operands, count, again) {
+            self.launch_one(one, arguments, again);
+        }
+    }
+
+    fn launch_one(
+        &self,
+        (entry, grid): (EntryPoint, [u32; 3]),
+        arguments: &GridArguments,
+        again: bool,
+    ) {
+        let module = match again {
+            false => self.0.module(),
+            true => &self.1,
+        };
+        let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
         self.0
-            .launch(entry.name, grid, arguments.words(), arguments.plan);
+            .launch_in(module, entry.name, grid, &bytes, arguments.plan);
+    }
+
+    /// The tables of a plan's roots, in arguments for products of `count` numbers by it.
+    fn arguments(&self, plan: GridPlan, operands: u32, count: usize) -> GridArguments {
+        GridArguments {
+            tree: self.table(TREE as u32, fill_tree),
+            columns: self.table(plan.rows(), |table| plan.fill_columns(table)),
+            rows: self.table(plan.row_roots(), |table| plan.fill_rows(table)),
+            scale: 4.0 / f64::from(plan.length()),
+            plan,
+            count: count as u32,
+            operands,
+            ..GridArguments::default()
+        }
+    }
+
+    fn free(&self, addresses: impl IntoIterator<Item = u64>) {
+        for address in addresses.into_iter().filter(|address| *address > 0) {
+            self.0.device.free(address).unwrap();
+        }
     }
 
     /// Compares the products of these pairs, whose numbers have `n` and `m` limbs, by a plan;
@@ -45,68 +90,245 @@ impl Products {
     ) {
         let (count, width) = (a.1.len(), plan.product_limbs());
         let operands = 1 + u32::from(b.is_some());
-        let shape = Shape::new(count, width, Layout::Contiguous);
+        let shape = |width| Shape::new(count, width, Layout::Contiguous);
+        let widths = [plan.chunk_limbs(), plan.carry_limbs()];
         let points = u64::from(plan.length()) * u64::from(operands) * count as u64;
         let arguments = GridArguments {
             a: self.0.matrix(a, layout),
             b: b.map_or(MatrixArgument::default(), |b| self.0.matrix(b, layout)),
-            sums: self.0.room(shape),
-            carries: self.0.room(shape),
+            chunks: self.0.room(shape(widths[0])),
+            carries: self.0.room(shape(widths[1])),
             points: self.0.device.alloc(16 * points).unwrap(),
-            count: count as u32,
-            operands,
             wraps: wraps.into(),
-            ..self.tables(plan)
+            ..self.arguments(plan, operands, count)
         };
-        let numbers = count as u32;
-        let columns = plan.column_blocks() * numbers;
-        let of_columns = |columns| [columns, THREADS, plan.column_bytes()];
-        self.launch(FORTH, of_columns(columns * operands), &arguments);
-        let rows = [
-            plan.row_blocks(operands) * numbers,
-            plan.row_threads(operands),
-            plan.row_bytes(operands),
-        ];
-        self.launch(plan.rows_kernel(operands), rows, &arguments);
-        self.launch(BACK, of_columns(columns), &arguments);
-        let [sums, carries] =
-            [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
-        for (i, x) in a.1.iter().enumerate() {
-            let y = b.map_or(x, |(_, b)| &b[i]);
-            let (found, expected) = match wraps {
-                false => (cut(&sums[i] + &carries[i], width), x * y),
-                true => {
-                    let modulus = (BigUint::from(1u8) << (32 * width)) + 1u8;
-                    ((&sums[i] + &carries[i]) % &modulus, x * y % &modulus)
+        self.launch(plan, &arguments, false);
+        let terms = [arguments.chunks, arguments.carries];
+        let modulus = (BigUint::from(1u8) << (32 * width)) + 1u8;
+        let wholes: Vec<BigUint> = (a.1.iter().enumerate())
+            .map(|(i, x)| {
+                let product = x * b.map_or(x, |(_, b)| &b[i]);
+                if !wraps {
+                    return product;
                 }
+                let whole = self.whole(plan, terms, shape, i);
+                let is_right = whole < &modulus * 2u8 && &whole % &modulus == product % &modulus;
+                assert!(is_right, "{plan:?} {operands}: number {i}");
+                whole
+            })
+            .collect();
+        let cuts = ([plan.cut(); 2], 0);
+        for (layout, from, limbs) in [
+            (layout, 0, width),
+            (Layout::Contiguous, 0, width / 2 - 3),
+            (Layout::Contiguous, width / 3, width / 4),
+        ] {
+            let found = self.sums(cuts, terms, Shape::new(count, limbs, layout), from);
+            for (i, (found, whole)) in found.iter().zip(&wholes).enumerate() {
+                // What the limbs below carry is not in it.
+                let expected = cut(whole >> (32 * from), limbs);
+                let is_near = from > 0 && cut(found + 1u8, limbs) == expected;
+                assert!(
+                    *found == expected || is_near,
+                    "{plan:?} {operands} {layout:?} from limb {from}: number {i}"
+                );
+            }
+        }
+        let GridArguments {
+            a,
+            b,
+            chunks,
+            carries,
+            ..
+        } = arguments;
+        let matrices = [a, b, chunks, carries].map(|matrix| matrix.limbs);
+        let stretches = arguments.stretches().map(|(address, _)| address);
+        self.free(matrices.into_iter().chain(stretches));
+    }
+
+    /// Compares the products of these pairs by a plan, and once more by another where the sums of both operands' squared digits have a product
+    /// that is above `greatest`: what is marked is just those.
+    fn check_daring(
+        &self,
+        [plan, safe]: [GridPlan; 2],
+        a: &Operand,
+        b: Option<&Operand>,
+        greatest: f64,
+    ) -> Vec<bool> {
+        let count = a.1.len();
+        let operands = 1 + u32::from(b.is_some());
+        let most = |of: fn(&GridPlan) -> usize| of(&plan).max(of(&safe));
+        let shape = |width| Shape::new(count, width, Layout::Contiguous);
+        let numbers = u64::from(operands) * count as u64;
+        let points = most(|plan| plan.length() as usize) as u64 * numbers;
+        let check = Norms {
+            sums: self
+                .0
+                .device
+                .alloc(8 * u64::from(plan.norms()) * numbers)
+                .unwrap(),
+            marks: self.0.upload_limbs(&vec![7; 1 + count]),
+            greatest,
+        };
+        let all = GridArguments {
+            a: self.0.matrix(a, Layout::Contiguous),
+            b: b.map_or(MatrixArgument::default(), |b| {
+                self.0.matrix(b, Layout::Contiguous)
+            }),
+            chunks: self.0.room(shape(most(GridPlan::chunk_limbs))),
+            carries: self.0.room(shape(most(GridPlan::carry_limbs))),
+            points: self.0.device.alloc(16 * points).unwrap(),
+            norms: check,
+            ..self.arguments(plan, operands, count)
+        };
+        self.launch(plan, &all, false);
+        let of_safe = self.arguments(safe, operands, count);
+        let marked = GridArguments {
+            plan: safe,
+            scale: of_safe.scale,
+            tree: of_safe.tree,
+            columns: of_safe.columns,
+            rows: of_safe.rows,
+            norms: Norms { sums: 0, ..check },
+            ..all
+        };
+        self.launch(safe, &marked, true);
+        let second = |i: usize| b.map_or(&a.1[i], |(_, b)| &b[i]);
+        let norm = |x: &BigUint| squares_of_digits(x, plan);
+        let expected: Vec<bool> = (0..count)
+            .map(|i| norm(&a.1[i]) * norm(second(i)) > greatest)
+            .collect();
+        let marks = self.0.read(check.marks, 1 + count);
+        let of_numbers: Vec<bool> = marks[1..].iter().map(|mark| *mark != 0).collect();
+        assert_eq!(of_numbers, expected, "{plan:?} {greatest}");
+        assert_eq!(marks[0] != 0, expected.contains(&true));
+        let (n, m) = (a.0, b.map_or(a.0, |b| b.0));
+        for layout in Layout::ALL {
+            let shape = Shape::new(count, n + m, layout);
+            let cuts = ([plan.cut(), safe.cut()], check.marks);
+            let found = self.sums(cuts, [all.chunks, all.carries], shape, 0);
+            for (i, found) in found.iter().enumerate() {
+                let is_right = *found == &a.1[i] * second(i);
+                assert!(
+                    is_right,
+                    "{plan:?} {safe:?} {operands}: number {i} of {expected:?}"
+                );
+            }
+        }
+        let matrices = [all.a, all.b, all.chunks, all.carries].map(|matrix| matrix.limbs);
+        self.free(matrices);
+        self.free(all.stretches().map(|(address, _)| address));
+        self.free([of_safe.tree, of_safe.columns, of_safe.rows]);
+        expected
+    }
+
+    /// Limbs of products from a limb on, by the kernel that makes them of chunks and carries.
+    fn sums(
+        &self,
+        (cuts, marks): ([ChunkCut; 2], u64),
+        terms: [MatrixArgument; 2],
+        shape: Shape,
+        from: usize,
+    ) -> Vec<BigUint> {
+        let (lookahead, level) = (Algorithm::CarryLookahead, Level::Warp);
+        let kernel = Kernel::find(Operation::Add, lookahead, level, 32, shape.layout).unwrap();
+        let Launch {
+            grid,
+            block,
+            workers,
+            ..
+        } = kernel.launch(shape.count, &[shape.width; 2], shape.width);
+        let r = self.0.room(shape);
+        let words = self.0.device.alloc(4 * workers as u64).unwrap();
+        let words = MatrixArgument {
+            limbs: words,
+            width: 1,
+            ..MatrixArgument::default()
+        };
+        let launches = match shape.width as u64 <= TILE {
+            true => [
+                Some((MatrixArgument::default(), MatrixArgument::default())),
+                None,
+            ],
+            false => [
+                Some((words, MatrixArgument::default())),
+                Some((MatrixArgument::default(), words)),
+            ],
+        };
+        for (s, scratch) in launches.into_iter().flatten() {
+            let arguments = SumArguments {
+                sum: Arguments {
+                    s,
+                    scratch,
+                    count: shape.count as u64,
+                    workers: workers as u64,
+                    ..Arguments::of(&[r], &terms)
+                },
+                cuts,
+                marks,
+                from: from as u32,
             };
-            assert!(
-                found == expected,
-                "{plan:?} {operands} {layout:?}: number {i}"
-            );
+            let (module, entries) = match marks {
+                0 => (self.0.module(), SUMS),
+                _ => (&self.1, SUMS_AGAIN),
+            };
+            let entry = entries[usize::from(shape.layout == Layout::Interleaved)];
+            let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
+            let grid = [grid, block, 0];
+            self.0.launch_in(module, entry.name, grid, &bytes, shape);
         }
-        let matrices = [arguments.a, arguments.b, arguments.sums, arguments.carries];
-        self.free(matrices, &arguments);
-    }
-
-    /// Arguments of a plan with its tables.
-    fn tables(&self, plan: GridPlan) -> GridArguments {
-        GridArguments {
-            tree: self.table(TREE as u32, fill_tree),
-            columns: self.table(plan.rows(), |table| plan.fill_columns(table)),
-            rows: self.table(plan.row_roots(), |table| plan.fill_rows(table)),
-            scale: 4.0 / f64::from(plan.length()),
-            plan,
-            ..GridArguments::default()
-        }
-    }
-
-    fn free(&self, matrices: impl IntoIterator<Item = MatrixArgument>, arguments: &GridArguments) {
-        let tables = arguments.stretches().map(|(address, _)| address);
-        let matrices = matrices.into_iter().map(|matrix| matrix.limbs);
-        for address in matrices.chain(tables).filter(|address| *address > 0) {
+        let found = self.0.numbers(r, shape);
+        for address in [r.limbs, words.limbs] {
             self.0.device.free(address).unwrap();
         }
+        found
+    }
+
+    /// The sum of a number's chunks and carries.
+    fn whole(
+        &self,
+        plan: GridPlan,
+        terms: [MatrixArgument; 2],
+        shape: impl Fn(usize) -> Shape,
+        i: usize,
+    ) -> BigUint {
+        let limbs = plan.cut().limbs() as usize;
+        let [chunks, carries] = [
+            (terms[0], plan.chunk_limbs(), limbs),
+            (terms[1], plan.carry_limbs(), 2),
+        ]
+        .map(|(matrix, width, limbs)| {
+            let found = self.0.read(matrix.limbs, shape(width).limbs());
+            let own = &found[i * width..(i + 1) * width];
+            let places = own.chunks(limbs).enumerate();
+            let value = places.map(|(k, limbs)| (k, BigUint::new(limbs.to_vec())));
+            // What the last chunk carries is not above the product.
+            value
+                .filter(|(k, _)| *k < plan.product_chunks() as usize)
+                .collect::<Vec<_>>()
+        });
+        let bits = plan.cut().bits() as usize;
+        let mut sum = vec![0 as Limb; plan.product_limbs() + 2];
+        let mut add = |x: &BigUint, from: usize| {
+            let shifted = x << (from % 32);
+            let mut carry = 0_u64;
+            let mut digits = shifted.iter_u32_digits();
+            let mut at = from / 32;
+            loop {
+                let digit = digits.next();
+                if digit.is_none() && carry == 0 {
+                    break;
+                }
+                carry += u64::from(sum[at]) + u64::from(digit.unwrap_or(0));
+                sum[at] = carry as Limb;
+                carry >>= 32;
+                at += 1;
+            }
+        };
+        for (k, x) in chunks.iter().chain(&carries) {
+            add(x, k * bits / 32 * 32);
+        }
+        BigUint::new(sum)
     }
 
     /// Compares both products of points that are kept of `c` and `d`: by `a` and `b` or, where there are none, by fractions
@@ -114,19 +336,13 @@ impl Products {
     fn check_pairs(&self, plan: GridPlan, own: &[&Operand], [c, d]: [&Operand; 2]) {
         let (count, width) = (c.1.len(), plan.product_limbs());
         let numbers = count as u32;
-        let shape = Shape::new(2 * count, width, Layout::Contiguous);
+        let shape = |width| Shape::new(2 * count, width, Layout::Contiguous);
         let points = |operands: u64| {
             let points = u64::from(plan.length()) * operands * count as u64;
             self.0.device.alloc(16 * points).unwrap()
         };
         let wraps = own.len() == 1;
-        let given = GridArguments {
-            count: numbers,
-            operands: 1,
-            ..self.tables(plan)
-        };
-        let of_columns = |columns| [columns, THREADS, plan.column_bytes()];
-        let columns = plan.column_blocks() * numbers;
+        let given = self.arguments(plan, 1, count);
         let forth = |operand: &Operand, points: u64, wraps: bool| {
             let a = self.0.matrix(operand, Layout::Contiguous);
             let wraps = wraps.into();
@@ -136,14 +352,14 @@ impl Products {
                 wraps,
                 ..given
             };
-            self.launch(FORTH, of_columns(columns), &arguments);
+            self.launch_one(plan.column_launch(FORTH, numbers), &arguments, false);
             a
         };
         let kept = [points(1), points(1)];
         let mut matrices = vec![forth(c, kept[0], false), forth(d, kept[1], false)];
         let arguments = GridArguments {
-            sums: self.0.room(shape),
-            carries: self.0.room(shape),
+            chunks: self.0.room(shape(plan.chunk_limbs())),
+            carries: self.0.room(shape(plan.carry_limbs())),
             points: points(2),
             kept,
             operands: own.len() as u32,
@@ -154,21 +370,16 @@ impl Products {
             let before = 16 * u64::from(before) * u64::from(plan.length());
             matrices.push(forth(operand, arguments.points + before, wraps));
         }
-        let rows = [
-            plan.pair_blocks() * numbers,
-            plan.pair_threads(),
-            plan.pair_bytes(),
-        ];
-        self.launch(plan.pairs_kernel(), rows, &arguments);
+        self.launch_one(plan.pair_launch(numbers), &arguments, false);
         let back = GridArguments {
             count: 2 * numbers,
             operands: 1,
             kept: [0; 2],
             ..arguments
         };
-        self.launch(BACK, of_columns(2 * columns), &back);
-        let [sums, carries] =
-            [arguments.sums, arguments.carries].map(|matrix| self.0.numbers(matrix, shape));
+        self.launch_one(plan.column_launch(BACK, 2 * numbers), &back, false);
+        let terms = [arguments.chunks, arguments.carries];
+        let sums = self.sums(([plan.cut(); 2], 0), terms, shape(width), 0);
         let modulus = (BigUint::from(1u8) << (32 * width)) + u32::from(wraps);
         for i in 0..count {
             let (c, d) = (&c.1[i], &d.1[i]);
@@ -178,12 +389,16 @@ impl Products {
                 _ => unreachable!("one or two"),
             };
             for (of, expected) in [i, count + i].into_iter().zip(expected) {
-                let found = (&sums[of] + &carries[of]) % &modulus;
-                assert!(found == expected % &modulus, "{plan:?}: number {of}");
+                let whole = self.whole(plan, terms, shape, of);
+                let is_right = &whole % &modulus == expected % &modulus;
+                assert!(is_right, "{plan:?}: number {of}");
+                assert!(sums[of] == cut(whole, width), "{plan:?}: sum {of}");
             }
         }
-        matrices.extend([arguments.sums, arguments.carries]);
-        self.free(matrices, &arguments);
+        matrices.extend(terms);
+        let stretches = arguments.stretches().map(|(address, _)| address);
+        let matrices = matrices.into_iter().map(|matrix| matrix.limbs);
+        self.free(matrices.chain(stretches));
     }
 
     /// Numbers of `n` limbs that are worst for digits of `bits` bits: the greatest in either
@@ -219,6 +434,23 @@ impl Products {
     }
 }
 
+/// The sum of the squares of a number's balanced digits.
+fn squares_of_digits(x: &BigUint, plan: GridPlan) -> f64 {
+    let (bits, length) = (u64::from(plan.digit_bits), u64::from(plan.length()));
+    let mut below = 0;
+    (0..length)
+        .map(|k| {
+            let plain = (0..bits)
+                .map(|i| i64::from(x.bit(k * bits + i)) << i)
+                .sum::<i64>();
+            let above = i64::from(k + 1 < length && plain >> (bits - 1) > 0);
+            let digit = plain + below - (above << bits);
+            below = above;
+            (digit * digit) as f64
+        })
+        .sum()
+}
+
 /// A plan with the digits that this length may have at most.
 fn plan(radix: u32, log_part: u32, log_row: u32, digit_bits: u32) -> GridPlan {
     let plan = GridPlan {
@@ -241,6 +473,7 @@ fn products_of_the_worst_digits_are_right_at_every_length() {
         plan(10, 4, 8, 15),
         plan(8, 5, 8, 15),
         plan(9, 5, 8, 14),
+        plan(10, 6, 8, 13),
         plan(12, 6, 8, 14),
         plan(8, 2, 10, 15),
         plan(10, 2, 11, 15),
@@ -332,6 +565,44 @@ fn pairs_of_products_of_short_numbers_are_right() {
     d.1[0] = BigUint::ZERO;
     products.check_pairs(plan, &[&a, &b], [&c, &d]);
     products.check_pairs(plan, &[&a], [&d, &b]);
+}
+
+/// Whatever is marked, none, some or all, in every place of a batch. The kernels do not know which plan is exact: both are here.
+#[test]
+fn products_are_right_whichever_are_computed_again() {
+    let mut products = Products::new();
+    let safe = plan(9, 2, 8, 15);
+    let daring = plan(8, 2, 8, 16);
+    let mut a = products.worst(daring.limbs(), 16);
+    a.1.rotate_left(2);
+    let mut b = turned(&a);
+    b.0 -= 5;
+    b.1 = b.1.iter().map(|x| cut(x.clone(), b.0)).collect();
+    let usual = daring.usual_norms();
+    for plans in [[daring, safe], [safe, daring]] {
+        for (greatest, count) in [(-1.0, 7), (usual, 3), (1e300, 0)] {
+            let marked = products.check_daring(plans, &a, Some(&b), greatest);
+            if plans[0] == daring {
+                assert_eq!(marked.iter().filter(|is_marked| **is_marked).count(), count);
+            }
+            products.check_daring(plans, &a, None, greatest);
+        }
+    }
+}
+
+/// Digits of a bit more than is proved for all operands.
+#[test]
+fn daring_products_are_computed_again_where_digits_are_the_worst() {
+    let mut products = Products::new();
+    let n = (9 << 12) / 2;
+    let plans = [GridPlan::daring(n).unwrap(), GridPlan::of(n).unwrap()];
+    assert_eq!(plans.map(|plan| plan.digit_bits), [16, 15]);
+    assert_eq!(plans.map(|plan| plan.is_exact()), [false, true]);
+    let worst = products.worst(n, 16);
+    let numbers = [1, 6].map(|i| worst.1[i].clone());
+    let marked =
+        products.check_daring(plans, &(n, numbers.into()), None, plans[0].greatest_norms());
+    assert_eq!(marked, [true, false]);
 }
 
 #[test]

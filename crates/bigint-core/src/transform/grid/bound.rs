@@ -50,6 +50,19 @@
 //!
 //! **Sums of two products**, `a d + b c`, are formed modulo `x^4 - z`. Up to there either product's errors are as above. The sum
 //! rounds each value once, by `u` of at most `2 N^2`, which counts for the sum of both. Back, sizes sum to at most `2 n N^2`.
+//! **Where the digits' norms are known**, `||a||` and `||b||`, but not how digits are spread, a half may have all of them. Then in terms of
+//! `||a|| ||b||`, for fractions of the norms as above, an error of `hi` meets all of `b`:
+//!
+//! * A level forward makes `2 B`, and by roundings `sqrt(2) (1 + 3/2 x + 3/2 y) u + 2 x' y' u`, which is greatest for `x` and `y` of 1:
+//!   `4 sqrt(2) u`. The first one, of real digits, makes `4 u + 2 B`: `2 u + 2 B` by the product, and the rest as above.
+//! * A product of one place by one other is rounded eight times at most: the first one of a chain of four, or the first of a chain of three
+//!   that `z` multiplies. All sizes sum to at most `n ||a|| ||b||`. So products make `8 u`, and the root's error.
+//! * The sizes of all that make a coefficient sum to as much, so that what is made on the way back is as above; and so is what an odd
+//!   factor makes, which is relative to the norm.
+//!
+//! Balanced digits that are as likely as each other have a third of the greatest norms' product. Where a bound of norms of half a
+//! coefficient is above that, digits may have a bit more than is proved for all operands: norms of operands are summed, which is exact, and
+//! the product is right where they are within the bound, however digits are spread.
 //!
 //! **Roots of a row's further levels** are products of two stored ones. The row's own is less than 1/32 of a turn, so that its
 //! imaginary part is below 1/4, and off by no more than 2^-56 + 2^-60: the root is off by at most `.53 u`. All numbers in the product are
@@ -66,6 +79,31 @@ const SLACK: f64 = 1.0 + 1.0 / (1_u64 << 30) as f64;
 fn of_two() -> f64 {
     stored() + (0.53 + 1.414_213_562_374) * U
 }
+
+/// What depends on how the squares of digits are spread: the roundings of a level forward, in units of `u`, and its roots' errors; and
+/// the same of products modulo `x^4 - z`.
+struct Spread {
+    level: f64,
+    roots: f64,
+    products: f64,
+    products_roots: f64,
+}
+
+/// No half of the digits has more than half of the sum, and no quarter more than a quarter.
+const HALVES: Spread = Spread {
+    level: 4.125,
+    roots: 1.0,
+    products: 5.5,
+    products_roots: 0.75,
+};
+
+/// Nothing is known but the sum. The level's number is not below `4 sqrt(2)`.
+const WHOLE: Spread = Spread {
+    level: 5.657,
+    roots: 2.0,
+    products: 8.0,
+    products_roots: 1.0,
+};
 
 impl GridPlan {
     /// A bound of the distance of a coefficient from its integer before it is rounded, with the proof above.
@@ -90,15 +128,30 @@ impl GridPlan {
         self.wrapped_error_bound().max(2.0 * of_sums)
     }
 
+    /// The greatest product of the sums of both operands' squared digits for which a coefficient is proved to be off by less than
+    /// half.
+    pub fn greatest_norms(&self) -> f64 {
+        let norms = 0.5 / self.relative_bound(1, &WHOLE);
+        norms * norms / SLACK
+    }
+
     /// The bound for points that are made of so many digits.
     fn bound(&self, digits: u32) -> f64 {
+        self.relative_bound(digits, &HALVES) * self.greatest(digits)
+    }
+
+    /// The same in terms of the norms' product.
+    fn relative_bound(&self, digits: u32, spread: &Spread) -> f64 {
         let (first, odd) = (self.radix.trailing_zeros(), self.odd());
         let [odd_forth, odd_back] = odd_transform(odd);
         let multiplication = 2.0 * U + stored();
-        let forth = |levels: u32, root: f64| f64::from(levels) * (4.125 * U + root);
+        let forth =
+            |levels: u32, root: f64| f64::from(levels) * (spread.level * U + spread.roots * root);
         let back = |levels: u32, root: f64| f64::from(levels) * (3.0 * U + root);
         let of_first = match odd {
-            1 if digits == 1 => 3.0 * U + stored() + forth(first - 1, stored()),
+            1 if digits == 1 => {
+                (2.0 + spread.roots) * U + spread.roots * stored() + forth(first - 1, stored())
+            }
             1 => forth(first, stored()),
             _ => 2.0 * (multiplication + f64::from(first) * U + odd_forth),
         };
@@ -112,10 +165,10 @@ impl GridPlan {
         );
         let of_levels =
             |level: &dyn Fn(u32, f64) -> f64| level(columns, stored()) + level(rows, of_two());
-        let products = 5.5 * U + 0.75 * of_two();
+        let products = spread.products * U + spread.products_roots * of_two();
         let all =
             of_first + of_levels(&forth) + products + of_levels(&back) + of_last + multiplication;
-        all * self.greatest(digits) * SLACK
+        all * SLACK
     }
 
     /// What no coefficient is above, `N^2`, for points that are made of so many digits.

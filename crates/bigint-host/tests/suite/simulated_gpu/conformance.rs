@@ -285,6 +285,47 @@ fn numbers(count: usize, width: usize, mut seed: u32) -> Vec<BigUint> {
     numbers
 }
 
+/// Digits of a bit more than is proved exact for all operands, among which there are the worst ones.
+#[test]
+fn products_of_the_worst_digits_are_computed_again() {
+    let name = "simulated_gpu::conformance::products_of_the_worst_digits_are_computed_again";
+    let counts = concat!(env!("CARGO_TARGET_TMPDIR"), "/launches-of-daring-products");
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", counts)]) {
+        let mut tuning = Tuning::default();
+        // So much that a shorter transform makes up for launches that do nothing.
+        tuning.mul.grid.digit_nanoseconds = 10.0;
+        tuning.mul.grid.square_digit_nanoseconds = 10.0;
+        let options = Options {
+            algorithm: Algorithm::Fft,
+            level: Some(Level::Grid),
+            ..Options::default()
+        };
+        let engine = Engine::cuda(0).expect("a device").with_tuning(tuning);
+        let engine = engine.using(options);
+        let width = 18_432;
+        let mut a = numbers(3, width, 8);
+        a[1] = BigUint::new(vec![0x7fff_7fff; width]);
+        let b = [a[2].clone(), a[1].clone(), a[0].clone()];
+        let batch = |numbers: &[BigUint]| engine.batch_from_biguints(numbers).expect("fits");
+        let (x, y) = (batch(&a), batch(&b));
+        let found = |batch: Result<Batch, Error>| {
+            batch
+                .and_then(|batch| batch.to_biguints())
+                .expect("a device")
+        };
+        for (i, product) in found(engine.mul(&x, &y)).iter().enumerate() {
+            assert!(*product == &a[i] * &b[i], "number {i}");
+        }
+        return;
+    }
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    std::fs::remove_file(counts).expect("is there");
+    for kernel in ["forth", "rows_128", "back", "sums_contiguous"] {
+        let again = format!(r#""kernel":"mul_fft_grid_{kernel}_again""#);
+        assert!(launches.contains(&again), "{launches}");
+    }
+}
+
 /// By the transform's kernels, and right.
 #[test]
 fn high_halves_and_sums_with_wide_products_are_made_of_the_whole_product() {

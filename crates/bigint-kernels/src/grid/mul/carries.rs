@@ -1,64 +1,78 @@
-//! Coefficients of a product become limbs and carries.
+//! Coefficients of a product become chunks and carries, and these the limbs of the product.
 //!
-//! A chunk of 8 or 16 digits is a whole number of half limbs. A thread adds its coefficients up, lowest first, each with what is
+//! A thread adds the 8 or 16 coefficients of a chunk of digits up, lowest first, each with what is
 //! left of those below; what is left in the end is the chunk's carry, of less than 38 bits. So a chunk of two digits to the base 10
 //! with coefficients 57 and 34 is 97, and its carry 3: `57 = 7 + 10 5`, `34 + 5 = 9 + 10 3`.
 //!
-//! Then limbs go to device memory, and the carry to the place of the next chunk in a number of its own.
+//! The chunk goes to a place of its own, moved up to where it begins within a limb, and so does the carry. With chunks of 8 digits of 13 bits, 104 bits, limb 3
+//! has the end of chunk 0, the begin of chunk 1, which is moved up by 8 bits, and the lowest bits of what is carried between them:
+//!
+//! ```text
+//! limb      0     |     1     |     2     |     3     |     4     |
+//! chunks    0                                | 1
+//! carries                                    | of 0       |
+//! ```
+//!
+//! As a carry has fewer bits than a chunk less a limb, no limb has bits of two carries. Chunks without carries, and carries, are
+//! two numbers, which are added as all sums are.
 
 use super::super::Columns;
 use super::super::weighted::long::sixteen;
 use super::Block;
-use super::limbs::Halves;
+use crate::gpu::flat::Row;
 use crate::gpu::float::NEAREST_OFFSET;
-use bigint_core::transform::grid::{GridArguments, padded};
-use bigint_core::{LIMB_BITS, Limb};
-use core::cmp::Ordering;
+use crate::gpu::memory::{Batch, Stride, Unit};
+use crate::warp::Batches;
+use crate::warp::add::Sum;
+use crate::warp::lookahead::{Terms, batch_of};
+use bigint_core::transform::grid::{ChunkCut, Start, SumArguments, padded};
+use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 
 impl<const THREADS: u32> Block<'_, THREADS> {
-    /// Turns coefficients into limbs and carries, by chunks of 8 or 16 digits.
+    /// Turns coefficients into chunks and carries.
     #[inline(always)]
     pub(super) fn carry(self, columns: Columns) {
         let plan = self.arguments.plan;
         match (plan.digit_bits, plan.log_chunk()) {
             (12, 3) => self.carry_of::<12, 8>(columns),
             (12, _) => self.carry_of::<12, 16>(columns),
+            (13, 3) => self.carry_of::<13, 8>(columns),
             (13, _) => self.carry_of::<13, 16>(columns),
             (14, 3) => self.carry_of::<14, 8>(columns),
             (14, _) => self.carry_of::<14, 16>(columns),
             (15, _) => self.carry_of::<15, 16>(columns),
-            (_, 3) => self.carry_of::<16, 8>(columns),
             _ => self.carry_of::<16, 16>(columns),
         }
     }
 
     /// The same for digits of so many bits, so many in a chunk. A thread has those of the low half of the product or of the
-    /// high one. Limb `k` takes the place of coefficient `k`, and the carry that of the last one.
+    /// high one.
     #[inline(always)]
     fn carry_of<const BITS: usize, const DIGITS: usize>(self, columns: Columns) {
         let plan = self.arguments.plan;
         // `2^48 - 2^(48 - BITS)` is added to every coefficient, so that none is negative. These
         // sums telescope: together they add `2^48` above the last coefficient, and subtract
         // `2^(48 - BITS)` from the first one.
-        let telescoped = self.telescoped();
+        let telescoped = 1_u64 << (48 - BITS);
         let more = ((1_u64 << 48) - telescoped).wrapping_sub(NEAREST_OFFSET);
+        let [chunks, carries] = [self.arguments.chunks, self.arguments.carries];
+        let [chunks, carries] = [chunks, carries].map(|matrix| self.row(&matrix, columns.number));
+        let last = plan.product_chunks() - 1;
         let mut task = self.team.thread();
         while task < 2 * plan.chunks() {
-            let first = (task >> 1) * DIGITS as u32;
+            let (first, half) = ((task >> 1) * DIGITS as u32, task & 1);
             let words = self.x.from_pair(padded(first));
-            let mut left = 0_u64;
-            if task == 0 && columns.first == 0 {
-                left = match self.wraps() {
-                    false => telescoped,
-                    // What is above, modulo `2^(32 n) + 1`, and room for `wrapped_carry`.
-                    true => telescoped.wrapping_neg(),
-                };
-            }
-            let place = |i: usize| 2 * padded(i as u32) + (task & 1);
-            let mut limbs = [0; 17];
+            let chunk = (half * plan.length() + columns.place(first)) / DIGITS as u32;
+            let mut left = match (chunk, self.wraps()) {
+                (0, false) => telescoped,
+                // What is above, modulo `2^(32 n) + 1`, and room for what is carried out.
+                (0, true) => telescoped.wrapping_neg(),
+                _ => 0,
+            };
+            let mut limbs = [0; 8];
             sixteen!(i => {
                 if i < DIGITS {
-                    left += words.word(place(i)).wrapping_add(more);
+                    left += words.word(2 * padded(i as u32) + half).wrapping_add(more);
                     let digit = left as Limb & ((1 << BITS) - 1);
                     left >>= BITS;
                     let (limb, bit) = (i * BITS / LIMB_BITS, i * BITS % LIMB_BITS);
@@ -68,168 +82,114 @@ impl<const THREADS: u32> Block<'_, THREADS> {
                     }
                 }
             });
-            // A chunk that begins in the middle of a limb leaves the limb's lower half to the chunk before.
-            let is_odd = self.first_half_limb(columns, first) & 1;
-            sixteen!(k => {
-                if k < DIGITS / 2 {
-                    let below = if k == 0 { 0 } else { limbs[k.saturating_sub(1)] };
-                    let limb = match is_odd {
-                        0 => limbs[k],
-                        _ => limbs[k] << 16 | below >> 16,
-                    };
-                    words.set_word(place(k), limb.into());
-                }
-            });
-            let next_is_odd = (is_odd + const { (BITS * DIGITS / 16) as u32 }) & 1;
-            words.set_word(place(DIGITS - 1), left << (16 * next_is_odd));
+            // A chunk of a whole number of limbs begins with one.
+            let shift = match BITS * DIGITS % LIMB_BITS {
+                0 => 0,
+                _ => chunk * (BITS * DIGITS) as u32 % LIMB_BITS as u32,
+            };
+            let mut below = 0;
+            for limb in &mut limbs {
+                let both = u64::from(*limb) << LIMB_BITS | below;
+                below = u64::from(*limb);
+                *limb = (both << shift >> LIMB_BITS) as Limb;
+            }
+            let [a, b, c, d, e, f, g, h] = limbs;
+            chunks.set_four_below(chunk * (DIGITS as u32 / 8), u32::MAX, [a, b, c, d]);
+            if DIGITS == 16 {
+                chunks.set_four_below(2 * chunk + 1, u32::MAX, [e, f, g, h]);
+            }
+            let two = |x: u64| [x as Limb, (x >> LIMB_BITS) as Limb];
+            // It begins where the next chunk does.
+            let next = (shift + (BITS * DIGITS) as u32) % LIMB_BITS as u32;
+            carries.set_two(chunk + 1, two(left << next));
+            // What stands below the lowest chunk.
+            match self.wraps() {
+                false if chunk == 0 => carries.set_two(0, [0; 2]),
+                // `2^(48 - BITS)` for each of what was added to coefficients above and below and what was left for this,
+                // less what is carried out, which is less than two of them.
+                true if chunk == last => carries.set_two(0, two(3 * telescoped - left)),
+                _ => {}
+            }
             task += THREADS;
         }
     }
 
-    /// The first half limb, in its row, of the chunk from point `first` of the block on.
+    /// A number's limbs in a matrix of chunks or of carries.
     #[inline(always)]
-    fn first_half_limb(self, columns: Columns, first: u32) -> u32 {
-        self.half_limbs(columns.first + (first & ((1 << columns.log) - 1)))
+    #[allow(unsafe_code)]
+    fn row(self, matrix: &MatrixArgument, number: u32) -> Row {
+        // SAFETY: `new`'s caller vouches for the memory; no two threads have the same chunk.
+        unsafe { Row::new(matrix, u64::from(number) * matrix.number_stride) }
     }
+}
 
-    /// The half limbs of so many digits.
+/// Chunks and carries of several numbers, cut into limbs. If `MARKED`, some numbers are marked, and those are cut in the second way.
+#[derive(Clone, Copy)]
+struct Chunks<const MARKED: bool> {
+    chunks: Batch<Unit>,
+    carries: Batch<Unit>,
+    marks: Batch<Unit>,
+    cuts: [ChunkCut; 2],
+    from: u32,
+}
+
+impl<const MARKED: bool> Terms for Chunks<MARKED> {
+    /// There is no branch, so that all limbs of a tile are on their way at once.
     #[inline(always)]
-    fn half_limbs(self, digits: u32) -> u32 {
-        digits * self.arguments.plan.digit_bits / 16
+    fn limbs(self, number: i32, limb: u32, at: u32, end: u32) -> (Limb, Limb) {
+        let is_marked = MARKED && self.marks.row(number).first_below(at, end) != 0;
+        let cut = self.cuts[usize::from(is_marked)];
+        let Start { chunk, limb, ends } = cut.start(limb + self.from);
+        // All ones where something is not asked for.
+        let unless = |is_it: bool| u32::from(is_it).wrapping_sub(1);
+        let chunks = self.chunks.row(number);
+        let own = chunks.up(chunk * cut.limbs() + limb).first_below(at, end);
+        let next = chunks.up((chunk + 1) * cut.limbs());
+        let next = next.first_below(at | unless(ends), end);
+        // What is carried into the next chunk begins with it.
+        let (of_next, of_own) = (2 * (chunk + 1), 2 * chunk + limb);
+        let carry = self
+            .carries
+            .row(number)
+            .up(if ends { of_next } else { of_own });
+        (
+            own | next,
+            carry.first_below(at | unless(ends | (limb < 2)), end),
+        )
     }
+}
 
-    /// Moves limbs and carries to device memory. A thread has the same limb of several runs, each of one chunk, or of two chunks
-    /// of a row that are a whole number of limbs together, and no whole number each.
-    #[inline(always)]
-    pub(super) fn put(self, columns: Columns) {
-        let plan = self.arguments.plan;
-        let log = plan.log_chunk();
-        let of_chunk = self.half_limbs(1 << log);
-        match of_chunk & 1 {
-            1 if columns.log > log => self.put_runs::<true>(columns, log + 1),
-            _ => self.put_runs::<false>(columns, log),
+/// The limbs of products of which there are chunks and carries; if `MARKED`, by two plans.
+///
+/// # Safety
+/// `arguments` are those of a launch that [`bigint_core::transform::grid`] describes, as
+/// [`Batches::new`] demands.
+#[allow(unsafe_code)] // The kernel's boundary: what comes in is taken on trust.
+#[inline(always)]
+pub unsafe fn sums<S: Stride, const MARKED: bool>(arguments: &SumArguments) {
+    let SumArguments {
+        sum,
+        cuts,
+        marks,
+        from,
+    } = arguments;
+    let marks = MatrixArgument {
+        // Behind the word that says whether there are any.
+        limbs: marks + size_of::<Limb>() as u64,
+        number_stride: 1,
+        ..MatrixArgument::default()
+    };
+    // SAFETY: by this function's own contract.
+    let batches = unsafe { Batches::<32, S>::new(sum) };
+    batch_of::<Sum, S, _>(batches, |first| {
+        // SAFETY: as above; the numbers are those of the launch.
+        let of = |matrix| unsafe { Batch::new(matrix, first) };
+        Chunks::<MARKED> {
+            chunks: of(&sum.a),
+            carries: of(&sum.b),
+            marks: of(&marks),
+            cuts: *cuts,
+            from: *from,
         }
-    }
-
-    /// The same for runs of `2^log` digits.
-    #[inline(always)]
-    fn put_runs<const TWO: bool>(self, columns: Columns, log: u32) {
-        let GridArguments {
-            plan,
-            sums,
-            carries,
-            ..
-        } = *self.arguments;
-        let (sums, carries) = (
-            self.number(&sums, columns.number),
-            self.number(&carries, columns.number),
-        );
-        let of_run = self.half_limbs(1 << log);
-        // A run touches at most half as many limbs as it has digits.
-        let log_limbs = log - 1;
-        let (thread, upper) = (self.team.thread(), self.half_limbs(plan.length()) / 2);
-        let k = thread & ((1 << log_limbs) - 1);
-        let mut run = thread >> log_limbs;
-        // The thread's runs have the same columns.
-        let begin = self.first_half_limb(columns, run << log);
-        // The first carry begins at the next chunk.
-        let next = begin + if TWO { of_run / 2 } else { of_run };
-        let (own, carried) = (
-            Halves::of(k, begin, begin + of_run),
-            Halves::of(k, next, next + of_run),
-        );
-        // Whether runs begin and end between limbs.
-        let is_whole = TWO || (begin | of_run) & 1 == 0;
-        let runs = (plan.rows() << columns.log) >> log;
-        while run < runs {
-            let place = run << log;
-            let row = place >> columns.log;
-            let before = self.half_limbs(row << columns.log_row) / 2;
-            let (limbs, carry) = self.limbs_of_run::<TWO>(place, k, of_run);
-            let mut half = 0;
-            while half < 2 {
-                let before = before + half as u32 * upper;
-                // One above the number is lost.
-                if is_whole {
-                    if k < of_run / 2 {
-                        sums.set(before + begin / 2 + k, limbs[half]);
-                        carries.set(before + next / 2 + k, carry[half]);
-                    }
-                } else {
-                    own.set(sums, before, limbs[half]);
-                    carried.set(carries, before, carry[half]);
-                }
-                half += 1;
-            }
-            run += THREADS >> log_limbs;
-        }
-        let (is_first, is_last) = (
-            columns.first == 0,
-            columns.first + (1 << columns.log) == 1 << columns.log_row,
-        );
-        let is_lowest = if self.wraps() { is_last } else { is_first };
-        if is_lowest && thread >> log_limbs == 0 {
-            let carry = match (self.wraps(), k) {
-                (true, 0) => self.wrapped_carry(columns),
-                (true, 1) => self.wrapped_carry(columns) >> LIMB_BITS,
-                _ => 0,
-            };
-            let lowest = if TWO { of_run / 4 * 2 } else { of_run };
-            Halves::of(k, 0, lowest).set(carries, 0, carry as Limb);
-        }
-    }
-
-    /// Limb `k` of the run of either half of the product that begins at place `place`, and limb `k` of what its chunks carry, from the limb on
-    /// in which the first one ends.
-    #[inline(always)]
-    fn limbs_of_run<const TWO: bool>(
-        self,
-        place: u32,
-        k: u32,
-        of_run: u32,
-    ) -> ([Limb; 2], [Limb; 2]) {
-        let digits = 1 << self.arguments.plan.log_chunk();
-        // What a chunk carries is two limbs.
-        let of_carry = |place: u32, k: u32| match k < 2 {
-            true => self
-                .words(place + digits - 1)
-                .map(|left| (left >> (LIMB_BITS as u32 * k)) as Limb),
-            false => [0; 2],
-        };
-        let limbs = |place: u32, k: u32| self.words(place + k).map(|limb| limb as Limb);
-        if !TWO {
-            return (limbs(place, k), of_carry(place, k));
-        }
-        // The limb that has the end of the first chunk and the beginning of the second one. Each has zeros where the other has digits.
-        let middle = of_run / 4;
-        let (second, in_second) = (place + digits, k.wrapping_sub(middle));
-        let own = match k.cmp(&middle) {
-            Ordering::Less => limbs(place, k),
-            Ordering::Greater => limbs(second, in_second),
-            Ordering::Equal => {
-                let (low, high) = (limbs(place, k), limbs(second, 0));
-                [low[0] | high[0], low[1] | high[1]]
-            }
-        };
-        let carry = match k < 2 {
-            true => of_carry(place, k),
-            // The second one ends `middle + 1` limbs above the first.
-            false => of_carry(second, in_second.wrapping_sub(1)),
-        };
-        (own, carry)
-    }
-
-    /// What the lowest place of the carries has where products wrap: `2^(48 - bits)` for each of what was added to coefficients
-    /// above and below and what was left for this, less what is carried above the number, which is less than two of them.
-    #[inline(always)]
-    fn wrapped_carry(self, columns: Columns) -> u64 {
-        let carried = self.words((self.arguments.plan.rows() << columns.log) - 1);
-        3 * self.telescoped() - carried[1]
-    }
-
-    /// What the numbers that are added to coefficients come to above the last one, and are too little by in the first.
-    #[inline(always)]
-    fn telescoped(self) -> u64 {
-        1 << (48 - self.arguments.plan.digit_bits)
-    }
+    });
 }

@@ -1,9 +1,9 @@
-//! Limbs as columns take them: the digits of operands, and the limbs of products that a chunk of digits makes.
+//! The digits of operands, as columns take them from limbs.
 
 use crate::gpu::float::signed;
-use crate::gpu::memory::{Any, Number, Unit};
+use crate::gpu::memory::{Any, Number};
+use bigint_core::LIMB_BITS;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::{LIMB_BITS, Limb};
 
 /// Digits of an operand that are whole limbs apart.
 #[derive(Clone, Copy)]
@@ -47,39 +47,5 @@ impl Digits {
             digit += 1 << bits;
         }
         signed(digit + (both & 1) as i32)
-    }
-}
-
-/// A limb, of which a chunk has one half or both.
-#[derive(Clone, Copy)]
-pub struct Halves {
-    at: u32,
-    has_low: bool,
-    has_high: bool,
-}
-
-impl Halves {
-    /// Limb `k` of those that have half limbs from `begin` to `end`.
-    #[inline(always)]
-    pub fn of(k: u32, begin: u32, end: u32) -> Self {
-        let at = begin / 2 + k;
-        Halves {
-            at,
-            has_low: 2 * at >= begin && 2 * at < end,
-            has_high: 2 * at + 1 < end,
-        }
-    }
-
-    /// Sets these halves of the limb that is so many limbs further on in a number.
-    #[inline(always)]
-    pub fn set(self, number: Number<Unit>, before: u32, limb: Limb) {
-        let at = self.at + before;
-        if self.has_low && self.has_high {
-            number.set(at, limb);
-        } else if self.has_low {
-            number.set_half(2 * at, limb as u16);
-        } else if self.has_high {
-            number.set_half(2 * at + 1, (limb >> 16) as u16);
-        }
     }
 }
