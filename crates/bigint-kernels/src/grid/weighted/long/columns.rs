@@ -16,7 +16,7 @@ use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    Around, ColumnPlaces, NO_CARRY, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
+    Around, ColumnPlaces, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
 };
 
 /// Calls a method that is generic in the factor, which is the radix of a column's last pass.
