@@ -21,26 +21,37 @@ impl Engine {
         let Some(p) = modulus.exponent() else {
             lengths.retain(|&words| self.takes_transform(modulus, words));
             let suits = |words| modulus.suits(words, longer_than);
-            return tuning.words(modulus.bits(), &lengths, suits, in_two_launches);
+            return tuning.fastest(modulus.bits(), &lengths, suits, in_two_launches);
         };
         let least = match longer_than {
             Some(words) => words + 1,
             None => Length::for_exponent(p)?.words(),
         };
-        // Shorter ones count where they are exact enough in two launches.
-        let suits = |words: usize| {
-            let most = words as f64 * (Length::most_bits(words) + tuning.more_bits);
-            let is_exact = longer_than.is_none() && f64::from(p) <= most;
-            words >= least || is_exact && in_two_launches(words)
-        };
-        let words = tuning.words(p.into(), &lengths, suits, in_two_launches);
+        let words = tuning.words(p, &lengths, least, longer_than.is_none(), in_two_launches);
         words.filter(|&words| words <= p as usize)
     }
 }
 
 impl MersenneTuning {
-    /// The fastest of the lengths that suit a modulus of so many bits, given shortest first.
+    /// The fastest of these lengths, given shortest first, for an exponent that needs `least`
+    /// words; shorter ones count where they are `open` and exact enough in two launches.
     fn words(
+        &self,
+        p: u32,
+        lengths: &[usize],
+        least: usize,
+        open: bool,
+        in_two_launches: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let suits = |words: usize| {
+            let most = words as f64 * (Length::most_bits(words) + self.more_bits);
+            words >= least || open && in_two_launches(words) && f64::from(p) <= most
+        };
+        self.fastest(p.into(), lengths, suits, &in_two_launches)
+    }
+
+    /// The fastest of the lengths that suit a modulus of so many bits, given shortest first.
+    fn fastest(
         &self,
         bits: f64,
         lengths: &[usize],
@@ -70,11 +81,13 @@ mod tests {
         let tuning = Tuning::default().mersenne;
         let lengths = [1 << 16, 3 << 15, 5 << 15, 3 << 16, 1 << 18, 1 << 22];
         let in_two = |words: usize| words.is_power_of_two() && words >= 1 << 18;
-        let words = |bits, least| tuning.words(bits, &lengths, |words| words >= least, in_two);
-        assert_eq!(words(1e6, 1 << 16), Some(1 << 16));
-        assert_eq!(words(3e6, 5 << 15), Some(1 << 18));
+        let words = |p, least, open| tuning.words(p, &lengths, least, open, in_two);
+        assert_eq!(words(1 << 20, 1 << 16, true), Some(1 << 16));
+        assert_eq!(words(3_000_000, 5 << 15, true), Some(1 << 18));
         // A word would have fewer bits than a carry needs.
-        assert_eq!(words(2.8e6, 5 << 15), Some(5 << 15));
-        assert_eq!(words(77e6, (1 << 22) + 1), None);
+        assert_eq!(words(2_800_000, 5 << 15, true), Some(5 << 15));
+        // A little more than a transform is known to hold, but not after it was too short.
+        assert_eq!(words(77_232_917, (1 << 22) + 1, true), Some(1 << 22));
+        assert_eq!(words(77_232_917, (1 << 22) + 1, false), None);
     }
 }
