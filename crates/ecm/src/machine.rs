@@ -453,7 +453,9 @@ impl Program<'_> {
             Step::Add { r, a, b } => self.push(ADD, r, a, b),
             Step::Sub { r, a, b } => self.push(SUB, r, a, b),
             Step::Copy { r, a } => self.push(COPY, r, a, a),
-            Step::Scale { .. } => unreachable!("rows have no scales"),
+            Step::Scale { .. } | Step::Choose { .. } | Step::Shift { .. } => {
+                unreachable!("rows have no scales and no keys")
+            }
         }
     }
 

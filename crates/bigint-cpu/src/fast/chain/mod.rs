@@ -74,6 +74,26 @@ pub enum Step {
         /// The factor.
         a: u16,
     },
+    /// `r = b` in rows whose [key](Chain::set_keys) has this bit, `r = a` in the others.
+    Choose {
+        /// The result's register.
+        r: u16,
+        /// What rows without the bit take.
+        a: u16,
+        /// What rows with the bit take.
+        b: u16,
+        /// The bit's number, from 0 for the lowest.
+        bit: u32,
+    },
+    /// `r = a 2^k`, where `k`, 0 to 3, is two bits of the row's [key](Chain::set_keys).
+    Shift {
+        /// The result's register.
+        r: u16,
+        /// The factor.
+        a: u16,
+        /// The number of the lower bit, which is even.
+        bit: u32,
+    },
 }
 
 impl Step {
@@ -92,6 +112,12 @@ const SPARE_BITS: usize = SPARE.ilog2() as usize;
 /// The bound of a product, in moduli.
 const PRODUCT: u32 = 2;
 
+/// The greatest power of two by which a step shifts.
+const SHIFTED: u32 = 8;
+
+/// The rows from which on lanes take them: they take as long for one row as for all that they hold.
+const WORTH_LANES: usize = 3;
+
 /// A group of rows that are computed together.
 pub(super) trait Rows: Send {
     /// Sets a register to numbers below the modulus, one for each row.
@@ -100,6 +126,8 @@ pub(super) trait Rows: Send {
     fn get(&self, register: usize) -> Vec<Vec<Limb>>;
     /// Sets the rows' scales.
     fn set_scales(&mut self, scales: &[u32]);
+    /// Sets the rows' keys.
+    fn set_keys(&mut self, keys: &[&[Limb]]);
     /// Runs steps. The caller has checked their bounds.
     fn run(&mut self, steps: &[Step]);
 }
@@ -182,7 +210,8 @@ impl Chain {
         let of = |row: usize| moduli[row.min(moduli.len() - 1)];
         let registers = usize::from(registers);
         let (mut groups, mut size) = (Vec::new(), 1);
-        if let Some(lanes) = lanes::chain::lanes(path, longest) {
+        let lanes = lanes::chain::lanes(path, longest).filter(|_| count >= WORTH_LANES);
+        if let Some(lanes) = lanes {
             size = lanes;
             for first in (0..count).step_by(lanes) {
                 // Lanes without a row repeat the last one.
@@ -250,6 +279,20 @@ impl Chain {
         Ok(())
     }
 
+    /// Sets the rows' keys, least significant limb first: one for each, or one for all. Missing upper limbs are zero.
+    ///
+    /// # Errors
+    /// As [`Chain::set`].
+    pub fn set_keys(&mut self, keys: &[Vec<Limb>]) -> Result<(), Error> {
+        self.fits(keys.len())?;
+        let of = |row: usize| &keys[row.min(keys.len() - 1)][..];
+        for (i, group) in self.groups.iter_mut().enumerate() {
+            let rows: Vec<_> = (i * self.size..(i + 1) * self.size).map(of).collect();
+            group.set_keys(&rows);
+        }
+        Ok(())
+    }
+
     /// The numbers of a register, one for each row, below the modulus of the row and with as many limbs as
     /// the longest modulus.
     ///
@@ -270,9 +313,9 @@ impl Chain {
     /// Runs the steps, one after another, in all rows. Threads share the rows.
     ///
     /// # Panics
-    /// If a step has a register that does not exist, or breaks a bound: the product of the bounds
-    /// of two factors is above 64, the number subtracted may be 2 moduli or more, or the result of
-    /// another step may be 64 moduli or more.
+    /// If a step has a register that does not exist, shifts by an odd bit and the one above it, or breaks a bound:
+    /// the product of the bounds of two factors is above 64, the number subtracted may be 2 moduli or more, or the
+    /// result of another step may be 64 moduli or more.
     pub fn run(&mut self, steps: &[Step]) {
         for step in steps {
             self.bound(*step);
@@ -296,6 +339,11 @@ impl Chain {
             Step::Copy { r, a } => (r, of(a)),
             // The scale is less than 2^32: (a s 2^k + (2^(32 + k) - 1) m) / 2^(32 + k) < a + m.
             Step::Scale { r, a } => (r, of(a) + 1),
+            Step::Choose { r, a, b, .. } => (r, of(a).max(of(b))),
+            Step::Shift { r, a, bit } => {
+                assert!(bit % 2 == 0, "{step:?}");
+                (r, SHIFTED * of(a))
+            }
         };
         assert!(bound <= SPARE, "{step:?}: {bound}");
         self.bounds[usize::from(r)] = bound;

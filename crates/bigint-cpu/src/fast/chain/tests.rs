@@ -73,8 +73,13 @@ fn agree_modulo(moduli: &[BigUint], seed: u64, choices: &[(u8, u16, u16, u16)]) 
     let scales: Vec<u32> = (0..count)
         .map(|i| (seed as u32).wrapping_mul(i as u32 + 1))
         .collect();
+    let keys: Vec<BigUint> = (0..count)
+        .map(|i| number(90 + i, seed.wrapping_add(3 * i as u64)))
+        .collect();
+    let of_keys: Vec<_> = keys.iter().map(limbs).collect();
     for (_, chain) in &mut chains {
         chain.set_scales(&scales).unwrap();
+        chain.set_keys(&of_keys).unwrap();
     }
     // What a step divides by, 2^32.
     let inverse = |m: &BigUint| ((m + 1u8) >> 1u8).modpow(&32u8.into(), m);
@@ -82,8 +87,17 @@ fn agree_modulo(moduli: &[BigUint], seed: u64, choices: &[(u8, u16, u16, u16)]) 
     for &(kind, r, a, b) in choices {
         let (r, a, b) = (r % registers, a % registers, b % registers);
         let of = |register: u16| chains[0].1.bounds[usize::from(register)];
-        let step = match kind % 5 {
+        // Keys have 90 bits or more; those above them are zeros.
+        let bit = 2 * u32::from(kind % 60);
+        let step = match kind % 7 {
             4 => Step::Copy { r, a },
+            5 => Step::Choose {
+                r,
+                a,
+                b,
+                bit: bit + 1,
+            },
+            6 if SHIFTED * of(a) <= SPARE => Step::Shift { r, a, bit },
             0 if of(a) * of(b) <= SPARE => Step::Mul { r, a, b },
             1 if of(a) + of(b) <= SPARE => Step::Add { r, a, b },
             2 if of(b) <= PRODUCT && of(a) + 2 <= SPARE => Step::Sub { r, a, b },
@@ -101,6 +115,11 @@ fn agree_modulo(moduli: &[BigUint], seed: u64, choices: &[(u8, u16, u16, u16)]) 
                 Step::Sub { a, b, .. } => of(a) + m - of(b),
                 Step::Copy { a, .. } => of(a),
                 Step::Scale { a, .. } => of(a) * scales[row] * &inverses[row],
+                Step::Choose { a, b, bit, .. } => of(if keys[row].bit(bit.into()) { b } else { a }),
+                Step::Shift { a, bit, .. } => {
+                    let by = [bit, bit + 1].map(|bit| u32::from(keys[row].bit(bit.into())));
+                    of(a) << (by[0] + 2 * by[1])
+                }
             } % m;
         }
     }
@@ -149,6 +168,13 @@ fn a_product_of_sums_that_are_too_great_is_refused() {
 }
 
 #[test]
+#[should_panic(expected = "Shift")]
+fn a_shift_by_an_odd_bit_and_the_one_above_it_is_refused() {
+    let mut chain = Chain::new(&[7], 1, 1).unwrap();
+    chain.run(&[Step::Shift { r: 0, a: 0, bit: 1 }]);
+}
+
+#[test]
 fn rows_are_one_for_all_or_as_many_as_the_chain_has() {
     let mut chain = Chain::new(&[7], 1, 3).unwrap();
     assert!(matches!(
@@ -159,4 +185,5 @@ fn rows_are_one_for_all_or_as_many_as_the_chain_has() {
         })
     ));
     assert!(matches!(chain.set_scales(&[]), Err(Error::Count { .. })));
+    assert!(matches!(chain.set_keys(&[]), Err(Error::Count { .. })));
 }

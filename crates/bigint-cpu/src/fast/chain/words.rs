@@ -24,6 +24,7 @@ struct Words {
     registers: Vec<u64>,
     /// The scale for which `a s / 2^32` is `a scale / B`.
     scale: u64,
+    key: Vec<Limb>,
     /// A sum, one word longer than the modulus.
     t: Vec<u64>,
 }
@@ -49,6 +50,7 @@ pub(super) fn group(
         square_of_radix: power_of_two(&m, 128 * n),
         registers: memory::zeroed(registers * n)?,
         scale: 0,
+        key: Vec::new(),
         t: memory::zeroed(n + 1)?,
         m,
     }))
@@ -58,6 +60,12 @@ impl Words {
     /// The words of a register.
     fn of(&self, register: impl Into<usize>) -> &[u64] {
         &self.registers[register.into() * self.m.len()..][..self.m.len()]
+    }
+
+    /// A bit of the key.
+    fn bit(&self, bit: u32) -> u32 {
+        let limb = self.key.get((bit / Limb::BITS) as usize);
+        limb.map_or(0, |limb| limb >> (bit % Limb::BITS) & 1)
     }
 
     fn put(&mut self, register: impl Into<usize>) {
@@ -111,6 +119,20 @@ impl Words {
                 }
                 r
             }
+            Step::Choose { r, a, b, bit } => {
+                let chosen = if self.bit(bit) == 1 { b } else { a };
+                t[..self.m.len()].copy_from_slice(self.of(chosen));
+                r
+            }
+            Step::Shift { r, a, bit } => {
+                let by = self.bit(bit) + 2 * self.bit(bit + 1);
+                let mut below = 0;
+                for (t, a) in t.iter_mut().zip(self.of(a)) {
+                    *t = a << by | below;
+                    below = a.unbounded_shr(u64::BITS - by);
+                }
+                r
+            }
         };
         self.t = t;
         self.put(r);
@@ -145,6 +167,10 @@ impl Rows for Words {
 
     fn set_scales(&mut self, scales: &[u32]) {
         self.scale = u64::from(scales[0]) << 32;
+    }
+
+    fn set_keys(&mut self, keys: &[&[Limb]]) {
+        self.key = keys[0].to_vec();
     }
 
     fn run(&mut self, steps: &[Step]) {

@@ -3,16 +3,17 @@
 //!
 //! Sums and differences are computed digit by digit, and digits may be negative until the carries
 //! are propagated, once. A scale is one digit: `a s / 2^32` is `a (2^20 s) / 2^52`, a single step
-//! of a product.
+//! of a product. A shift by `k` multiplies each digit by `2^k`: the low half has `k` zeros below, which the
+//! high half of the digit below fills, so that no carry comes of it.
 //!
-//! Cost: `4 D^2` multiply-adds for a product and `4 D` for a scale, for a row in each lane.
+//! Cost: `4 D^2` multiply-adds for a product, `4 D` for a scale and `2 D` for a shift, for a row in each lane.
 
 use bigint_core::Limb;
 
 use super::digits::normalise;
-use super::montgomery::Odd;
+use super::montgomery::{Odd, length};
 use super::vector::{DIGIT_BITS, Vector};
-use crate::chain::{Rows, Step, power_of_two, spare_bits};
+use crate::chain::{Rows, Step, spare_bits};
 use crate::fast::Path;
 use crate::fast::number::limbs::{pack, unpack};
 use crate::{Error, memory};
@@ -56,6 +57,8 @@ struct Group<I: Vector> {
     square_of_radix: Vec<I::V>,
     registers: Vec<I::V>,
     scale: I::V,
+    /// The rows' keys: 64 bits of each in a vector.
+    keys: Vec<I::V>,
     /// A result before it is stored in its register. It is one digit longer than the modulus.
     t: Vec<I::V>,
 }
@@ -71,32 +74,47 @@ impl<I: Vector> Group<I> {
             square_of_radix: vectors(d)?,
             registers: vectors(d * registers)?,
             scale: isa.splat(0),
+            keys: Vec::new(),
             t: vectors(d + 1)?,
         };
-        let mut before: Option<(&[Limb], Vec<u64>, Vec<u64>)> = None;
+        let lanes: &mut [u64] = bytemuck::cast_slice_mut(&mut group.m);
         for (lane, &modulus) in moduli.iter().enumerate() {
-            let (_, words, square) = match before.take() {
-                Some(same) if same.0 == modulus => before.insert(same),
-                _ => {
-                    let mut words = vec![0; modulus.len().div_ceil(2)];
-                    pack(&mut words, modulus);
-                    let square = power_of_two(&words, 2 * BITS * d);
-                    before.insert((modulus, words, square))
-                }
-            };
-            let lanes: &mut [u64] = bytemuck::cast_slice_mut(&mut group.m);
-            let squares: &mut [u64] = bytemuck::cast_slice_mut(&mut group.square_of_radix);
+            let mut words = vec![0; modulus.len().div_ceil(2)];
+            pack(&mut words, modulus);
             for i in 0..d {
-                lanes[i * I::LANES + lane] = digit(words, i);
-                squares[i * I::LANES + lane] = digit(square, i);
+                lanes[i * I::LANES + lane] = digit(&words, i);
             }
         }
+        let bits: Vec<usize> = moduli.iter().map(|modulus| length(modulus)).collect();
+        let Group {
+            m,
+            square_of_radix,
+            t,
+            ..
+        } = &mut group;
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                let odd = Odd::new(isa, m);
+                odd.one(square_of_radix, t, &bits);
+                odd.square_of_radix(square_of_radix, t);
+            },
+        );
         Ok(group)
     }
 
     fn of(&self, register: impl Into<usize>) -> std::ops::Range<usize> {
         let first = register.into() * self.m.len();
         first..first + self.m.len()
+    }
+
+    /// A bit of each row's key.
+    #[inline(always)]
+    fn bits(&self, bit: u32) -> I::V {
+        let word = self.keys.get((bit / u64::BITS) as usize);
+        let word = word.copied().unwrap_or(self.isa.splat(0));
+        let bits = self.isa.shift_right(word, bit % u64::BITS);
+        self.isa.and(bits, self.isa.splat(1))
     }
 
     #[inline(always)]
@@ -131,6 +149,29 @@ impl<I: Vector> Group<I> {
                     *t = isa.sub(isa.add(*a, isa.add(*m, *m)), *b);
                 }
                 normalise(isa, &mut self.t[..d]);
+                r
+            }
+            Step::Choose { r, a, b, bit } => {
+                let others = isa.sub(self.bits(bit), isa.splat(1));
+                let chosen = isa.sub(isa.splat(0), self.bits(bit));
+                let (a, b) = (&self.registers[self.of(a)], &self.registers[self.of(b)]);
+                for ((t, a), b) in self.t.iter_mut().zip(a).zip(b) {
+                    *t = isa.or(isa.and(*a, others), isa.and(*b, chosen));
+                }
+                r
+            }
+            Step::Shift { r, a, bit } => {
+                let [low, high] = [bit, bit + 1].map(|bit| self.bits(bit));
+                let power = isa.add(low, isa.splat(1));
+                let thrice = isa.add(power, isa.add(power, power));
+                let power = isa.add(power, isa.and(thrice, isa.sub(isa.splat(0), high)));
+                let mut below = isa.splat(0);
+                let a = &self.registers[self.of(a)];
+                for (t, a) in self.t.iter_mut().zip(a) {
+                    let product = isa.product(*a, power);
+                    *t = isa.add_low(below, product);
+                    below = isa.add_high(isa.splat(0), product);
+                }
                 r
             }
         };
@@ -194,6 +235,19 @@ impl<I: Vector> Rows for Group<I> {
         let lanes: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut self.scale));
         for (lane, scale) in lanes.iter_mut().zip(scales) {
             *lane = u64::from(*scale) << (DIGIT_BITS - 32);
+        }
+    }
+
+    fn set_keys(&mut self, keys: &[&[Limb]]) {
+        let longest = keys.iter().map(|key| key.len().div_ceil(2)).max();
+        self.keys = vec![self.isa.splat(0); longest.unwrap_or(0)];
+        let lanes: &mut [u64] = bytemuck::cast_slice_mut(&mut self.keys);
+        for (lane, key) in keys.iter().enumerate() {
+            let mut words = vec![0; key.len().div_ceil(2)];
+            pack(&mut words, key);
+            for (i, word) in words.into_iter().enumerate() {
+                lanes[i * I::LANES + lane] = word;
+            }
         }
     }
 

@@ -170,17 +170,7 @@ fn group<I: Vector>(isa: I, piece: &mut Piece<'_>, i: usize, [a, e, m]: [Numbers
                 let odd = Odd::new(isa, &modulus[..d]);
                 odd.one(x, t, &bits);
                 table[..d].copy_from_slice(&x[..d]);
-                // The square of the radix is the form of `R`. It is computed from the form of 2 by
-                // squaring and doubling, by the bits of the exponent of `R`.
-                odd.double(x, t);
-                for bit in (0..(BITS * d).ilog2()).rev() {
-                    odd.product(t, &x[..d], &x[..d]);
-                    x[..d].copy_from_slice(&t[..d]);
-                    odd.reduce(x, t);
-                    if (BITS * d) >> bit & 1 == 1 {
-                        odd.double(x, t);
-                    }
-                }
+                odd.square_of_radix(x, t);
                 square_of_radix[..d].copy_from_slice(&x[..d]);
                 load_digits(isa, a, a.shape().width, first, wide, words);
                 for (k, digits) in wide[..of_base].chunks(d).rev().enumerate() {
@@ -247,7 +237,7 @@ fn load_digits<I: Vector>(
 }
 
 /// The length of a number in bits. It is 1 for zero.
-fn length(number: &[Limb]) -> usize {
+pub(super) fn length(number: &[Limb]) -> usize {
     let top = number.iter().rposition(|&limb| limb != 0);
     top.map_or(1, |top| {
         LIMB_BITS * (top + 1) - number[top].leading_zeros() as usize
@@ -369,10 +359,26 @@ impl<'a, I: Vector> Odd<'a, I> {
         self.reduce(x, t);
     }
 
+    /// `x = R^2 mod m`, the form of `R`, where it was the form of 1: that of 2 by squaring and doubling, by the bits of
+    /// the exponent of `R`.
+    #[inline(always)]
+    pub fn square_of_radix(&self, x: &mut [I::V], t: &mut [I::V]) {
+        let d = self.m.len();
+        self.double(x, t);
+        for bit in (0..(BITS * d).ilog2()).rev() {
+            self.product(t, &x[..d], &x[..d]);
+            x[..d].copy_from_slice(&t[..d]);
+            self.reduce(x, t);
+            if (BITS * d) >> bit & 1 == 1 {
+                self.double(x, t);
+            }
+        }
+    }
+
     /// `x = R mod m`, the form of 1 (but 1 if `m` is 1), for moduli of `bits` bits. It is computed
     /// by doubling from the highest power of two below `m`.
     #[inline(always)]
-    fn one(&self, x: &mut [I::V], t: &mut [I::V], bits: &[usize]) {
+    pub fn one(&self, x: &mut [I::V], t: &mut [I::V], bits: &[usize]) {
         let (isa, d) = (self.isa, self.m.len());
         x.fill(isa.splat(0));
         let words: &mut [u64] = bytemuck::cast_slice_mut(x);
