@@ -17,45 +17,30 @@
 //! (a/b)^m = -1  where W(m) = -2 and W(m+1) = -c, and of even m where W(m / 2) = 0
 //! ```
 //!
-//! So two products and two differences for each bit of `d`: [`Residues`], on a device of all numbers
-//! together, on the CPU of some on each core. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
+//! So two products and two differences for each bit of `d`: on a device [`Residues`] of all numbers
+//! together, on the CPU a [`Chain`] of some on each core. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
 //! 2, -3, 7, 8, 8, 7, -3, 2, -3, of which `W(7)` = 2 and `W(8)` = `c`: it passes.
 //!
 //! `D` is prime to `n`, whose symbol is -1; `Q` has an inverse, or `n`, which is greater, a divisor.
 //! The test is that of [Baillie and Wagstaff 1980].
 
+use crate::operations::primes::in_parts;
 use crate::operations::residues::{MontgomeryParams, Residues};
 use crate::{Batch, BigUint, Engine, Error, Limb, Options};
+use bigint_cpu::chain::{Chain, Step};
 use bigint_cpu::{map, threads};
 
 /// `D`s after which a number is looked at: no square has one.
 const BEFORE_ROOT: usize = 40;
 
-/// On the CPU numbers are in so many parts for each thread, of so many numbers at least.
-const PARTS_OF_THREAD: usize = 4;
-const LEAST_PART: usize = 64;
-
 impl Engine {
     /// Which odd numbers above 2^32 pass the strong Lucas test with Selfridge's parameters. The time
     /// depends on the numbers.
     pub(super) fn pass_lucas(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
-        if self.inner.device().is_some() {
-            return self.pass_lucas_together(numbers);
+        if self.inner.device().is_none() {
+            // A step of all numbers is too little work for all cores: each takes some numbers all the way.
+            return in_parts(numbers, pass_some);
         }
-        // A step of all numbers is too little work for all cores: each takes some numbers all the way.
-        let part = numbers.len().div_ceil(PARTS_OF_THREAD * threads());
-        let part = part.max(LEAST_PART);
-        let parts = (0..numbers.len()).step_by(part);
-        let parts = parts.map(|from| from..numbers.len().min(from + part));
-        let engine = self.using(Options::default());
-        let passes = map(parts, threads(), |part| {
-            engine.pass_lucas_together(&engine.slice(numbers, part)?)
-        });
-        Ok(passes.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
-    }
-
-    /// [`pass_lucas`](Self::pass_lucas) of numbers that take each step together.
-    fn pass_lucas_together(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
         let rows = numbers.to_biguints()?;
         let starts = map(&rows, threads(), first);
         let mut verdicts: Vec<bool> = starts.iter().map(Option::is_some).collect();
@@ -80,11 +65,7 @@ impl Engine {
 
     /// Whether the sequences of `c` end, for `n + 1`, as those of primes do.
     fn chain(&self, c: &Residues, above: &[BigUint]) -> Result<Vec<bool>, Error> {
-        let zeros: Vec<u64> = above
-            .iter()
-            .map(|n| n.trailing_zeros().unwrap_or(0))
-            .collect();
-        let odd: Vec<BigUint> = above.iter().zip(&zeros).map(|(n, s)| n >> s).collect();
+        let (zeros, odd) = parted(above);
         let one = Residues::one(c.params_of())?;
         let two = one.double()?;
         // W(k+1) and W(k), the first in `x` where the last bit of k was 0, else in `y`.
@@ -115,6 +96,105 @@ impl Engine {
         }
         Ok(passes)
     }
+}
+
+/// [`Engine::pass_lucas`] of some numbers.
+fn pass_some(numbers: &[Vec<Limb>]) -> Result<Vec<bool>, Error> {
+    let numbers: Vec<BigUint> = numbers.iter().map(|n| BigUint::from_slice(n)).collect();
+    let starts: Vec<Option<BigUint>> = numbers.iter().map(first).collect();
+    let open = numbers.iter().zip(&starts);
+    let open = open.filter_map(|(n, start)| Some((n, start.as_ref()?)));
+    let (moduli, c): (Vec<&BigUint>, Vec<&BigUint>) = open.unzip();
+    let mut passes = chain(&moduli, &c)?.into_iter();
+    let told = starts
+        .iter()
+        .map(|start| start.is_some() && passes.next() == Some(true));
+    Ok(told.collect())
+}
+
+/// Whether the sequences of `c` modulo `n` end, for `n + 1`, as those of primes do.
+fn chain(n: &[&BigUint], c: &[&BigUint]) -> Result<Vec<bool>, Error> {
+    if n.is_empty() {
+        return Ok(Vec::new());
+    }
+    let limbs = |numbers: &[&BigUint]| numbers.iter().map(|x| x.to_u32_digits()).collect();
+    let (moduli, starts): (Vec<_>, Vec<_>) = (limbs(n), limbs(c));
+    let above: Vec<BigUint> = n.iter().map(|&n| n + 1u8).collect();
+    let (zeros, odd) = parted(&above);
+    // W(k+1) and W(k), the first in `x` where the last bit of k was 0, else in `y`; the square is of `of`.
+    let (x, y, of, start, two) = (0, 1, 2, 3, 4);
+    let mut chain = Chain::with_moduli(&moduli, 5)?;
+    chain.set(x, &starts)?;
+    chain.set(start, &starts)?;
+    chain.set(y, &[vec![2]])?;
+    chain.set(two, &[vec![2]])?;
+    // Whether a bit is another than the one above it.
+    let changes = odd
+        .iter()
+        .map(|d| BigUint::to_u32_digits(&(d ^ &(d >> 1u8))));
+    chain.set_keys(&changes.collect::<Vec<_>>())?;
+    let square = [Step::square(y, of), Step::Sub { r: y, a: y, b: two }];
+    let of_bit = |bit| {
+        [
+            Step::Choose {
+                r: of,
+                a: y,
+                b: x,
+                bit,
+            },
+            Step::Mul { r: x, a: x, b: y },
+            Step::Sub {
+                r: x,
+                a: x,
+                b: start,
+            },
+            square[0],
+            square[1],
+        ]
+    };
+    let bits = odd.iter().map(BigUint::bits).max().unwrap_or(0) as u32;
+    let steps: Vec<Step> = (0..bits).rev().flat_map(of_bit).collect();
+    chain.run(&steps);
+    // All d are odd: x is W(d), and y is W(d + 1).
+    let of_register = |chain: &Chain, r| chain.get(r).into_iter().map(BigUint::new).collect();
+    let mut last: Vec<BigUint> = of_register(&chain, x);
+    let next: Vec<BigUint> = of_register(&chain, y);
+    let mut passes: Vec<bool> = (0..n.len())
+        .map(|i| {
+            let (one, minus_one) = ([2u8.into(), c[i].clone()], [n[i] - 2u8, n[i] - c[i]]);
+            let ends = [&last[i], &next[i]];
+            ends == one.each_ref() || ends == minus_one.each_ref()
+        })
+        .collect();
+    for r in 1.. {
+        let is_open = |i: usize| !passes[i] && zeros[i] > r;
+        let open: Vec<usize> = (0..n.len()).filter(|&i| is_open(i)).collect();
+        if open.is_empty() {
+            break;
+        }
+        for i in open {
+            passes[i] = last[i] == BigUint::ZERO;
+        }
+        chain.run(&[
+            Step::square(of, x),
+            Step::Sub {
+                r: x,
+                a: of,
+                b: two,
+            },
+        ]);
+        last = of_register(&chain, x);
+    }
+    Ok(passes)
+}
+
+/// With `n = 2^s d`, `d` odd, all `s` and all `d`.
+fn parted(numbers: &[BigUint]) -> (Vec<u64>, Vec<BigUint>) {
+    let part = |n: &BigUint| {
+        let zeros = n.trailing_zeros().unwrap_or(0);
+        (zeros, n >> zeros)
+    };
+    numbers.iter().map(part).unzip()
 }
 
 fn both(a: Vec<bool>, b: Vec<bool>) -> Vec<bool> {

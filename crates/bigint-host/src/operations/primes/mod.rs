@@ -25,6 +25,10 @@ use bigint_cpu::{map, threads};
 /// Rows that a thread takes at a time.
 const ROWS: usize = 64;
 
+/// Parts of a test for each thread, of whole lanes of numbers.
+const PARTS_OF_THREAD: usize = 4;
+const LANES: usize = 8;
+
 impl Engine {
     /// Whether each number is a prime: one that is a composite in truth and passes is not
     /// known (Baillie-PSW). The time depends on the numbers.
@@ -306,6 +310,19 @@ fn of_rows<T: Send>(rows: &[Limb], width: usize, tell: impl Fn(&[Limb]) -> T + S
         part.chunks(width).map(&tell).collect::<Vec<_>>()
     });
     parts.into_iter().flatten().collect()
+}
+
+/// What the test `tell` says of each number, computed on all cores: a few numbers take all steps together on one.
+fn in_parts(
+    numbers: &Batch,
+    tell: impl Fn(&[Vec<Limb>]) -> Result<Vec<bool>, Error> + Sync,
+) -> Result<Vec<bool>, Error> {
+    let rows = numbers.rows()?;
+    let rows: Vec<Vec<Limb>> = rows.chunks(numbers.width()).map(<[Limb]>::to_vec).collect();
+    let part = rows.len().div_ceil(PARTS_OF_THREAD * threads());
+    let part = part.next_multiple_of(LANES).min(ROWS);
+    let told = map(rows.chunks(part), threads(), tell);
+    Ok(told.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// A number of at most 64 bits.

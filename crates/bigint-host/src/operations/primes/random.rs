@@ -223,7 +223,7 @@ impl Engine {
         let length = if wanted.safe {
             bits.saturating_mul(bits)
         } else {
-            2 * bits
+            4 * bits
         };
         let scan = Scan {
             step: step.clone(),

@@ -5,8 +5,8 @@
 //! more the longer it has none. In the end one batch of Lucas tests is of the first that passed of each;
 //! whoever fails, which nobody has seen a number of this size do, is looked through further.
 //!
-//! With `E` survivors for a prime in the mean and an eighth of them, or of those tested already, in a
-//! round, `E (1 + 1/8 + 1/16)` are tested, at most, and after some 25 rounds one progression in 3000
+//! With `E` survivors for a prime in the mean and a sixteenth of them, or of those tested already, in a
+//! round, `E (1 + 1/16 + 1/32)` are tested, at most, and after some 50 rounds one progression in 3000
 //! is left, where one candidate in a round would take `8 E` rounds.
 
 use crate::operations::primes::sieve::{self, Sieve};
@@ -21,8 +21,11 @@ const GROUP: usize = 1 << 14;
 const LENGTHS: Range<usize> = 256..1 << 18;
 
 /// A progression is taken in so many rounds where all of its survivors are needed: a mean one
-/// needs a sixth of them.
-const ROUNDS: usize = 48;
+/// needs a twelfth of them.
+const ROUNDS: usize = 192;
+
+/// A round has one for so many that were tested already.
+const OF_TOLD: usize = 16;
 
 /// Numbers that a thread has in its lanes, and a device in flight: fewer would take as long.
 const OF_THREAD: usize = 8;
@@ -51,15 +54,15 @@ struct Open {
 }
 
 impl Scan {
-    /// All odd numbers from starts of up to so many bits on: four mean gaps or more, so that one
-    /// stretch in 300 has no prime.
+    /// All odd numbers from starts of up to so many bits on: eleven mean gaps or more, so that one
+    /// stretch in 100,000 has no prime. A second stretch takes rounds of its own.
     pub fn of_odd(bits: u64, descends: bool) -> Self {
         Scan {
             step: 2u8.into(),
             descends,
             safe: false,
             coprime: 1,
-            length: length(2 * bits),
+            length: length(4 * bits),
         }
     }
 
@@ -185,7 +188,7 @@ impl Engine {
                     )
                 });
                 let rows = batch(scan.rows(width, of))?;
-                let passes = self.pass_all(&rows, scan.safe, Engine::pass_lucas)?;
+                let passes = self.pass_all(&rows, scan.safe, Engine::pass_after_symbol)?;
                 for (of, passes) in presumed.drain(..).zip(passes) {
                     match passes {
                         true => found[of.index] = Some(of.survivors[last(&of)]),
@@ -198,8 +201,11 @@ impl Engine {
             let nexts: Vec<Range<usize>> = open.iter().map(|open| open.next(least)).collect();
             let of = open.iter().zip(&nexts);
             let of = of.map(|(open, next)| (&starts[open.index], &open.survivors[next.clone()]));
-            let passes =
-                self.pass_all(&batch(scan.rows(width, of))?, scan.safe, Engine::pass_two)?;
+            let passes = self.pass_all(
+                &batch(scan.rows(width, of))?,
+                scan.safe,
+                Engine::pass_symbol,
+            )?;
             let mut passes = &passes[..];
             let mut left = Vec::new();
             for (mut open, next) in open.drain(..).zip(nexts) {
@@ -241,9 +247,12 @@ impl Engine {
 
     /// Which odd numbers above 2^32 pass both tests.
     pub(super) fn pass_both(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
-        self.pass_one_after_other(numbers, Engine::pass_two, |engine, numbers| {
-            engine.pass_lucas(numbers)
-        })
+        self.pass_one_after_other(numbers, Engine::pass_symbol, Engine::pass_after_symbol)
+    }
+
+    /// Which of those that have passed [`pass_symbol`](Self::pass_symbol) pass both tests.
+    fn pass_after_symbol(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+        self.pass_one_after_other(numbers, Engine::pass_two_after_symbol, Engine::pass_lucas)
     }
 
     /// Which numbers pass a test and, of safe primes, whose halves do too.
@@ -265,7 +274,7 @@ impl Engine {
     }
 
     /// Which numbers pass a first test, and a second one, that of those alone.
-    fn pass_one_after_other(
+    pub(super) fn pass_one_after_other(
         &self,
         numbers: &Batch,
         first: impl Fn(&Engine, &Batch) -> Result<Vec<bool>, Error>,
@@ -296,12 +305,12 @@ impl Open {
     /// The survivors that are tested next: at least so many, if there are.
     fn next(&self, least: usize) -> Range<usize> {
         let all = self.survivors.len();
-        let wanted = least.max(self.told / 8).max(all / ROUNDS).max(1);
+        let wanted = least.max(self.told / OF_TOLD).max(all / ROUNDS).max(1);
         self.told..(self.told + wanted).min(all)
     }
 }
 
 /// The primes that numbers of a row's width are divided by, before they are tested.
 pub(super) fn divisors(width: usize, count: usize) -> sieve::SmallPrimes {
-    sieve::SmallPrimes::new(sieve::bound_of_one(width), width, count)
+    sieve::SmallPrimes::new(sieve::bound_of_one(width), width, count, Vec::new())
 }

@@ -11,8 +11,8 @@
 //! `i = (1 - start) / step`. An example: of 101, 103, 105, ... the prime 7 divides the number at
 //! `i = -101 / 2 = -3 / 2 = 2` (mod 7), which is 105, and every seventh from there on.
 //!
-//! `start mod p` is a sum of products of the limbs of `start` and `2^(32 k) mod p`. It is computed for all
-//! primes at once, in vectors that the compiler makes: about a third of a nanosecond for a limb and a prime.
+//! The place is a sum of products of the limbs of `start` and `-2^(32 k) / step mod p`, and one division. It is computed
+//! for all primes at once, in vectors that the compiler makes.
 //!
 //! A sieve with the primes up to a bound `B` leaves `2 e^-gamma / ln B` of the odd numbers (Mertens), so a
 //! prime `n` is found after `e^-gamma ln n / ln B` powers on average: 36 for 1024 bits and `B` = 2^16. A
@@ -63,55 +63,67 @@ pub(super) fn odd_primes(bound: usize) -> impl Iterator<Item = u32> {
     numbers.filter_map(|(i, is_prime)| is_prime.then_some(2 * i as u32 + 1))
 }
 
-/// Small primes that divide numbers of a width.
+/// Small primes, and what is left of numbers of a width modulo each, times a factor.
 pub(super) struct SmallPrimes {
     pub primes: &'static [u32],
-    /// `2^(32 k) mod p`: a row for each limb `k`. Empty where it would be too large, or is not
+    /// One for each prime, or none where all are 1.
+    factors: Vec<u32>,
+    /// `2^(32 k)` times the factor, modulo `p`: a row for each limb `k`. Empty where it would be too large, or is not
     /// worth it.
-    powers: Vec<u32>,
+    table: Vec<u32>,
 }
 
 impl SmallPrimes {
-    /// The primes up to `bound`, for `count` numbers of `width` limbs.
-    pub fn new(bound: usize, width: usize, count: usize) -> Self {
+    /// The primes up to `bound`, for `count` numbers of `width` limbs. Factors are one for each prime, or none.
+    pub fn new(bound: usize, width: usize, count: usize, factors: Vec<u32>) -> Self {
         let primes = small_primes(bound);
-        let mut powers = Vec::new();
+        let mut table = Vec::new();
         if count >= WORTH_A_TABLE && primes.len() * width <= TABLE {
-            let mut row = vec![1; primes.len()];
+            let mut row = match factors.is_empty() {
+                true => vec![1; primes.len()],
+                false => factors.clone(),
+            };
             for _ in 0..width {
-                powers.extend_from_slice(&row);
+                table.extend_from_slice(&row);
                 for (power, &p) in row.iter_mut().zip(primes) {
                     *power = ((u64::from(*power) << Limb::BITS) % u64::from(p)) as u32;
                 }
             }
         }
-        SmallPrimes { primes, powers }
+        SmallPrimes {
+            primes,
+            factors,
+            table,
+        }
     }
 
-    /// Gives `take` primes and what is left of a number modulo each, until it has enough.
+    /// Gives `take` primes and what is left of a number times the factor modulo each, until it has enough.
     pub fn residues(&self, number: &[Limb], mut take: impl FnMut(usize, &[u64]) -> bool) {
         let count = self.primes.len();
         for (block, primes) in self.primes.chunks(TOGETHER).enumerate() {
             let start = block * TOGETHER;
             let sums = &mut [0_u64; TOGETHER][..primes.len()];
-            if self.powers.is_empty() {
+            if self.table.is_empty() {
                 for (rest, &p) in sums.iter_mut().zip(primes) {
                     for &limb in number.iter().rev() {
                         *rest = (*rest << Limb::BITS | u64::from(limb)) % u64::from(p);
                     }
                 }
+                for (rest, &factor) in sums.iter_mut().zip(self.factors.iter().skip(start)) {
+                    *rest *= u64::from(factor);
+                }
             } else {
                 for (k, &limb) in number.iter().enumerate() {
-                    let powers = &self.powers[k * count + start..][..primes.len()];
-                    for (sum, &power) in sums.iter_mut().zip(powers) {
+                    let row = &self.table[k * count + start..][..primes.len()];
+                    for (sum, &power) in sums.iter_mut().zip(row) {
                         *sum += u64::from(limb) * u64::from(power);
                     }
                     if k % SUMMED == SUMMED - 1 {
                         reduce(sums, primes);
                     }
                 }
-                reduce(sums, primes);
             }
+            reduce(sums, primes);
             if !take(start, sums) {
                 return;
             }
@@ -147,6 +159,7 @@ pub(super) fn bound_of_one(width: usize) -> usize {
 
 /// Sieves progressions of one step.
 pub(super) struct Sieve {
+    /// With `-1 / step mod p`, or 1 where `p` divides the step.
     small: SmallPrimes,
     /// `1 / step mod p`, 0 where `p` divides the step.
     inverses: Vec<u32>,
@@ -164,20 +177,26 @@ impl Sieve {
         descends: bool,
         is_of_safe_primes: bool,
     ) -> Self {
-        let small = SmallPrimes::new(bound(width), width, count);
-        let mut inverses = Vec::with_capacity(small.primes.len());
-        SmallPrimes::new(bound(width), step.len(), 0).residues(step, |start, rests| {
-            for (&p, &rest) in small.primes[start..].iter().zip(rests) {
+        let mut inverses = Vec::new();
+        SmallPrimes::new(bound(width), step.len(), 0, Vec::new()).residues(step, |start, rests| {
+            let primes = &small_primes(bound(width))[start..];
+            inverses.extend(primes.iter().zip(rests).map(|(&p, &rest)| {
                 let inverse = inverse(rest as u32, p);
-                inverses.push(match descends && inverse > 0 {
+                match descends && inverse > 0 {
                     true => p - inverse,
                     false => inverse,
-                });
-            }
+                }
+            }));
             true
         });
+        let negative = |(&p, &inverse): (&u32, &u32)| match inverse {
+            0 => 1,
+            _ => p - inverse,
+        };
+        let primes = small_primes(bound(width)).iter();
+        let factors = primes.zip(&inverses).map(negative).collect();
         Sieve {
-            small,
+            small: SmallPrimes::new(bound(width), width, count, factors),
             inverses,
             is_of_safe_primes,
             length,
@@ -187,7 +206,7 @@ impl Sieve {
     /// The places `i` of a progression whose numbers no prime strikes.
     pub fn survivors(&self, start: &[Limb]) -> Vec<u32> {
         let mut is_left = vec![true; self.length];
-        let mut strike = |first: u64, p: u64| {
+        let mut strike = |first: u64, p: u32| {
             let places = is_left.iter_mut().skip(first as usize);
             places.step_by(p as usize).for_each(|place| *place = false);
         };
@@ -195,14 +214,15 @@ impl Sieve {
         self.small.residues(start, |at, rests| {
             let primes = self.small.primes[at..].iter().zip(&self.inverses[at..]);
             for ((&p, &inverse), &rest) in primes.zip(rests) {
-                let (p, inverse) = (u64::from(p), u64::from(inverse));
                 if inverse == 0 {
                     none_is_left |= rest == 0 || self.is_of_safe_primes && rest == 1;
                     continue;
                 }
-                strike((p - rest) * inverse % p, p);
+                strike(rest, p);
                 if self.is_of_safe_primes {
-                    strike((p + 1 - rest) * inverse % p, p);
+                    // (1 - start) / step mod p.
+                    let above = rest + u64::from(inverse);
+                    strike(above.min(above.wrapping_sub(u64::from(p))), p);
                 }
             }
             !none_is_left
@@ -276,17 +296,28 @@ mod tests {
         let number: BigUint = ones / 3u8;
         let digits = number.to_u32_digits();
         for count in [1, 100] {
-            let small = SmallPrimes::new(1500, digits.len(), count);
-            assert_eq!(small.powers.is_empty(), count == 1);
-            let mut seen = 0;
-            small.residues(&digits, |start, rests| {
-                for (p, rest) in small.primes[start..].iter().zip(rests) {
-                    assert_eq!(&number % p, BigUint::from(*rest), "{p}");
-                    seen += 1;
-                }
-                true
+            for seed in 0..2 {
+                // The greatest factors first, then others.
+                let factors = small_primes(1500).iter();
+                let factors: Vec<u32> = factors.map(|p| p - 1 - seed * 5 % p).collect();
+                let small = SmallPrimes::new(1500, digits.len(), count, factors.clone());
+                assert_eq!(small.table.is_empty(), count == 1);
+                let mut seen = 0;
+                small.residues(&digits, |start, rests| {
+                    let primes = small.primes[start..].iter().zip(&factors[start..]);
+                    for ((p, factor), rest) in primes.zip(rests) {
+                        assert_eq!(&number * factor % p, BigUint::from(*rest), "{p}");
+                        seen += 1;
+                    }
+                    true
+                });
+                assert_eq!(seen, small.primes.len());
+            }
+            let plain = SmallPrimes::new(1500, digits.len(), count, Vec::new());
+            assert_eq!(plain.divide(&digits), {
+                let mut small = plain.primes.iter();
+                small.any(|p| &number % p == BigUint::ZERO)
             });
-            assert_eq!(seen, small.primes.len());
         }
     }
 }

@@ -14,14 +14,20 @@
 //! n = 1 (mod 8):  y = 1; what has it is tested as the definition says
 //! ```
 
+use crate::operations::primes::in_parts;
 use crate::operations::residues::vartime;
 use crate::{Batch, BigUint, Engine, Error, Limb, Options};
+use bigint_cpu::chain::{Chain, Step};
 
 impl Engine {
-    /// Which odd numbers above 1 pass a strong test to base 2.
-    pub(super) fn pass_two(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+    /// Which odd numbers above 1 have such a power `y` of 2 as all have that pass a strong test to base 2.
+    /// Those that are not 1 modulo 8 pass it.
+    pub(super) fn pass_symbol(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
         if numbers.is_empty() {
             return Ok(Vec::new());
+        }
+        if self.inner.device().is_none() {
+            return in_parts(numbers, symbols);
         }
         let plain = self.using(Options::default());
         let one = plain.mask(&[true])?;
@@ -31,24 +37,30 @@ impl Engine {
         let (numbers_rows, powers_rows) = (numbers.rows()?, powers.rows()?);
         let rows = numbers_rows.chunks(numbers.width());
         let rows = rows.zip(powers_rows.chunks(powers.width()));
-        let passes = rows.map(|(n, y)| match n[0] % 8 {
-            1 => is_one(y),
-            5 => is_minus_one(y, n),
-            _ => is_one(y) || is_minus_one(y, n),
-        });
-        let mut passes: Vec<bool> = passes.collect();
-        let undecided = |&i: &usize| passes[i] && numbers_rows[i * numbers.width()] % 8 == 1;
-        let undecided: Vec<usize> = (0..passes.len()).filter(undecided).collect();
-        let left = undecided.iter().map(|&i| numbers.get(i));
-        let left = left.collect::<Result<Vec<_>, _>>()?;
-        let left: Vec<BigUint> = left.into_iter().flatten().collect();
-        for (i, verdict) in undecided
-            .into_iter()
-            .zip(self.pass_base(&2u8.into(), &left)?)
-        {
-            passes[i] = verdict;
-        }
-        Ok(passes)
+        let passes = rows.map(|(n, y)| is_symbol(y, n));
+        Ok(passes.collect())
+    }
+
+    /// Which of those that [`pass_symbol`](Self::pass_symbol) pass a strong test to base 2: those that are 1 modulo 8
+    /// are tested as the definition says.
+    pub(super) fn pass_two_after_symbol(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+        let is_undecided = |n: &[Limb]| n[0] % 8 == 1;
+        let rows = numbers.rows()?;
+        let rows = rows.chunks(numbers.width());
+        let undecided = rows.map(|n| is_undecided(n).then(|| BigUint::from_slice(n)));
+        let undecided: Vec<Option<BigUint>> = undecided.collect();
+        let open: Vec<BigUint> = undecided.iter().flatten().cloned().collect();
+        let mut told = self.pass_base(&2u8.into(), &open)?.into_iter();
+        let passes = undecided
+            .iter()
+            .map(|n| n.is_none() || told.next() == Some(true));
+        Ok(passes.collect())
+    }
+
+    /// Which odd numbers above 1 pass a strong test to base 2.
+    #[cfg(test)]
+    pub(super) fn pass_two(&self, numbers: &Batch) -> Result<Vec<bool>, Error> {
+        self.pass_one_after_other(numbers, Engine::pass_symbol, Engine::pass_two_after_symbol)
     }
 
     /// Which of these odd numbers above 1 pass a strong test to a base. Anybody may know them.
@@ -92,6 +104,44 @@ impl Engine {
             }
         }
         Ok(passes)
+    }
+}
+
+/// [`Engine::pass_symbol`] of some numbers. To square and to shift costs less than windows, as 2 is the base.
+fn symbols(numbers: &[Vec<Limb>]) -> Result<Vec<bool>, Error> {
+    let (x, y) = (0, 1);
+    let mut chain = Chain::with_moduli(numbers, 2)?;
+    chain.set(x, &[vec![1]])?;
+    let halves = numbers.iter().map(|n| BigUint::from_slice(n) >> 1);
+    let halves: Vec<BigUint> = halves.collect();
+    let longest = halves.iter().map(BigUint::bits).max().unwrap_or(0) as u32;
+    let keys: Vec<Vec<Limb>> = halves.iter().map(BigUint::to_u32_digits).collect();
+    chain.set_keys(&keys)?;
+    // x^4 2^k for each two bits k.
+    let of_two = |pair| {
+        let bit = 2 * pair;
+        [
+            Step::square(x, x),
+            Step::Shift { r: y, a: x, bit },
+            Step::Mul { r: x, a: x, b: y },
+        ]
+    };
+    let steps: Vec<Step> = (0..longest.div_ceil(2)).rev().flat_map(of_two).collect();
+    chain.run(&steps);
+    let powers = chain.get(x).into_iter().zip(numbers);
+    let passes = powers.map(|(mut power, n)| {
+        power.resize(n.len(), 0);
+        is_symbol(&power, n)
+    });
+    Ok(passes.collect())
+}
+
+/// Whether `y` is the Jacobi symbol of 2 over `n`, which may be either where `n` is 3 modulo 4.
+fn is_symbol(y: &[Limb], n: &[Limb]) -> bool {
+    match n[0] % 8 {
+        1 => is_one(y),
+        5 => is_minus_one(y, n),
+        _ => is_one(y) || is_minus_one(y, n),
     }
 }
 
