@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "bits curves stage-1-s between-s begin-s stage-2-s finish-s ns-a-curve-and-prime curves/s"
     );
-    // Primes: no curve ends before its time.
+    // Primes, so that no curve ends before its time; above 1530 bits, numbers without a factor below 10^4.
     let moduli = [
         (122, 3u16),
         (250, 207),
@@ -33,6 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (506, 45),
         (762, 143),
         (1530, 1203),
+        (2298, 23),
+        (3066, 5),
+        (4602, 17),
+        (6138, 5),
+        (9210, 3),
     ];
     for (bits, below) in moduli
         .into_iter()
