@@ -119,6 +119,10 @@ impl Count {
 
     /// Counts the thread if it comes, without a branch. Whether it is the last of so many: what all have read before may be
     /// written then.
+    ///
+    /// Nobody sees by the count what others wrote, so that it need not order memory. That what was read has been read
+    /// before, [`wait`](super::warpgroup::wait) says; all see the changes of a count in one order; and what is written depends on
+    /// what the last one found.
     #[inline(always)]
     pub fn comes_last(self, comes: bool, all: u32) -> bool {
         let before: u32;
@@ -128,7 +132,7 @@ impl Count {
                 ".reg .pred comes;",
                 "setp.ne.u32 comes, {comes}, 0;",
                 "mov.u32 {before}, 0;",
-                "@comes atom.acq_rel.cta.shared::cta.inc.u32 {before}, [{count}], {last};",
+                "@comes atom.relaxed.cta.shared::cta.inc.u32 {before}, [{count}], {last};",
                 "}}",
                 comes = in(reg32) u32::from(comes), before = out(reg32) before,
                 count = in(reg32) self.0, last = in(reg32) all - 1, options(nostack));

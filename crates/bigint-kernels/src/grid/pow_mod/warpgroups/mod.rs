@@ -151,6 +151,9 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         stages
     };
 
+    /// Whether stages of a chunk are given back while products of its other parts are at work.
+    const GIVES_BACK_EARLY: bool = Self::STAGES.released() < Self::STAGES.parts();
+
     /// Whether a part of a chunk begins with a unit.
     const BEGINS_PART: [bool; PAIRS] = {
         let (mut begins, mut s) = ([false; PAIRS], 0);
@@ -172,7 +175,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     };
 
     /// Whether moduli and factors are loaded before products begin, of which most have passed when all have begun.
-    const LOADS_FIRST: bool = !Self::STAGES.are_resident() && Self::STAGES.released() == 1;
+    const LOADS_FIRST: bool = Self::GIVES_BACK_EARLY;
 
     #[inline(always)]
     fn run(self) {
@@ -471,7 +474,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 }
                 let [moduli, factors] = loaded;
                 let sums = wait(sums, pairs);
-                self.release(progress);
+                self.release(Self::STAGES.released(), progress);
                 let primes = self.primes();
                 let mut all = [[0; 4]; MOST_COLUMNS];
                 if now.squares {
@@ -565,7 +568,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                     factors = load();
                 }
                 let sums = wait(sums, pairs);
-                self.release(progress);
+                self.release(Self::STAGES.released(), progress);
                 let primes = self.primes();
                 let prime = |i: usize, k: usize| primes.of(first + i)[k / 2];
                 // Here and not where it is wanted: sums take twice the registers, or four times.

@@ -112,7 +112,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         Arrivals::at(self.shared, Self::STAGES.barriers_at() + 8 * at)
     }
 
-    /// How many warps have read a stage.
+    /// How many warps have read a stage, and those that are given back with it.
     #[inline(always)]
     fn readers_of(self, stage: u32) -> Count {
         Count::at(
@@ -193,11 +193,11 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 multiply_add(&mut sums, pairs, units[s], columns.up(up), s > 0);
                 up += 1024 * pairs;
                 // Behind the first part another has been read.
-                if stages.parts() > 1 && stages.released() == 1 && Self::ENDS_PART[s] {
+                if Self::GIVES_BACK_EARLY && Self::ENDS_PART[s] {
                     commit();
                     if s + 1 > stages.first_of_part(1) as usize {
                         wait_but_last();
-                        self.release(progress);
+                        self.release(1, progress);
                     }
                 }
             },
@@ -206,21 +206,20 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         sums
     }
 
-    /// Gives back the stages of a chunk or of a part, which are filled again by the last warp that does.
+    /// Gives back so many stages, which are filled again by the last warp that does.
     #[inline(always)]
-    pub(super) fn release(self, progress: &mut Progress) {
-        let stages = Self::STAGES;
-        if stages.are_resident() {
+    pub(super) fn release(self, stages: u32, progress: &mut Progress) {
+        if Self::STAGES.are_resident() {
             return;
         }
+        let is_first = self.warp.lane() == 0;
+        let readers = self.readers_of(progress.read.stage);
+        let is_last = readers.comes_last(is_first, self.threads / 32);
         each::<3>(
             #[inline(always)]
-            |part| {
-                if part < stages.released() as usize {
+            |i| {
+                if i < stages as usize {
                     let Turn { stage, .. } = progress.read;
-                    let is_first = self.warp.lane() == 0;
-                    let readers = self.readers_of(stage);
-                    let is_last = readers.comes_last(is_first, self.threads / 32);
                     progress.read.advance(self.stages());
                     self.fetch(progress, stage, is_last);
                 }
