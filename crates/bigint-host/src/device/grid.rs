@@ -38,8 +38,19 @@ pub(crate) fn middle(
     let factors = [part(0), part(operands.len() - 1)];
     let made = device.allocate(shape.limbs())?;
     let r = Part::of_shape(&made, shape);
-    run(device, plan, shape.count, (r, from, 1), factors)?;
+    wrapped(device, plan, shape.count, (r, from), factors)?;
     Ok(Made::of(shape, made))
+}
+
+/// The same of `count` numbers in memory, for results that are there.
+pub(crate) fn wrapped(
+    device: &Arc<dyn Device>,
+    plan: GridPlan,
+    count: usize,
+    (r, from): (Part<'_>, usize),
+    factors: [Part<'_>; 2],
+) -> Result<(), Error> {
+    run(device, plan, count, (r, from, 1), factors)
 }
 
 /// Multiplies `count` numbers by others, or squares them where both are the same, by a plan that holds them.

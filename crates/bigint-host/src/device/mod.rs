@@ -3,6 +3,7 @@
 //! [`job`] carries out the [`launches`] that were chosen for an operation: a single kernel, or,
 //! for products that all of the device takes, [`grid`] (complex numbers), [`ntt`] (residues modulo primes) or [`pieces`] (several of those);
 //! [`montgomery`] has powers modulo numbers that no kernel holds, made of such products;
+//! [`newton`] has reciprocals of such;
 //! [`middle`] is what of a product is wanted where a transform wraps, [`sum_of_products`] what has one way back for two, [`pairs`] two of the same points, [`gather`] moves numbers, [`module`] launches users' kernels, [`trial`] and [`weighted`] serve Mersenne numbers. Buffers are allocated
 //! and kernels launched here; nothing here looks at another device or at the CPU.
 
@@ -13,6 +14,7 @@ pub(crate) mod launches;
 pub(crate) mod middle;
 pub(crate) mod module;
 pub(crate) mod montgomery;
+pub(crate) mod newton;
 pub(crate) mod ntt;
 pub(crate) mod pairs;
 mod part;

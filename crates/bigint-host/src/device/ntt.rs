@@ -141,6 +141,31 @@ pub(crate) fn multiply(
     run(device, plan, count, (r, 0, 0), factors)
 }
 
+/// Computes limbs of products of `count` numbers in memory, from a limb on, for a plan that wraps.
+pub(crate) fn wrapped(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    count: usize,
+    (r, from): (Part<'_>, usize),
+    factors: [Part<'_>; 2],
+) -> Result<(), Error> {
+    run(device, plan, count, (r, from, 1), Factors::Product(factors))
+}
+
+/// Multiplies `count` numbers by others of which the [`points`] are there. The results are products, or their limbs from a limb
+/// on for a plan that wraps.
+pub(crate) fn by_points(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    count: usize,
+    (r, from): (Part<'_>, usize),
+    (a, buffer): (Part<'_>, &Buffer),
+) -> Result<(), Error> {
+    let numbers = count;
+    let factors = Factors::Kept(a, Points { buffer, numbers });
+    run(device, plan, count, (r, from, u32::from(from > 0)), factors)
+}
+
 /// Transforms of numbers: of one for all, or of one for each.
 #[derive(Clone, Copy)]
 struct Points<'a> {
@@ -333,28 +358,39 @@ fn transform_of(
 ) -> Result<Arc<Buffer>, Error> {
     kept(device, node, numbers, Transformed::Ntt(plan), |numbers| {
         let given = node.resident(device, numbers.clone())?;
-        let buffer = device.allocate(plan.point_limbs() * numbers.len())?;
-        let count = numbers.len() as u32;
-        let arguments = NttArguments {
-            a: Part::of_operand(node, &given, numbers.len()).limbs,
-            points: buffer.address(),
-            tables: device.roots(Roots::Ntt)?,
-            plan,
-            count,
-            operands: 1,
-            second: Second::Nothing as u32,
-            ..NttArguments::default()
-        };
-        let buffers: [&Buffer; 2] = [&buffer, &given];
-        for (step, blocks) in [
-            (Step::Forth, plan.column_blocks()),
-            (Step::Rows, plan.rows()),
-        ] {
-            let blocks = PRIMES.len() as u32 * blocks * count;
-            launch(device, step, blocks, arguments, &buffers)?;
-        }
-        Ok(buffer)
+        let count = numbers.len();
+        points(device, plan, count, Part::of_operand(node, &given, count))
     })
+}
+
+/// The transforms of `count` numbers.
+pub(crate) fn points(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    count: usize,
+    a: Part<'_>,
+) -> Result<Buffer, Error> {
+    let buffer = device.allocate(plan.point_limbs() * count)?;
+    let count = count as u32;
+    let arguments = NttArguments {
+        a: a.limbs,
+        points: buffer.address(),
+        tables: device.roots(Roots::Ntt)?,
+        plan,
+        count,
+        operands: 1,
+        second: Second::Nothing as u32,
+        ..NttArguments::default()
+    };
+    let buffers: [&Buffer; 2] = [&buffer, a.buffer];
+    for (step, blocks) in [
+        (Step::Forth, plan.column_blocks()),
+        (Step::Rows, plan.rows()),
+    ] {
+        let blocks = PRIMES.len() as u32 * blocks * count;
+        launch(device, step, blocks, arguments, &buffers)?;
+    }
+    Ok(buffer)
 }
 
 /// One of the four launches.

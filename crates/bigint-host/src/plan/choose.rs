@@ -12,9 +12,9 @@
 //! the moment.
 
 use crate::common::device::Abilities;
-use crate::common::job::Job;
+use crate::common::job::{Job, Wanted};
 use crate::common::program::Program;
-use crate::device::launches::{By, Launches};
+use crate::device::launches::{By, Launches, Multiplier};
 use crate::device::transform::Transform;
 use crate::plan::powers;
 use crate::plan::why::Why;
@@ -424,6 +424,30 @@ pub(crate) fn launches(
     })
 }
 
+/// What computes an operation on `count` numbers of such widths anywhere in a device's memory: its kernel, or a transform.
+///
+/// # Errors
+/// As for [`launches`].
+pub(crate) fn multiplier(
+    tuning: &Tuning,
+    device: Abilities,
+    options: Options,
+    operation: Operation,
+    (count, operands, result): (usize, &[usize], usize),
+) -> Result<Multiplier, Error> {
+    let shape = |&width: &usize| Shape::new(count, width, Layout::Contiguous);
+    let shapes: Vec<Shape> = operands.iter().map(shape).collect();
+    let job = Job::new(operation, &shapes, &[result], options, Wanted::Nothing)?;
+    let Launches {
+        by, is_for_widths, ..
+    } = launches(tuning, device, job, &Inputs::of_shapes(shapes))?.launches;
+    Ok(match by {
+        By::Kernel(kernel, _) => Multiplier::Kernel(kernel, is_for_widths),
+        By::Transform(transform) => Multiplier::Transform(transform),
+        By::Residues(..) | By::Montgomery(_) => unreachable!("a product is by no others"),
+    })
+}
+
 /// The kernel that computes a program on inputs of these shapes in one launch, if there is one and
 /// it is faster than the steps one by one.
 pub(crate) fn fused(
@@ -484,7 +508,6 @@ fn fitting(kernel: &'static Kernel, shared_bytes: u32) -> &'static Kernel {
 mod tests {
     use super::*;
     use crate::Options;
-    use crate::common::job::Wanted;
     use bigint_core::Algorithm;
 
     const SHARED_BYTES: u32 = 227 << 10;

@@ -58,6 +58,8 @@ impl Explanation {
             operation: match task {
                 Task::Job(job) => Some(job.operation),
                 Task::Program(..) | Task::Gather(_) => None,
+                Task::Newton(newton) if newton.is_root => Some(Operation::Isqrt),
+                Task::Newton(_) => Some(Operation::Div),
                 Task::Middle(middle) => Some(middle.job.operation),
                 Task::SumOfProducts(sum) => Some(sum.product.operation),
                 Task::Pair(pair) => Some(pair.operation()),
@@ -113,6 +115,10 @@ impl Inner {
             Task::Pair(_) => (
                 Who::Devices,
                 Why::Said("two products that have transforms in common"),
+            ),
+            Task::Newton(_) => (
+                Who::Devices,
+                Why::Said("Newton's steps, which the host does not wait for"),
             ),
         };
         let mut why = vec![format!("who: {}", who.1)];
@@ -184,6 +190,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Middle(middle) => middle.plan.algorithm(),
         Task::SumOfProducts(_) => Algorithm::Ntt,
         Task::Pair(_) => Algorithm::Fft,
+        Task::Newton(_) => Algorithm::Auto,
     };
     Part {
         back_end: BackEnd::Cpu,

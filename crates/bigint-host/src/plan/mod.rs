@@ -2,7 +2,7 @@
 //!
 //! `compute` is the door: it takes a task from the operations. `choose` answers, from lengths and
 //! thresholds alone, whether the CPU or devices compute it and by which launches, with the help of
-//! `products` (transforms of long products) and `kernels` (one launch); `why` and `explain` put
+//! `products` (transforms of long products), `newton` (those of Newton's steps) and `kernels` (one launch); `why` and `explain` put
 //! the answer into words. `readiness` says whether devices are worth their start, `spread` gives
 //! each its share and makes good what it cannot do, and `task` is what they are given. `cases` are the
 //! jobs by which the thresholds of a GPU are measured.
@@ -15,6 +15,7 @@ pub(crate) mod compute;
 pub(crate) mod explain;
 mod kernels;
 mod mersenne;
+mod newton;
 mod powers;
 mod products;
 pub(crate) mod readiness;

@@ -1,16 +1,16 @@
 //! The choice of residue number systems for powers, and of products for Montgomery's where moduli are wide.
 
 use crate::common::device::Abilities;
-use crate::common::job::{Job, Wanted};
-use crate::device::launches::{By, Launches, Montgomery, Multiplier, Residues};
-use crate::plan::choose::{Inputs, launches};
+use crate::common::job::Job;
+use crate::device::launches::{Montgomery, Residues};
+use crate::plan::choose::{Inputs, multiplier};
 use crate::plan::why::Why;
 use crate::tuning::gpu::RnsTuning;
 use crate::{Error, Options, Tuning};
 use bigint_core::kernel::TABLE_WINDOW;
 use bigint_core::operation::Cost;
 use bigint_core::rns::{RnsPlan, TABLE};
-use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Operation, Shape};
+use bigint_core::{Algorithm, LIMB_BITS, Level, Operation, Shape};
 
 /// The products of which a job's Montgomery products are made, and why; none where a kernel holds the moduli, or
 /// computes for secrets: carries run through sums for as long as numbers say.
@@ -43,17 +43,13 @@ pub(super) fn montgomery(
         ..Options::default()
     };
     let of = |operation, operands: &[usize], result: usize| {
-        let shape = |&width: &usize| Shape::new(job.count(), width, Layout::Contiguous);
-        let shapes: Vec<Shape> = operands.iter().map(shape).collect();
-        let job = Job::new(operation, &shapes, &[result], options, Wanted::Nothing)?;
-        let Launches {
-            by, is_for_widths, ..
-        } = launches(tuning, device, job, &Inputs::of_shapes(shapes))?.launches;
-        Ok::<_, Error>(match by {
-            By::Kernel(kernel, _) => Multiplier::Kernel(kernel, is_for_widths),
-            By::Transform(transform) => Multiplier::Transform(transform),
-            By::Residues(..) | By::Montgomery(_) => unreachable!("a product is by no others"),
-        })
+        multiplier(
+            tuning,
+            device,
+            options,
+            operation,
+            (job.count(), operands, result),
+        )
     };
     let by = Montgomery {
         square: of(Operation::Square, &[width], 2 * width)?,
@@ -162,6 +158,8 @@ mod tests {
     use super::*;
     use crate::common::device::Kind;
     use crate::common::facts::Facts;
+    use crate::common::job::Wanted;
+    use bigint_core::Layout;
 
     /// The algorithm of so many powers, where it is none by windows.
     fn chosen(

@@ -8,6 +8,7 @@ use crate::common::program::Program;
 use crate::device;
 use crate::device::gather::Gather;
 use crate::device::middle::Middle;
+use crate::device::newton::Newton;
 use crate::device::pairs::Pair;
 use crate::device::sum_of_products::SumOfProducts;
 use crate::engine::inner::Inner;
@@ -16,10 +17,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
-use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ pub(crate) enum Task {
     Middle(Middle),
     SumOfProducts(SumOfProducts),
     Pair(Pair),
+    Newton(Arc<Newton>),
 }
 
 impl Task {
@@ -44,6 +46,7 @@ impl Task {
             Task::Middle(middle) => middle.job.count(),
             Task::SumOfProducts(sum) => sum.product.count(),
             Task::Pair(pair) => pair.shapes()[0].count,
+            Task::Newton(newton) => newton.count,
         }
     }
 
@@ -59,6 +62,7 @@ impl Task {
             Task::Middle(middle) => vec![middle.shape()],
             Task::SumOfProducts(sum) => vec![sum.shape()],
             Task::Pair(pair) => pair.shapes().to_vec(),
+            Task::Newton(newton) => vec![newton.shape()],
         }
     }
 
@@ -90,6 +94,10 @@ impl Task {
                 let [first, second] = pair.shapes().map(|shape| shape.width);
                 2.0 * costs.of_number(pair.operation(), &widths, first.max(second))
             }
+            Task::Newton(newton) => {
+                let k = newton.shape().width;
+                costs.of_number(Operation::Div, &[2 * k, k], k)
+            }
         };
         self.count() as f64 * of_number
     }
@@ -112,9 +120,11 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
-            Task::Gather(_) | Task::Middle(_) | Task::SumOfProducts(_) | Task::Pair(_) => {
-                Vec::new()
-            }
+            Task::Gather(_)
+            | Task::Middle(_)
+            | Task::SumOfProducts(_)
+            | Task::Pair(_)
+            | Task::Newton(_) => Vec::new(),
         }
     }
 
@@ -166,6 +176,14 @@ impl Task {
             }
             Task::SumOfProducts(sum) => sum.on_device(device, operands, numbers).map(Some),
             Task::Pair(pair) => pair.on_device(device, operands, numbers).map(Some),
+            Task::Newton(newton) => {
+                let kind = device.kind();
+                let tuning = engine.tuning_on(kind.facts);
+                let m = operands[1].shape.width;
+                let steps = newton.steps(&tuning, kind.abilities, numbers.len(), m)?;
+                let made = newton.on_device(device, operands, numbers, &steps)?;
+                Ok(Some(made))
+            }
         }
     }
 
@@ -222,6 +240,14 @@ impl Task {
                 Computed::of(Node::on_host(engine, shape, limbs))
             }
             Task::Pair(pair) => pair.on_host(engine, operands, count)?,
+            Task::Newton(newton) => {
+                let shape = Shape {
+                    count,
+                    ..newton.shape()
+                };
+                let limbs = newton.limbs(engine, operands, count)?;
+                Computed::of(Node::on_host(engine, shape, limbs))
+            }
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)
             }
@@ -264,7 +290,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::{Layout, Operation};
+    use bigint_core::Layout;
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

@@ -48,7 +48,7 @@ fn class_of(length: usize) -> (u32, usize) {
     (cut, length >> cut)
 }
 
-/// These of the numbers, in a batch of so many limbs.
+/// These of the numbers, none of which is wider, in a batch of so many limbs.
 pub(super) fn rows(
     engine: &Engine,
     of: &Integers,
@@ -56,11 +56,13 @@ pub(super) fn rows(
     width: usize,
 ) -> Result<Batch, Error> {
     let shape = Shape::new(which.len(), width, Layout::Contiguous);
-    // All of them, in their order and as wide as that, lie in memory as a batch does.
+    // All of them, in their order and as wide as that, for none is wider, lie in memory as a batch does.
     let are_all = which.len() == of.len() && of.limbs().len() == shape.limbs();
     let are_in_order = || which.iter().enumerate().all(|(i, &at)| i == at);
-    let are_rows = are_all && extremes(of) == (width, width) && are_in_order();
-    if are_rows && let Some(batch) = engine.inner.admit_column(of, shape) {
+    if are_all
+        && are_in_order()
+        && let Some(batch) = engine.inner.admit_column(of, shape)
+    {
         return Ok(batch);
     }
     let limbs = limbs::build(&engine.inner.pool, shape, |i, row| {

@@ -439,6 +439,9 @@ impl ProductTree {
     ) -> Result<Integers, Error> {
         let engine = &self.engine;
         let cofactors = self.cofactors_by_class(others, tick)?;
+        // A copy of their own, made while a device computes.
+        let mut found = ones.clone();
+        found.column_mut();
         // Most are 1, and are not brought to the host.
         let (mut places, mut greater) = (Vec::new(), Vec::new());
         for (index, (class, cofactors)) in self.classes.iter().zip(&cofactors).enumerate() {
@@ -458,23 +461,14 @@ impl ProductTree {
         }
         let rows = greater.iter().map(Batch::rows);
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
-        if places.is_empty() {
-            return Ok(ones.clone());
-        }
-        let mut place_of = vec![u32::MAX; self.len()];
-        for (place, &(leaf, ..)) in (0..).zip(&places) {
-            place_of[leaf] = place;
-        }
-        let number = |leaf: usize| match places.get(place_of[leaf] as usize) {
-            None => &[1][..],
-            Some(&(_, class, at)) => {
-                let width = greater[class].width();
-                trimmed(&rows[class][at * width..][..width])
-            }
+        places.sort_unstable();
+        let number = |&(leaf, class, at): &(usize, usize, usize)| {
+            let width = greater[class].width();
+            (leaf, trimmed(&rows[class][at * width..][..width]))
         };
-        let length = |leaf| (number(leaf).len(), false);
-        let fill = |leaf, limbs: &mut [Limb]| limbs.copy_from_slice(number(leaf));
-        Integers::from_fn(self.len(), 1, length, fill)
+        let numbers: Vec<_> = places.iter().map(number).collect();
+        found.column_mut().replace(&numbers)?;
+        Ok(found)
     }
 
     /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.

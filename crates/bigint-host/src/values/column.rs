@@ -131,6 +131,40 @@ impl Column {
         ))
     }
 
+    /// Puts magnitudes without zeros on top in the places of others, in the order of these places.
+    pub fn replace(&mut self, places: &[(usize, &[Limb])]) -> Result<(), Error> {
+        let limb = |offsets: &[i64], at: usize| offsets[at] as usize / LIMB_BYTES;
+        let length = |at: usize| limb(&self.offsets, at + 1) - limb(&self.offsets, at);
+        if places.iter().all(|&(at, new)| length(at) == new.len()) {
+            for &(at, new) in places {
+                let start = limb(&self.offsets, at);
+                self.limbs.own()[start..start + new.len()].copy_from_slice(new);
+            }
+            return Ok(());
+        }
+        let more = places.iter().map(|(_, new)| new.len()).sum::<usize>();
+        let mut limbs = bigint_cpu::with_capacity(self.limbs.len() + more)?;
+        let (mut done, mut next) = (0, 0);
+        for &(at, new) in places {
+            // Up to the place: as they were, but behind what has become longer or shorter.
+            let (start, end) = (limb(&self.offsets, at), limb(&self.offsets, at + 1));
+            let shift = (LIMB_BYTES * limbs.len()) as i64 - (LIMB_BYTES * done) as i64;
+            limbs.extend_from_slice(&self.limbs[done..start]);
+            limbs.extend_from_slice(new);
+            self.offsets[next..=at]
+                .iter_mut()
+                .for_each(|offset| *offset += shift);
+            (done, next) = (end, at + 1);
+        }
+        let shift = (LIMB_BYTES * limbs.len()) as i64 - (LIMB_BYTES * done) as i64;
+        limbs.extend_from_slice(&self.limbs[done..]);
+        self.offsets[next..]
+            .iter_mut()
+            .for_each(|offset| *offset += shift);
+        *self.limbs.own() = limbs;
+        Ok(())
+    }
+
     /// Appends a number, without zeros on top.
     pub fn push(&mut self, negative: bool, magnitude: &[Limb]) -> Result<(), Error> {
         let magnitude = trimmed(magnitude);
@@ -549,6 +583,30 @@ fn room<T>(vector: &mut Vec<T>, more: usize) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn magnitudes_of_other_lengths_take_the_places_of_others() {
+        let column = |numbers: &[Vec<Limb>]| {
+            let mut column = Column::default();
+            for number in numbers {
+                column.push(false, number).unwrap();
+            }
+            column
+        };
+        let numbers: Vec<Vec<Limb>> = (0..9u32).map(|i| vec![i + 1; i as usize % 3]).collect();
+        for lengths in [[1, 1, 1], [0, 7, 2], [3, 0, 0], [1, 2, 0]] {
+            for at in [[0, 1, 2], [2, 4, 8], [6, 7, 8], [0, 3, 8]] {
+                let new = lengths.map(|length| vec![99; length]);
+                let (mut expected, mut found) = (numbers.clone(), column(&numbers));
+                let places: Vec<_> = at.into_iter().zip(new.iter().map(Vec::as_slice)).collect();
+                found.replace(&places).unwrap();
+                for (at, new) in places {
+                    expected[at] = new.to_vec();
+                }
+                assert_eq!(found, column(&expected), "{lengths:?} at {at:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_slice_has_the_numbers_and_signs_of_its_range_and_no_others() {

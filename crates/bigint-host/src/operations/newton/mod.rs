@@ -44,14 +44,17 @@ mod root;
 
 use crate::Error;
 use crate::common::job::{Job, Wanted};
+use crate::device::newton::Newton;
 use crate::engine::inner::Resort;
 use crate::host;
 use crate::operations::forms::Form;
 use crate::plan::choose;
+use crate::plan::task::Task;
 use crate::{Batch, Engine, Outcome};
 use bigint_core::operation::Cost;
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
+use std::sync::Arc;
 
 /// The widest reciprocals that kernels divide for, in limbs, and those that no step makes.
 const BASE: std::ops::RangeInclusive<usize> = 4..=64;
@@ -347,26 +350,23 @@ impl Engine {
     fn reciprocal_by(&self, d: &Batch, k: usize, of_host: usize) -> Result<Batch, Error> {
         let m = d.width();
         let widest = self.tuning().div.device_max_width;
-        let (lengths, k) = self.steps(k, d.len(), widest, of_host);
+        let lengths = self.steps(k, d.len(), widest, of_host);
+        let k = lengths[0];
         let take = m.min(k + 1);
         let top = self.limbs_from(d, m - take, take)?;
         let first = self.power_by(k + take, &top, k + 1)?;
-        self.newton_steps(first, &lengths, |x, k| {
-            let h = x.width() - 1;
-            let e = self.excess(x, d, h, k)?;
-            let product = self.mul_in(h + 1 + e.width(), x, &e)?;
-            self.limbs_from(&product, h, k - h + 2)
-        })
+        self.newton_steps(false, [&first, d], lengths)
     }
 
-    /// `floor(B^n / d) + 2` in `width` limbs, by kernels.
+    /// `floor(B^n / d) + 2` in `width` limbs, by kernels or by the host.
     fn power_by(&self, n: usize, d: &Batch, width: usize) -> Result<Batch, Error> {
         let mut power = vec![0; n + 1];
         power[n] = 1;
         let power = self.batch_from_limbs(power, Shape::new(1, n + 1, Layout::Contiguous))?;
         let quotient = self.begun(Operation::Div, &[&power, d], width)?;
         let quotient = self.limbs_from(&quotient, 0, width)?;
-        self.add_in(width, &quotient, &self.of_limbs(&[2])?)
+        let sum = self.begun(Operation::Add, &[&quotient, &self.of_limbs(&[2])?], width)?;
+        self.limbs_from(&sum, 0, width)
     }
 
     /// The first result of what steps begin with, for so many limbs: by kernels, or by the host where these are more than kernels
@@ -386,64 +386,40 @@ impl Engine {
         Ok(Batch::new(computed.results.swap_remove(0)))
     }
 
-    /// The lengths of Newton's steps up to `k` limbs of so many numbers, and the length that they begin with: what
+    /// The lengths of approximations up to `k` limbs of so many numbers, from that on that Newton's steps begin with: what
     /// kernels, whose operands may have `widest` limbs, or the host, for which all together may have `of_host`, are quick at.
-    fn steps(
-        &self,
-        mut k: usize,
-        count: usize,
-        widest: usize,
-        of_host: usize,
-    ) -> (Vec<usize>, usize) {
+    fn steps(&self, mut k: usize, count: usize, widest: usize, of_host: usize) -> Vec<usize> {
         let of_kernels = widest.clamp(*BASE.start(), *BASE.end());
         let of_host = of_host / count.max(1);
-        let mut lengths = Vec::new();
+        let mut lengths = vec![k];
         while k > of_kernels.max(of_host) {
-            lengths.push(k);
             k = k / 2 + 1;
+            lengths.push(k);
         }
         lengths.reverse();
-        (lengths, k)
+        lengths
     }
 
-    /// Newton's steps from one length to the next; `less` tells what an approximation of the length before has too
-    /// much.
+    /// Newton's steps from one of these lengths to the next, of [reciprocals or inverse roots](crate::device::newton) of `d`.
     fn newton_steps(
         &self,
-        first: Batch,
-        lengths: &[usize],
-        less: impl Fn(&Batch, usize) -> Result<Batch, Error>,
+        is_root: bool,
+        [first, d]: [&Batch; 2],
+        lengths: Vec<usize>,
     ) -> Result<Batch, Error> {
-        let four = self.of_limbs(&[4])?;
-        lengths.iter().try_fold(first, |x, &k| {
-            // It is more than four, as `e` is at least `B^(k-h) / 4`.
-            let less = less(&x, k)?;
-            let less = self.sub_in(less.width(), &less, &four)?;
-            let x = self.lifted(&x, k + 1 - x.width(), k + 1)?;
-            self.sub_in(k + 1, &x, &less)
-        })
-    }
-
-    /// The `k - h + 1` limbs of `e`, for `x` that is `x` above, or `y^2`, by an approximation of `h` limbs, and the top
-    /// `k` limbs of `d`.
-    fn excess(&self, x: &Batch, d: &Batch, h: usize, k: usize) -> Result<Batch, Error> {
-        let (take, keep) = (k.min(d.width()), k - h + 1);
-        let below = d.width() - take;
-        // e is shorter than that, and its limbs from here on are wanted.
-        let end = x.width() - h + take;
-        let from = end.checked_sub(keep);
-        let t = self.limbs_from(d, below, take)?;
-        if let Some(from) = from {
-            // Above it there is nothing but a one k limbs above limb `from`, which comes back below that.
-            if let Some(e) = self.middle([&t, x], from..end, k + 1, x)? {
-                return Ok(e);
-            }
+        if lengths.len() == 1 {
+            return Ok(first.clone());
         }
-        let e = self.mul_in(end, x, &t)?;
-        match from {
-            Some(from) => self.limbs_from(&e, from, keep),
-            None => self.lifted(&e, keep - end, keep),
-        }
+        let count = d.len();
+        let newton = Newton {
+            is_root,
+            count,
+            lengths,
+        };
+        let operands = [first, d].map(|batch| Arc::clone(batch.node()));
+        let task = Task::Newton(Arc::new(newton));
+        let mut computed = self.inner.compute(&task, &operands)?;
+        Ok(Batch::new(computed.results.swap_remove(0)))
     }
 
     /// The lengths of numbers in bits. The top of one number is brought to the host, by whose lanes all of
@@ -566,6 +542,7 @@ fn limb(limbs: &[Limb], i: usize) -> Limb {
 pub(super) mod tests {
     use super::*;
     use crate::{BigUint, Tuning};
+    use bigint_testing::simulator::on_simulator;
 
     /// An engine whose kernels hold numbers of four limbs.
     pub(super) fn engine() -> Engine {
@@ -674,22 +651,57 @@ pub(super) mod tests {
 
     #[test]
     fn a_reciprocal_is_too_great_by_few_of_its_last_place() {
-        let engine = engine();
         for m in [1usize, 3, 5, 9, 20, 40] {
             for k in [1, 3, 4, 5, 6, 7, 8, 9, 17, 40, 77] {
-                let top = BigUint::from(1u8) << (32 * m - 1);
-                let given: Vec<BigUint> = numbers(m).into_iter().map(|d| d | &top).collect();
-                let d = engine
-                    .batch_from_biguints_in(&given, m, Layout::Contiguous)
-                    .unwrap();
-                let found = engine.reciprocal(&d, k).unwrap().to_biguints().unwrap();
-                for (x, d) in found.iter().zip(&given) {
-                    let power = BigUint::from(1u8) << (32 * (k + m));
-                    let least = x * d >= &power + d;
-                    let most = x * d <= &power + 16u8 * d;
-                    assert!(least && most, "{d:x} to {k} limbs");
-                }
+                check_reciprocals(&engine(), m, k);
             }
+        }
+    }
+
+    /// By kernels for short products, and by transforms, which wrap, over the complex numbers and modulo primes.
+    #[test]
+    fn steps_on_a_device_make_reciprocals_and_inverse_roots() {
+        let name =
+            "operations::newton::tests::steps_on_a_device_make_reciprocals_and_inverse_roots";
+        if !on_simulator(name, &[]) {
+            return;
+        }
+        let on_device = |engine: Engine| {
+            let device = Engine::cuda(0).expect("a device");
+            device.with_tuning(engine.tuning().clone())
+        };
+        let by_kernels = on_device(engine());
+        for (m, k) in [(3, 9), (9, 77), (40, 20), (40, 41)] {
+            check_reciprocals(&by_kernels, m, k);
+            root::tests::check_inverse_roots(&by_kernels, 2 * m, k);
+        }
+        let mut tuning = engine().tuning().clone();
+        tuning.mul.grid.launch_nanoseconds = 0.0;
+        tuning.mul.grid.digit_nanoseconds = 1e-6;
+        let complex = on_device(Engine::cpu().with_tuning(tuning.clone()));
+        tuning.mul.grid.digit_nanoseconds = 1e6;
+        tuning.mul.ntt.shortest = 0;
+        tuning.mul.ntt.launch_nanoseconds = 0.0;
+        let by_primes = on_device(Engine::cpu().with_tuning(tuning));
+        for engine in [complex, by_primes] {
+            check_reciprocals(&engine, 600, 510);
+            root::tests::check_inverse_roots(&engine, 300, 510);
+        }
+    }
+
+    fn check_reciprocals(engine: &Engine, m: usize, k: usize) {
+        let top = BigUint::from(1u8) << (32 * m - 1);
+        let given: Vec<BigUint> = numbers(m).into_iter().map(|d| d | &top).collect();
+        let d = engine
+            .batch_from_biguints_in(&given, m, Layout::Contiguous)
+            .unwrap();
+        let found = engine.reciprocal(&d, k).unwrap().to_biguints().unwrap();
+        assert_eq!(found.len(), given.len());
+        for (x, d) in found.iter().zip(&given) {
+            let power = BigUint::from(1u8) << (32 * (k + m));
+            let least = x * d >= &power + d;
+            let most = x * d <= &power + 16u8 * d;
+            assert!(least && most, "{d:x} to {k} limbs");
         }
     }
 }
