@@ -17,6 +17,7 @@ use crate::values::node::{Node, Operands};
 use bigint_core::gather::GatherArguments;
 use bigint_core::specialization::Specialization;
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
+use bigint_cpu::zeroed;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -356,6 +357,40 @@ pub(super) fn copy(
     let buffers: Vec<&Buffer> = [r.buffer, x.buffer].into_iter().chain(indices).collect();
     let entry = arguments.entry_point();
     Ok(device.launch(entry, Specialization::None, launch, &arguments, &buffers)?)
+}
+
+/// These limbs of all numbers of contiguous batches, brought to the host by one copy, where the device has all of them.
+pub(crate) fn brought(
+    device: &Arc<dyn Device>,
+    windows: &[(&Node, Range<usize>)],
+) -> Result<Option<Vec<Vec<Limb>>>, Error> {
+    let there = windows.iter().map(|(node, _)| whole(node, device));
+    let Some(there) = there.collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let shape = |(node, window): &(&Node, Range<usize>)| Shape {
+        width: window.len(),
+        ..node.shape
+    };
+    let all = windows.iter().map(|window| shape(window).limbs()).sum();
+    let together = device.allocate(all)?;
+    let mut start = 0;
+    for (window, buffer) in windows.iter().zip(&there) {
+        let (node, count) = (window.0, window.0.shape.count);
+        let limbs = Part::of_operand(node, buffer, count).at(window.1.clone());
+        let place = Part::of_shape_at(&together, start, shape(window));
+        copy(device, place, (limbs, count), count, None)?;
+        start += shape(window).limbs();
+    }
+    let mut brought: Vec<Limb> = zeroed(all)?;
+    device.download(&together, &mut brought)?;
+    let mut rest = &brought[..];
+    let parts = windows.iter().map(|window| {
+        let (part, others) = rest.split_at(shape(window).limbs());
+        rest = others;
+        part.to_vec()
+    });
+    Ok(Some(parts.collect()))
 }
 
 /// All numbers of a batch, if a device has them in one buffer.

@@ -32,6 +32,16 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The same from limb `start` of the memory on.
+    pub fn of_shape_at(buffer: &'a Buffer, start: usize, shape: Shape) -> Self {
+        debug_assert!(start + shape.limbs() <= buffer.limbs());
+        let address = buffer.address() + (size_of::<Limb>() * start) as u64;
+        Part {
+            limbs: MatrixArgument::new(address, shape.width, shape.strides()),
+            buffer,
+        }
+    }
+
     /// `count` numbers of an operand, or its one number, which stands for them all.
     pub fn of_operand(node: &Node, buffer: &'a Buffer, count: usize) -> Self {
         Part {

@@ -52,6 +52,8 @@ pub struct BatchGcd {
     memory: usize,
     folder: Option<PathBuf>,
     wants_products: bool,
+    /// Limbs of the product of a group, at most.
+    most_limbs: usize,
 }
 
 /// What [`BatchGcd::find`] has found.
@@ -87,6 +89,7 @@ impl BatchGcd {
             memory: 8 << 30,
             folder: None,
             wants_products: false,
+            most_limbs: MOST_LIMBS,
         }
     }
 
@@ -129,8 +132,8 @@ impl BatchGcd {
         let run = Run::new(self, numbers, others)?;
         let groups = run.groups.len();
         let levels = |group: &Vec<usize>| group.len().max(2).ilog2() as usize;
-        // Up, and where there are more groups up again; sums; down.
-        let ways = if groups > 1 { 4 } else { 3 };
+        // Up, and where trees are not kept up again; sums; down.
+        let ways = if run.keeps_trees { 3 } else { 4 };
         let of_levels = ways * run.groups.iter().map(levels).sum::<usize>();
         let done = Cell::new(Progress {
             groups: 0,
@@ -152,16 +155,17 @@ impl BatchGcd {
             progress(done.get());
         };
         let tick = || tell(0, 1);
-        let mut tree = None;
+        let mut trees = Vec::new();
         for group in 0..groups {
+            let mut tree = None;
             if run.product(group)?.is_none() {
-                let made = run.tree(group, groups == 1, &tick)?;
+                let made = run.tree(group, run.keeps_trees, &tick)?;
                 if groups > 1 || run.folder.is_some() || self.wants_products {
                     run.keep_product(group, made.product())?;
                 }
-                // That of the only group is needed again at once.
-                tree = Some(made).filter(|_| groups == 1);
+                tree = Some(made).filter(|_| run.keeps_trees);
             }
+            trees.push(tree);
         }
         let mut found = Vec::new();
         for group in 0..groups {
@@ -170,7 +174,7 @@ impl BatchGcd {
                     let count = run.groups[group].len();
                     [both.slice(0..count)?, both.slice(count..2 * count)?]
                 }
-                None => run.compare(group, tree.take(), &tick)?,
+                None => run.compare(group, trees[group].take(), &tick)?,
             });
             tell(1, 0);
         }
@@ -204,6 +208,8 @@ struct Run<'a> {
     others: &'a Integers,
     groups: Vec<Vec<usize>>,
     memory: usize,
+    /// Whether there is memory for the trees of all groups at once.
+    keeps_trees: bool,
     folder: Option<Folder>,
     /// The products of groups.
     products: std::cell::RefCell<Vec<Option<Integers>>>,
@@ -211,7 +217,9 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(how: &'a BatchGcd, numbers: &'a Integers, others: &'a Integers) -> Result<Self, Error> {
-        let groups = groups(numbers, how.memory);
+        let groups = groups(numbers, how.memory, how.most_limbs);
+        let bytes = |group: &Vec<usize>| bytes_of_tree(numbers, group);
+        let all = groups.iter().map(bytes).sum::<usize>();
         let folder = how.folder.as_deref().map(|path| {
             let mut key = DefaultHasher::new();
             key.write_usize(groups.len());
@@ -226,6 +234,7 @@ impl<'a> Run<'a> {
             numbers,
             others,
             memory: how.memory,
+            keeps_trees: groups.len() == 1 || all <= how.memory,
             products: vec![None; groups.len()].into(),
             groups,
             folder: folder.transpose()?,
@@ -273,11 +282,16 @@ impl<'a> Run<'a> {
             true => self.numbers.clone(),
             false => self.numbers.gather(which)?,
         };
-        // What the tree itself leaves.
-        let bytes = BYTES_OF_LIMB * (numbers.limbs().len() * levels(which.len()));
+        // What the tree itself leaves of its part.
+        let trees = if self.keeps_trees {
+            self.groups.len()
+        } else {
+            1
+        };
+        let bytes = bytes_of_tree(self.numbers, which);
         let wanted = Wanted {
             cofactors: wants_cofactors,
-            room: self.memory.saturating_sub(bytes),
+            room: (self.memory / trees).saturating_sub(bytes),
         };
         let tree = ProductTree::watched(self.engine, &numbers, wanted, tick);
         tree.map_err(|error| match error {
@@ -412,8 +426,8 @@ fn levels(count: usize) -> usize {
 }
 
 /// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length.
-fn groups(numbers: &Integers, memory: usize) -> Vec<Vec<usize>> {
-    let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(MOST_LIMBS);
+fn groups(numbers: &Integers, memory: usize, most_limbs: usize) -> Vec<Vec<usize>> {
+    let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(most_limbs);
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     let limbs: usize = numbers.limbs().len();
     if (1..=most).contains(&limbs) {
@@ -434,6 +448,15 @@ fn groups(numbers: &Integers, memory: usize) -> Vec<Vec<usize>> {
     }
     groups.extend((!last.is_empty()).then_some(last));
     groups
+}
+
+/// The bytes that the tree of a group takes, about.
+fn bytes_of_tree(numbers: &Integers, group: &[usize]) -> usize {
+    let limbs = match group.len() == numbers.len() {
+        true => numbers.limbs().len(),
+        false => group.iter().map(|&i| numbers.length(i)).sum(),
+    };
+    BYTES_OF_LIMB * (limbs * levels(group.len()))
 }
 
 /// One number as a batch.
@@ -458,4 +481,44 @@ pub(crate) fn small_primes() -> Integers {
         }
     }
     (0..SMALL).filter(|&n| is_prime[n as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_whose_trees_are_kept_find_what_others_find() {
+        let engine = Engine::cpu();
+        let primes: Vec<u32> = small_primes().limbs()[100..].to_vec();
+        let number = |i: usize| {
+            let second = if i % 16 == 3 { i + 1 } else { i + 200 };
+            u64::from(primes[i]) * u64::from(primes[second]) * u64::from(u32::MAX - 4)
+        };
+        let numbers: Integers = (0..100).map(number).collect();
+        let all = BatchGcd::new(&engine);
+        let find = |how: &BatchGcd| {
+            let ticks = Cell::new(0);
+            let tick = |_| ticks.set(ticks.get() + 1);
+            let found = how.find(&numbers, &Integers::new(), &tick).expect("memory");
+            (found, ticks.get())
+        };
+        let kept = BatchGcd {
+            most_limbs: 40,
+            ..all.clone()
+        };
+        let built_again = BatchGcd {
+            memory: 40 * BYTES_OF_LIMB * levels(100),
+            ..kept.clone()
+        };
+        let none = Integers::new();
+        let run = |how| Run::new(how, &numbers, &none).expect("no folder");
+        let runs = [&kept, &built_again].map(run);
+        assert_eq!(runs.each_ref().map(|run| run.keeps_trees), [true, false]);
+        assert!(runs.iter().all(|run| run.groups.len() > 2));
+        let (expected, _) = find(&all);
+        let [(by_kept, short), (by_others, long)] = [&kept, &built_again].map(find);
+        assert_eq!([by_kept, by_others], [expected.clone(), expected]);
+        assert!(short < long, "{short} {long}");
+    }
 }

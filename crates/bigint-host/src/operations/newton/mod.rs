@@ -40,7 +40,10 @@
 
 mod fraction;
 mod iroot;
+mod looks;
 mod root;
+#[cfg(test)]
+pub(super) mod tests;
 
 use crate::Error;
 use crate::common::job::{Job, Wanted};
@@ -62,8 +65,14 @@ const BASE: std::ops::RangeInclusive<usize> = 4..=64;
 /// By how much reciprocals are too great at most, in units of their last place.
 const EXCESS: u64 = 16;
 
-/// What a quotient leaves, and small numbers that are still to be added to it.
-type Rest = (Batch, Option<Batch>);
+/// What a quotient leaves.
+struct Rest {
+    limbs: Batch,
+    /// Small numbers that are still to be added to it.
+    more: Option<Batch>,
+    /// Its top two limbs and those of the divisor, if the host knows them.
+    tops: Option<[Vec<Limb>; 2]>,
+}
 
 /// Limbs that are looked at first for the length of one number.
 const PEEKED: usize = 1 << 10;
@@ -176,17 +185,30 @@ impl Engine {
     /// and dividends of `n`, not fewer.
     fn divided(&self, a: &Batch, d: &Batch) -> Result<[Batch; 2], Error> {
         let m = d.width();
-        let (q, (rest, more)) = match a.width() - m {
-            0 => (self.of_limbs(&[0])?, (self.limbs_from(a, 0, m + 1)?, None)),
+        let (q, rest) = match a.width() - m {
+            0 => {
+                let limbs = self.limbs_from(a, 0, m + 1)?;
+                (self.of_limbs(&[0])?, Rest::of(limbs))
+            }
             digits => {
                 let (q, rest) = self.digits(a, d, digits, true)?;
                 (q, rest.expect("it is wanted"))
             }
         };
+        let Rest {
+            limbs: rest,
+            more,
+            tops,
+        } = rest;
         // Nearly always the rest is less than the divisor by its top limbs, whatever `more` carries to them.
-        let top = self.limbs_from(&rest, m - 1, 2)?;
-        let of_d = self.limbs_from(d, m - 1, 1)?;
-        let (top, of_d) = (top.rows()?, of_d.rows()?);
+        let [top, of_d] = match tops {
+            Some(tops) => tops,
+            None => {
+                let windows = [(&rest, m - 1..m + 1), (d, m - 1..m)];
+                let tops = self.look_at(&windows)?;
+                tops.try_into().expect("two windows")
+            }
+        };
         let mut tops = top.chunks(2).enumerate();
         let is_less =
             a.width() > m && tops.all(|(i, top)| top[1] == 0 && top[0] < limb(&of_d, i) - 1);
@@ -284,9 +306,10 @@ impl Engine {
 
     /// `a - q d` modulo `B^width`, for what is less than `B^width / 16` in size.
     fn rest(&self, a: &Batch, q: &Batch, d: &Batch, width: usize) -> Result<Batch, Error> {
-        match self.rest_and_more(a, q, d, width)? {
-            (rest, Some(more)) => self.add_in(width, &rest, &more),
-            (rest, None) => Ok(rest),
+        let Rest { limbs, more, .. } = self.rest_and_more(a, q, d, width)?;
+        match more {
+            Some(more) => self.add_in(width, &limbs, &more),
+            None => Ok(limbs),
         }
     }
 
@@ -294,7 +317,7 @@ impl Engine {
     fn rest_and_more(&self, a: &Batch, q: &Batch, d: &Batch, width: usize) -> Result<Rest, Error> {
         let Some((product, length)) = self.product_that_wraps([d, q], width)? else {
             let product = self.mul_in(width, q, d)?;
-            return Ok((self.sub_in(width, a, &product)?, None));
+            return Ok(Rest::of(self.sub_in(width, a, &product)?));
         };
         let above = a.width().saturating_sub(length).min(width);
         let rest = match above {
@@ -306,9 +329,16 @@ impl Engine {
             }
         };
         // The lowest limbs tell how often the modulus is missing.
-        let [a, q, d, low] = [a, q, d, &rest].map(|batch| self.limbs_from(batch, 0, 1));
-        let (a, q, d, low) = (a?, q?, d?, low?);
-        let (a, q, d, low) = (a.rows()?, q.rows()?, d.rows()?, low.rows()?);
+        let windows = [
+            (a, 0..1),
+            (q, 0..1),
+            (d, 0..1),
+            (&rest, 0..1),
+            (&rest, width - 2..width),
+            (d, d.width() - 1..d.width()),
+        ];
+        let looks: [Vec<Limb>; 6] = self.look_at(&windows)?.try_into().expect("six windows");
+        let [a, q, d, low, top, of_d] = looks;
         let missing = |i: usize| {
             let product = limb(&q, i).wrapping_mul(limb(&d, i));
             let rest = limb(&a, i).wrapping_sub(product);
@@ -319,11 +349,18 @@ impl Engine {
             let numbers = missing.iter().map(|&times| (sign * times).max(0) as u64);
             self.of_limbs(&numbers.collect::<Vec<_>>())
         };
-        let rest = match missing.iter().any(|&times| times < 0) {
-            true => self.sub_in(width, &rest, &of(-1)?)?,
-            false => rest,
-        };
-        Ok((rest, Some(of(1)?)))
+        let more = Some(of(1)?);
+        Ok(match missing.iter().any(|&times| times < 0) {
+            true => Rest {
+                more,
+                ..Rest::of(self.sub_in(width, &rest, &of(-1)?)?)
+            },
+            false => Rest {
+                limbs: rest,
+                more,
+                tops: Some([top, of_d]),
+            },
+        })
     }
 
     /// 1 where numbers in two's complement are negative, else 0.
@@ -525,6 +562,17 @@ impl Engine {
     }
 }
 
+impl Rest {
+    /// One to which nothing is to be added.
+    fn of(limbs: Batch) -> Self {
+        Rest {
+            limbs,
+            more: None,
+            tops: None,
+        }
+    }
+}
+
 /// The limbs of the reciprocal that quotients of so many limbs are computed with, whole or in two halves.
 fn reciprocal_limbs(digits: usize) -> usize {
     match digits <= *BASE.end() {
@@ -536,172 +584,4 @@ fn reciprocal_limbs(digits: usize) -> usize {
 /// The limb of number `i`, or of the one that stands for all.
 fn limb(limbs: &[Limb], i: usize) -> Limb {
     limbs[if limbs.len() == 1 { 0 } else { i }]
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::{BigUint, Tuning};
-    use bigint_testing::simulator::on_simulator;
-
-    /// An engine whose kernels hold numbers of four limbs.
-    pub(super) fn engine() -> Engine {
-        let mut tuning = Tuning::default();
-        tuning.div.device_max_width = 4;
-        tuning.div.root_device_max_width = 4;
-        tuning.div.newton_host_limbs = 0;
-        Engine::cpu().with_tuning(tuning)
-    }
-
-    fn ones(limbs: usize) -> BigUint {
-        (BigUint::from(1u8) << (32 * limbs)) - 1u8
-    }
-
-    /// Numbers of up to so many limbs: about powers of two, all ones, and anything between.
-    pub(super) fn numbers(limbs: usize) -> Vec<BigUint> {
-        let one = BigUint::from(1u8);
-        let top = &one << (32 * limbs - 1);
-        let mixed = ones(limbs) / 7u8 * 5u8;
-        let mut all = vec![
-            ones(limbs),
-            top.clone(),
-            &top + 1u8,
-            &top - 1u8,
-            mixed.clone(),
-            ones(limbs) / 3u8,
-        ];
-        all.extend([
-            &mixed >> 13,
-            &mixed >> (16 * limbs),
-            ones(limbs) - (ones(limbs.div_ceil(2)) - 5u8),
-        ]);
-        all.push((&one << (32 * limbs - 32)) + 1u8);
-        all
-    }
-
-    #[test]
-    fn quotients_and_what_they_leave_are_those_of_num_bigint() {
-        let engine = engine();
-        for (n, m) in [
-            (5, 5),
-            (6, 5),
-            (9, 9),
-            (12, 5),
-            (20, 9),
-            (21, 10),
-            (40, 20),
-            (41, 20),
-            (33, 31),
-            (90, 6),
-            (70, 33),
-        ] {
-            let mut pairs: Vec<(BigUint, BigUint)> = Vec::new();
-            for b in numbers(m) {
-                for mut a in numbers(n) {
-                    pairs.push((a.clone(), b.clone()));
-                    // Remainders of 0 and of the divisor less 1.
-                    a = (a / &b) * &b;
-                    pairs.push((a.clone(), b.clone()));
-                    pairs.push((if a == BigUint::ZERO { a } else { a - 1u8 }, b.clone()));
-                }
-            }
-            let batch = |of: fn(&(BigUint, BigUint)) -> &BigUint, width| {
-                let numbers: Vec<BigUint> = pairs.iter().map(|pair| of(pair).clone()).collect();
-                engine
-                    .batch_from_biguints_in(&numbers, width, Layout::Contiguous)
-                    .unwrap()
-            };
-            let (a, b) = (batch(|pair| &pair.0, n), batch(|pair| &pair.1, m));
-            let [q, r] = engine
-                .newton_quotient(&a, &b, Wanted::First)
-                .unwrap()
-                .unwrap();
-            let (q, r) = (q.to_biguints().unwrap(), r.to_biguints().unwrap());
-            for (i, (a, b)) in pairs.iter().enumerate() {
-                assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "{a:x} by {b:x}");
-            }
-            // One divisor for all, and numbers of one length, of which none is shifted by limbs.
-            let one = engine.slice(&b, 0..1).unwrap();
-            let [q, r] = engine
-                .newton_quotient(&a, &one, Wanted::First)
-                .unwrap()
-                .unwrap();
-            let (q, r) = (q.to_biguints().unwrap(), r.to_biguints().unwrap());
-            for (i, (a, _)) in pairs.iter().enumerate() {
-                let b = &pairs[0].1;
-                assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "{a:x} by {b:x}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_too_wide_for_a_shift_is_shifted_in_two_halves() {
-        let engine = engine();
-        let given = numbers(9);
-        let a = engine
-            .batch_from_biguints_in(&given, 9, Layout::Contiguous)
-            .unwrap();
-        for bits in [0u64, 1, 31, 32, 45, 64] {
-            let shifts = engine.of_limbs(&[bits]).unwrap();
-            let found = engine.shifted_up(&a, &shifts, bits, 8).unwrap();
-            let expected: Vec<BigUint> = given.iter().map(|x| (x << bits) & ones(9)).collect();
-            assert_eq!(found.to_biguints().unwrap(), expected, "{bits}");
-        }
-    }
-
-    #[test]
-    fn a_reciprocal_is_too_great_by_few_of_its_last_place() {
-        for m in [1usize, 3, 5, 9, 20, 40] {
-            for k in [1, 3, 4, 5, 6, 7, 8, 9, 17, 40, 77] {
-                check_reciprocals(&engine(), m, k);
-            }
-        }
-    }
-
-    /// By kernels for short products, and by transforms, which wrap, over the complex numbers and modulo primes.
-    #[test]
-    fn steps_on_a_device_make_reciprocals_and_inverse_roots() {
-        let name =
-            "operations::newton::tests::steps_on_a_device_make_reciprocals_and_inverse_roots";
-        if !on_simulator(name, &[]) {
-            return;
-        }
-        let on_device = |engine: Engine| {
-            let device = Engine::cuda(0).expect("a device");
-            device.with_tuning(engine.tuning().clone())
-        };
-        let by_kernels = on_device(engine());
-        for (m, k) in [(3, 9), (9, 77), (40, 20), (40, 41)] {
-            check_reciprocals(&by_kernels, m, k);
-            root::tests::check_inverse_roots(&by_kernels, 2 * m, k);
-        }
-        let mut tuning = engine().tuning().clone();
-        tuning.mul.grid.launch_nanoseconds = 0.0;
-        tuning.mul.grid.digit_nanoseconds = 1e-6;
-        let complex = on_device(Engine::cpu().with_tuning(tuning.clone()));
-        tuning.mul.grid.digit_nanoseconds = 1e6;
-        tuning.mul.ntt.shortest = 0;
-        tuning.mul.ntt.launch_nanoseconds = 0.0;
-        let by_primes = on_device(Engine::cpu().with_tuning(tuning));
-        for engine in [complex, by_primes] {
-            check_reciprocals(&engine, 600, 510);
-            root::tests::check_inverse_roots(&engine, 300, 510);
-        }
-    }
-
-    fn check_reciprocals(engine: &Engine, m: usize, k: usize) {
-        let top = BigUint::from(1u8) << (32 * m - 1);
-        let given: Vec<BigUint> = numbers(m).into_iter().map(|d| d | &top).collect();
-        let d = engine
-            .batch_from_biguints_in(&given, m, Layout::Contiguous)
-            .unwrap();
-        let found = engine.reciprocal(&d, k).unwrap().to_biguints().unwrap();
-        assert_eq!(found.len(), given.len());
-        for (x, d) in found.iter().zip(&given) {
-            let power = BigUint::from(1u8) << (32 * (k + m));
-            let least = x * d >= &power + d;
-            let most = x * d <= &power + 16u8 * d;
-            assert!(least && most, "{d:x} to {k} limbs");
-        }
-    }
 }

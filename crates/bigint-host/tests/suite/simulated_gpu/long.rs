@@ -317,24 +317,34 @@ fn quotients_and_roots_of_more_limbs_than_wrap_are_those_of_num_bigint() {
     }
 }
 
-/// A quotient of a number of 2^18 bits by one of half as many: 47 launches succeed, and all after them fail.
-const LAUNCHES: [(&str, &str); 1] = [("CUDA_SIM_FAULT", "cuLaunchKernel:48+=999")];
-
+/// A quotient of a number of 2^18 bits by one of half as many, whose reciprocal the host finds; and one whose reciprocal a step makes
+/// twice as long, for ten launches more: a middle product takes five with its sums, what multiplies by it one, a difference two.
 #[test]
 fn one_long_quotient_takes_few_launches() {
     let name = "simulated_gpu::long::one_long_quotient_takes_few_launches";
-    if !on_simulator(name, &LAUNCHES) {
+    let counts = concat!(env!("CARGO_TARGET_TMPDIR"), "/launches-of-a-quotient");
+    if on_simulator(name, &[("CUDA_SIM_COUNTS", counts)]) {
+        for host_limbs in [4096, 1100] {
+            let mut tuning = Tuning::default();
+            tuning.div.newton_host_limbs = host_limbs;
+            let engine = Engine::cuda(0).expect("a device").with_tuning(tuning);
+            let (a, b) = (mixed(8192), mixed(4096));
+            let (x, y) = (
+                batch(&engine, std::slice::from_ref(&a), 8192),
+                batch(&engine, std::slice::from_ref(&b), 4096),
+            );
+            let (q, r) = engine.div_rem(&x, &y).expect("few launches");
+            let [q, r] = [q, r].map(|batch| batch.to_biguints().expect("comes back"));
+            assert_eq!((&q[0], &r[0]), (&(&a / &b), &(&a % &b)));
+        }
         return;
     }
-    let engine = Engine::cuda(0).expect("a device");
-    let (a, b) = (mixed(8192), mixed(4096));
-    let (x, y) = (
-        batch(&engine, std::slice::from_ref(&a), 8192),
-        batch(&engine, std::slice::from_ref(&b), 4096),
-    );
-    let (q, r) = engine.div_rem(&x, &y).expect("few launches");
-    let [q, r] = [q, r].map(|batch| batch.to_biguints().expect("comes back"));
-    assert_eq!((&q[0], &r[0]), (&(&a / &b), &(&a % &b)));
+    let launches = std::fs::read_to_string(counts).expect("the counts");
+    std::fs::remove_file(counts).expect("is there");
+    let of = |kernel: &str| launches.matches(kernel).count();
+    // Twice four products, and the middle product of the step.
+    assert_eq!(of("mul_fft_grid_forth"), 9, "{launches}");
+    assert_eq!(launches.lines().count(), 2 * 45 + 10, "{launches}");
 }
 
 /// By one kind of divisor for each pair of widths, `first` for the first; in sweeps by all.
