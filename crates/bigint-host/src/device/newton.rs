@@ -36,11 +36,21 @@ const MORE: Limb = 4;
 /// approximations of the first length, and `d`.
 #[derive(Clone, Debug)]
 pub(crate) struct Newton {
-    /// Whether `X` is near `B^k / sqrt(D)`, else near `B^k / D`.
-    pub is_root: bool,
+    pub by: Operations,
     pub count: usize,
     /// The limbs that an approximation has behind the point: from those of the first, which is there, to `k`.
     pub lengths: Vec<usize>,
+}
+
+/// The operations that approximations are made by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operations {
+    pub product: Operation,
+    pub difference: Operation,
+    pub shift: Operation,
+    pub quotient: Operation,
+    /// What makes `X` near `B^k / sqrt(D)`, else it is near `B^k / D`.
+    pub root: Option<Operation>,
 }
 
 /// A step from `h` limbs to `k`.
@@ -109,13 +119,13 @@ impl Newton {
                 _ => room.rows(&room.lifted, step.k + 1),
             };
             let next = room.standing(next, shape.width, step.k + 1);
-            step.make([x, lifted, next], [d, constants], &room)?;
+            step.make([x, lifted, next], [d, constants], self.by.difference, &room)?;
             pair.reverse();
         }
         tracing::debug!(
             back_end = %BackEnd::Cuda(device.ordinal().into()),
             kernel = "newton",
-            is_root = self.is_root,
+            is_root = self.by.root.is_some(),
             steps = steps.len(),
             count,
             width = shape.width,
@@ -148,7 +158,7 @@ impl Newton {
         };
         let mut d = Arc::clone(&operands[1]);
         let mut n = k + d.shape.width;
-        if self.is_root {
+        if let Some(root) = self.by.root {
             // Two limbs more than the reciprocal has.
             let (width, of) = (2 * (k + 2), d.shape.width);
             let window = Window {
@@ -168,14 +178,14 @@ impl Newton {
             };
             let top = gather.limbs(engine, &[d], numbers)?;
             let top = Arc::new(Node::on_host(engine, shape, top));
-            d = compute(Operation::Isqrt, &[top], k + 2)?;
+            d = compute(root, &[top], k + 2)?;
             n = 2 * k + 2;
         }
         let mut power = zeroed(n + 1)?;
         power[n] = 1;
         let shape = Shape::new(1, n + 1, Layout::Contiguous);
         let power = Arc::new(Node::on_host(engine, shape, power));
-        let quotient = compute(Operation::Div, &[power, d], k + 1)?;
+        let quotient = compute(self.by.quotient, &[power, d], k + 1)?;
         let mut limbs = crate::common::limbs::copy(quotient.limbs()?)?;
         debug_assert_eq!(limbs.len(), count * (k + 1));
         for number in limbs.chunks_mut(k + 1) {
@@ -249,11 +259,12 @@ impl Step {
         }
     }
 
-    /// Makes `next` of `x`, which one number has at the top of `lifted`.
+    /// Makes `next` of `x`, which one number has at the top of `lifted`, `by` a difference.
     fn make(
         &self,
         [x, lifted, next]: [Part<'_>; 3],
         [d, constants]: [Part<'_>; 2],
+        by: Operation,
         room: &Room<'_>,
     ) -> Result<(), Error> {
         let &Step { h, k, product, .. } = self;
@@ -286,13 +297,13 @@ impl Step {
         let mut less = products.at(h..products.width());
         if let Some([_, Multiplier::Kernel(kernel, is_for_widths)]) = self.of_root {
             let half = room.rows(&room.half, less.width());
-            let by = (kernel, is_for_widths);
-            run(device, by, count, (half, None), &[less, one])?;
+            let halve = (kernel, is_for_widths);
+            run(device, halve, count, (half, None), &[less, one])?;
             less = half;
         }
         let arguments = Arguments::of(&[next.limbs], &[lifted.limbs, less.limbs]);
         let buffers = [next.buffer, lifted.buffer, less.buffer];
-        grid::add(device, Operation::Sub, count, arguments, &buffers)
+        grid::add(device, by, count, arguments, &buffers)
     }
 
     /// The plan modulo primes of both products by `x`, where they have one.

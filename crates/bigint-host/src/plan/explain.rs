@@ -58,8 +58,7 @@ impl Explanation {
             operation: match task {
                 Task::Job(job) => Some(job.operation),
                 Task::Program(..) | Task::Gather(_) => None,
-                Task::Newton(newton) if newton.is_root => Some(Operation::Isqrt),
-                Task::Newton(_) => Some(Operation::Div),
+                Task::Newton(newton) => newton.by.root.or(Some(newton.by.quotient)),
                 Task::Middle(middle) => Some(middle.job.operation),
                 Task::SumOfProducts(sum) => Some(sum.product.operation),
                 Task::Pair(pair) => Some(pair.operation()),

@@ -5,7 +5,7 @@ use crate::device::launches::Multiplier;
 use crate::device::newton::{Excess, Newton, Step};
 use crate::plan::choose::multiplier;
 use crate::{Error, Options, Tuning};
-use bigint_core::{Layout, Level, Operation, Shape};
+use bigint_core::{Layout, Level, Shape};
 
 impl Newton {
     /// The steps of `count` of the numbers, whose `d` have `m` limbs.
@@ -19,9 +19,10 @@ impl Newton {
         count: usize,
         m: usize,
     ) -> Result<Vec<Step>, Error> {
+        let is_root = self.by.root.is_some();
         let by = |operation, operands: &[usize], result| {
             // Threads take numbers that follow one another without gaps, which parts of wider ones do not.
-            let is_for_threads = operation != Operation::Shr
+            let is_for_threads = operation == self.by.product
                 && operands
                     .iter()
                     .all(|&width| width <= tuning.mul.thread_many_max_width);
@@ -34,7 +35,7 @@ impl Newton {
         };
         let step = |(&h, &k): (&usize, &usize)| {
             let (take, keep) = (k.min(m), k - h + 1);
-            let width = if self.is_root { 2 * h + 1 } else { h + 1 };
+            let width = if is_root { 2 * h + 1 } else { h + 1 };
             // e is shorter than that, and its limbs from here on are wanted.
             let end = width - h + take;
             let shapes = [take, width].map(|width| Shape::new(count, width, Layout::Contiguous));
@@ -46,19 +47,19 @@ impl Newton {
             let middle = middle.filter(|middle| middle.plan.fits(device.shared_bytes));
             let excess = match middle {
                 Some(middle) => Excess::Middle(middle.plan),
-                None => Excess::Whole(by(Operation::Mul, &[take, width], end)?),
+                None => Excess::Whole(by(self.by.product, &[take, width], end)?),
             };
             let of_root = || {
-                let square = by(Operation::Square, &[h + 1], width)?;
-                let halve = by(Operation::Shr, &[keep + 1, 1], keep + 1)?;
+                let square = by(self.by.product, &[h + 1; 2], width)?;
+                let halve = by(self.by.shift, &[keep + 1, 1], keep + 1)?;
                 Ok::<[Multiplier; 2], Error>([square, halve])
             };
             Ok(Step {
                 h,
                 k,
-                of_root: self.is_root.then(of_root).transpose()?,
+                of_root: is_root.then(of_root).transpose()?,
                 excess,
-                product: by(Operation::Mul, &[h + 1, keep], h + 1 + keep)?,
+                product: by(self.by.product, &[h + 1, keep], h + 1 + keep)?,
             })
         };
         let lengths = self.lengths.iter().zip(&self.lengths[1..]);

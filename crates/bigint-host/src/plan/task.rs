@@ -17,10 +17,10 @@ use crate::plan::choose::{self, Chosen, Inputs};
 use crate::tuning::gpu::CoreTuning;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Recipe};
+use bigint_core::Shape;
 use bigint_core::fused::FusedKernel;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
-use bigint_core::{Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl Task {
             }
             Task::Newton(newton) => {
                 let k = newton.shape().width;
-                costs.of_number(Operation::Div, &[2 * k, k], k)
+                costs.of_number(newton.by.quotient, &[2 * k, k], k)
             }
         };
         self.count() as f64 * of_number
@@ -290,7 +290,7 @@ mod tests {
     use crate::engine::members::Members;
     use crate::engine::start::Devices;
     use crate::{Options, Tuning};
-    use bigint_core::Layout;
+    use bigint_core::{Layout, Operation};
 
     #[test]
     fn a_result_that_the_host_has_lets_its_operands_go() {

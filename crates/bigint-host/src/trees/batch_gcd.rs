@@ -168,13 +168,13 @@ impl BatchGcd {
             trees.push(tree);
         }
         let mut found = Vec::new();
-        for group in 0..groups {
+        for (group, tree) in trees.into_iter().enumerate() {
             found.push(match run.kept(&name(group, "divisors"))? {
                 Some(both) => {
                     let count = run.groups[group].len();
                     [both.slice(0..count)?, both.slice(count..2 * count)?]
                 }
-                None => run.compare(group, trees[group].take(), &tick)?,
+                None => run.compare(group, tree, &tick)?,
             });
             tell(1, 0);
         }

@@ -47,7 +47,7 @@ pub(super) mod tests;
 
 use crate::Error;
 use crate::common::job::{Job, Wanted};
-use crate::device::newton::Newton;
+use crate::device::newton::{Newton, Operations};
 use crate::engine::inner::Resort;
 use crate::host;
 use crate::operations::forms::Form;
@@ -448,11 +448,14 @@ impl Engine {
             return Ok(first.clone());
         }
         let count = d.len();
-        let newton = Newton {
-            is_root,
-            count,
-            lengths,
+        let by = Operations {
+            product: Operation::Mul,
+            difference: Operation::Sub,
+            shift: Operation::Shr,
+            quotient: Operation::Div,
+            root: is_root.then_some(Operation::Isqrt),
         };
+        let newton = Newton { by, count, lengths };
         let operands = [first, d].map(|batch| Arc::clone(batch.node()));
         let task = Task::Newton(Arc::new(newton));
         let mut computed = self.inner.compute(&task, &operands)?;
