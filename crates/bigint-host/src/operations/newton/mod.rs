@@ -49,7 +49,6 @@ use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::device::newton::{Newton, Operations};
 use crate::engine::inner::Resort;
-use crate::host;
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::plan::task::Task;
@@ -391,36 +390,40 @@ impl Engine {
         let k = lengths[0];
         let take = m.min(k + 1);
         let top = self.limbs_from(d, m - take, take)?;
-        let first = self.power_by(k + take, &top, k + 1)?;
+        let first = match self.is_begun_by_host(k) {
+            true => self.begun_by_host(false, &top, k)?,
+            false => self.power_by(k + take, &top, k + 1)?,
+        };
         self.newton_steps(false, [&first, d], lengths)
     }
 
-    /// `floor(B^n / d) + 2` in `width` limbs, by kernels or by the host.
+    /// `floor(B^n / d) + 2` in `width` limbs, by kernels.
     fn power_by(&self, n: usize, d: &Batch, width: usize) -> Result<Batch, Error> {
         let mut power = vec![0; n + 1];
         power[n] = 1;
         let power = self.batch_from_limbs(power, Shape::new(1, n + 1, Layout::Contiguous))?;
-        let quotient = self.begun(Operation::Div, &[&power, d], width)?;
+        let quotient = self
+            .by_kernels(Operation::Div, &[&power, d])?
+            .swap_remove(0);
         let quotient = self.limbs_from(&quotient, 0, width)?;
-        let sum = self.begun(Operation::Add, &[&quotient, &self.of_limbs(&[2])?], width)?;
-        self.limbs_from(&sum, 0, width)
+        self.add_in(width, &quotient, &self.of_limbs(&[2])?)
     }
 
-    /// The first result of what steps begin with, for so many limbs: by kernels, or by the host where these are more than kernels
-    /// begin with.
-    fn begun(
-        &self,
-        operation: Operation,
-        operands: &[&Batch],
-        limbs: usize,
-    ) -> Result<Batch, Error> {
-        if limbs <= *BASE.end() + 2 || self.inner.device().is_none() {
-            return Ok(self.by_kernels(operation, operands)?.swap_remove(0));
-        }
-        let job = self.job(operation, Form::Exact, operands)?;
-        let nodes: Vec<_> = operands.iter().map(|batch| batch.node().clone()).collect();
-        let mut computed = host::job::compute(&self.inner, job, &nodes)?;
-        Ok(Batch::new(computed.results.swap_remove(0)))
+    /// Whether steps begin with so many limbs by the host: these are more than kernels begin with.
+    fn is_begun_by_host(&self, k: usize) -> bool {
+        k > *BASE.end() + 1 && self.inner.device().is_some()
+    }
+
+    /// Approximations of `k` limbs by the host, of numbers of which these are the tops.
+    fn begun_by_host(&self, is_root: bool, top: &Batch, k: usize) -> Result<Batch, Error> {
+        let newton = Newton {
+            by: operations(is_root),
+            count: top.len(),
+            lengths: vec![k],
+        };
+        let operands = [top, top].map(|batch| Arc::clone(batch.node()));
+        let limbs = newton.limbs(&self.inner, &operands, top.len())?;
+        self.batch_from_limbs(limbs, newton.shape())
     }
 
     /// The lengths of approximations up to `k` limbs of so many numbers, from that on that Newton's steps begin with: what
@@ -448,14 +451,11 @@ impl Engine {
             return Ok(first.clone());
         }
         let count = d.len();
-        let by = Operations {
-            product: Operation::Mul,
-            difference: Operation::Sub,
-            shift: Operation::Shr,
-            quotient: Operation::Div,
-            root: is_root.then_some(Operation::Isqrt),
+        let newton = Newton {
+            by: operations(is_root),
+            count,
+            lengths,
         };
-        let newton = Newton { by, count, lengths };
         let operands = [first, d].map(|batch| Arc::clone(batch.node()));
         let task = Task::Newton(Arc::new(newton));
         let mut computed = self.inner.compute(&task, &operands)?;
@@ -549,11 +549,6 @@ impl Engine {
         self.cut(Operation::Shr, width, &[a, bits])
     }
 
-    /// The roots that steps begin with, for so many limbs.
-    fn begun_root(&self, a: &Batch, limbs: usize) -> Result<Batch, Error> {
-        self.begun(Operation::Isqrt, &[a], limbs)
-    }
-
     /// Roots by kernels, and what they leave.
     fn kernel_root(&self, a: &Batch) -> Result<Vec<Batch>, Error> {
         self.by_kernels(Operation::Isqrt, &[a])
@@ -573,6 +568,17 @@ impl Rest {
             more: None,
             tops: None,
         }
+    }
+}
+
+/// The operations of steps.
+fn operations(is_root: bool) -> Operations {
+    Operations {
+        product: Operation::Mul,
+        difference: Operation::Sub,
+        shift: Operation::Shr,
+        quotient: Operation::Div,
+        root: is_root.then_some(Operation::Isqrt),
     }
 }
 

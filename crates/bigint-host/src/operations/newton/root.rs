@@ -110,9 +110,13 @@ impl Engine {
             Some(below) => self.limbs_from(a, below, width)?,
             None => self.lifted(a, width - a.width(), width)?,
         };
-        let root = self.begun_root(&top, k + 1)?;
-        let root = self.limbs_from(&root, 0, k + 2)?;
-        let first = self.power_by(2 * k + 2, &root, k + 1)?;
+        let first = match self.is_begun_by_host(k) {
+            true => self.begun_by_host(true, &top, k)?,
+            false => {
+                let root = self.kernel_root(&top)?.swap_remove(0);
+                self.power_by(2 * k + 2, &self.limbs_from(&root, 0, k + 2)?, k + 1)?
+            }
+        };
         self.newton_steps(true, [&first, a], lengths)
     }
 }
