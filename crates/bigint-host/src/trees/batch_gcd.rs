@@ -18,6 +18,7 @@
 //! more; and the products of all groups, which together are as long as the numbers.
 
 use crate::trees::folder::Folder;
+use crate::trees::leaves::Which;
 use crate::trees::product_tree::{ProductTree, Wanted, one_of};
 use crate::{Batch, BigUint, Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
@@ -131,7 +132,7 @@ impl BatchGcd {
     ) -> Result<Common, Error> {
         let run = Run::new(self, numbers, others)?;
         let groups = run.groups.len();
-        let levels = |group: &Vec<usize>| group.len().max(2).ilog2() as usize;
+        let levels = |group: &Which| group.len().max(2).ilog2() as usize;
         // Up, and where trees are not kept up again; sums; down.
         let ways = if run.keeps_trees { 3 } else { 4 };
         let of_levels = ways * run.groups.iter().map(levels).sum::<usize>();
@@ -206,7 +207,7 @@ struct Run<'a> {
     engine: &'a Engine,
     numbers: &'a Integers,
     others: &'a Integers,
-    groups: Vec<Vec<usize>>,
+    groups: Vec<Which>,
     memory: usize,
     /// Whether there is memory for the trees of all groups at once.
     keeps_trees: bool,
@@ -218,7 +219,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(how: &'a BatchGcd, numbers: &'a Integers, others: &'a Integers) -> Result<Self, Error> {
         let groups = groups(numbers, how.memory, how.most_limbs);
-        let bytes = |group: &Vec<usize>| bytes_of_tree(numbers, group);
+        let bytes = |group: &Which| bytes_of_tree(numbers, group);
         let all = groups.iter().map(bytes).sum::<usize>();
         let folder = how.folder.as_deref().map(|path| {
             let mut key = DefaultHasher::new();
@@ -278,9 +279,9 @@ impl<'a> Run<'a> {
     ) -> Result<ProductTree, Error> {
         let which = &self.groups[group];
         // All numbers in their order are not copied.
-        let numbers = match which.len() == self.numbers.len() && which.is_sorted() {
+        let numbers = match which.len() == self.numbers.len() && which.are_in_order() {
             true => self.numbers.clone(),
-            false => self.numbers.gather(which)?,
+            false => self.numbers.gather(&which.iter().collect::<Vec<_>>())?,
         };
         // What the tree itself leaves of its part.
         let trees = if self.keeps_trees {
@@ -296,7 +297,7 @@ impl<'a> Run<'a> {
         let tree = ProductTree::watched(self.engine, &numbers, wanted, tick);
         tree.map_err(|error| match error {
             Error::ZeroDivisor { index } => Error::ZeroDivisor {
-                index: which[index],
+                index: which.at(index),
             },
             Error::Negative {
                 operation,
@@ -305,7 +306,7 @@ impl<'a> Run<'a> {
             } => Error::Negative {
                 operation,
                 operand,
-                index: which[index],
+                index: which.at(index),
             },
             other => other,
         })
@@ -373,7 +374,10 @@ impl<'a> Run<'a> {
         let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(ones),
-            false => self.engine.gcd(&self.numbers.gather(which)?, &common),
+            false => {
+                let numbers = self.numbers.gather(&which.iter().collect::<Vec<_>>())?;
+                self.engine.gcd(&numbers, &common)
+            }
         }
     }
 
@@ -386,7 +390,7 @@ impl<'a> Run<'a> {
             .unwrap_or_default();
         let products = Integers::concatenate(&products.iter().collect::<Vec<_>>())?;
         if let ([[divisors, small]], [group]) = (found, &self.groups[..])
-            && group.is_sorted()
+            && group.are_in_order()
         {
             return Ok(Common {
                 divisors: divisors.clone(),
@@ -396,7 +400,7 @@ impl<'a> Run<'a> {
         }
         let mut places = vec![(0, 0); self.numbers.len()];
         for (group, which) in self.groups.iter().enumerate() {
-            for (at, &index) in which.iter().enumerate() {
+            for (at, index) in which.iter().enumerate() {
                 places[index] = (group, at);
             }
         }
@@ -426,13 +430,13 @@ fn levels(count: usize) -> usize {
 }
 
 /// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length.
-fn groups(numbers: &Integers, memory: usize, most_limbs: usize) -> Vec<Vec<usize>> {
+fn groups(numbers: &Integers, memory: usize, most_limbs: usize) -> Vec<Which> {
     let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(most_limbs);
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
     let limbs: usize = numbers.limbs().len();
     if (1..=most).contains(&limbs) {
-        return vec![order];
+        return vec![Which::First(numbers.len())];
     }
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by_key(|&i| numbers.length(i));
     // All groups as long as one another, about.
     let count = limbs.div_ceil(most.max(1)).max(1);
@@ -442,19 +446,19 @@ fn groups(numbers: &Integers, memory: usize, most_limbs: usize) -> Vec<Vec<usize
         length += numbers.length(index);
         last.push(index);
         if length >= most {
-            groups.push(std::mem::take(&mut last));
+            groups.push(Which::These(std::mem::take(&mut last)));
             length = 0;
         }
     }
-    groups.extend((!last.is_empty()).then_some(last));
+    groups.extend((!last.is_empty()).then_some(Which::These(last)));
     groups
 }
 
 /// The bytes that the tree of a group takes, about.
-fn bytes_of_tree(numbers: &Integers, group: &[usize]) -> usize {
+fn bytes_of_tree(numbers: &Integers, group: &Which) -> usize {
     let limbs = match group.len() == numbers.len() {
         true => numbers.limbs().len(),
-        false => group.iter().map(|&i| numbers.length(i)).sum(),
+        false => group.iter().map(|i| numbers.length(i)).sum(),
     };
     BYTES_OF_LIMB * (limbs * levels(group.len()))
 }

@@ -5,7 +5,42 @@ use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
 
 /// Numbers of about one length, and as many limbs as the longest has.
-pub(super) type Class = (Vec<usize>, usize);
+pub(super) type Class = (Which, usize);
+
+/// Which of a list's numbers: so many from the first on, of which no list is written, or these.
+#[derive(Debug)]
+pub(super) enum Which {
+    First(usize),
+    These(Vec<usize>),
+}
+
+impl Which {
+    pub fn len(&self) -> usize {
+        match self {
+            Which::First(count) => *count,
+            Which::These(indices) => indices.len(),
+        }
+    }
+
+    pub fn at(&self, index: usize) -> usize {
+        match self {
+            Which::First(_) => index,
+            Which::These(indices) => indices[index],
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).map(|index| self.at(index))
+    }
+
+    /// Whether they are in the list's order.
+    pub fn are_in_order(&self) -> bool {
+        match self {
+            Which::First(_) => true,
+            Which::These(indices) => indices.is_sorted(),
+        }
+    }
+}
 
 /// The lengths of the shortest number and of the longest, in limbs.
 pub(super) fn extremes(numbers: &Integers) -> (usize, usize) {
@@ -28,17 +63,17 @@ pub(super) fn classes(
         let index = (0..leaves.len()).find(is_zero).unwrap_or(0);
         return Err(Error::ZeroDivisor { index });
     }
-    let mut order: Vec<usize> = (0..leaves.len()).collect();
     // Of one class none needs to come before another.
-    if !order.is_empty() && class_of(least) == class_of(most) {
-        return Ok(vec![(order, most)]);
+    if !leaves.is_empty() && class_of(least) == class_of(most) {
+        return Ok(vec![(Which::First(leaves.len()), most)]);
     }
+    let mut order: Vec<usize> = (0..leaves.len()).collect();
     order.sort_by_key(|&i| leaves.length(i));
     let class = |&i: &usize| class_of(leaves.length(i));
     let classes = order.chunk_by(|i, j| class(i) == class(j));
     let longest = |class: &[usize]| class.last().map_or(1, |&i| leaves.length(i));
     Ok(classes
-        .map(|class| (class.to_vec(), longest(class)))
+        .map(|class| (Which::These(class.to_vec()), longest(class)))
         .collect())
 }
 
@@ -52,21 +87,20 @@ fn class_of(length: usize) -> (u32, usize) {
 pub(super) fn rows(
     engine: &Engine,
     of: &Integers,
-    which: &[usize],
+    which: &Which,
     width: usize,
 ) -> Result<Batch, Error> {
     let shape = Shape::new(which.len(), width, Layout::Contiguous);
     // All of them, in their order and as wide as that, for none is wider, lie in memory as a batch does.
     let are_all = which.len() == of.len() && of.limbs().len() == shape.limbs();
-    let are_in_order = || which.iter().enumerate().all(|(i, &at)| i == at);
     if are_all
-        && are_in_order()
+        && which.are_in_order()
         && let Some(batch) = engine.inner.admit_column(of, shape)
     {
         return Ok(batch);
     }
     let limbs = limbs::build(&engine.inner.pool, shape, |i, row| {
-        let number = of.magnitude(which[i]);
+        let number = of.magnitude(which.at(i));
         let (low, high) = row.split_at_mut(number.len());
         low.copy_from_slice(number);
         high.fill(0);

@@ -46,7 +46,7 @@
 
 use crate::operations::forms::Form;
 use crate::operations::fractions::bytes_of_transforms;
-use crate::trees::leaves::{self, rows};
+use crate::trees::leaves::{self, Class as OfOneLength, Which, rows};
 use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
@@ -88,7 +88,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 struct Class {
     /// Which leaf each number of the lowest batch is.
-    leaves: Vec<usize>,
+    leaves: Which,
     /// The batch of all of them.
     numbers: Batch,
     /// Level by level, from the leaves on, the two halves that are multiplied.
@@ -189,7 +189,7 @@ impl ProductTree {
     /// Adds the levels of leaves of about one length.
     fn add_class(
         &mut self,
-        (leaves, width): (Vec<usize>, usize),
+        (leaves, width): OfOneLength,
         mut sums: Sums,
         room: usize,
         tick: Tick<'_>,
@@ -328,7 +328,7 @@ impl ProductTree {
             return Err(Error::CountMismatch { a: x.len(), b: 1 });
         }
         refuse_negative(x)?;
-        let x = rows(&self.engine, x, &[0], x.length(0).max(1))?;
+        let x = rows(&self.engine, x, &Which::First(1), x.length(0).max(1))?;
         let remainders = self.remainders_of(&x, false, &|| ())?;
         self.in_order(&remainders)
     }
@@ -369,11 +369,11 @@ impl ProductTree {
             let inverses = self.engine.inv_mod(&cofactors, &class.numbers);
             let inverses = inverses.map_err(|error| match error {
                 Error::NotInvertible { index } => Error::NotInvertible {
-                    index: class.leaves[index],
+                    index: class.leaves.at(index),
                 },
                 other => other,
             })?;
-            let longest = class.leaves.iter().map(|&i| residues.length(i)).max();
+            let longest = class.leaves.iter().map(|i| residues.length(i)).max();
             let given = rows(
                 &self.engine,
                 residues,
@@ -455,7 +455,7 @@ impl ProductTree {
                 }
             };
             for (at, &row) in which.iter().enumerate() {
-                places.push((class.leaves[row], index, at));
+                places.push((class.leaves.at(row), index, at));
             }
             greater.push(engine.gather(&divisors, &which)?);
         }
@@ -626,7 +626,7 @@ impl ProductTree {
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let mut places = vec![(0, 0); self.len()];
         for (index, class) in self.classes.iter().enumerate() {
-            for (row, &leaf) in class.leaves.iter().enumerate() {
+            for (row, leaf) in class.leaves.iter().enumerate() {
                 places[leaf] = (index, row);
             }
         }

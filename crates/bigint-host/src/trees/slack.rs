@@ -1,6 +1,7 @@
 //! Zeros on top of products of leaves, by which fractions may be shorter.
 
 use crate::Integers;
+use crate::trees::leaves::Which;
 use bigint_core::LIMB_BITS;
 
 /// Bits of zeros on top of a number that make a limb more of its node's fraction unneeded.
@@ -26,11 +27,11 @@ const DOUBT: f64 = 1.0 / (1 << 12) as f64;
 /// limbs, and then the products of one half of a level by the other.
 pub(crate) fn lowest_level(
     leaves: &Integers,
-    which: &[usize],
+    which: &Which,
     width: usize,
     levels: usize,
 ) -> Option<Slack> {
-    let slack = |&leaf: &usize| {
+    let slack = |leaf: usize| {
         let limbs = leaves.magnitude(leaf);
         let top = limbs.iter().rev().take(3);
         let top = top.fold(0.0, |top, &limb| top * BASE + f64::from(limb));
@@ -66,7 +67,7 @@ mod tests {
     fn bits_of_a_product_are_known_but_beside_powers_of_two() {
         let of = |numbers: &[BigUint], width| {
             let leaves = Integers::from_biguints(numbers).expect("memory");
-            let which: Vec<usize> = (0..numbers.len()).collect();
+            let which = Which::First(numbers.len());
             let levels = numbers.len().ilog2() as usize;
             lowest_level(&leaves, &which, width, levels)
         };
