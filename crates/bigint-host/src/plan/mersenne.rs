@@ -4,6 +4,10 @@ use crate::tuning::gpu::MersenneTuning;
 use crate::{Engine, Tuning};
 use bigint_cpu::fast::number::weighted::{Length, Modulus};
 
+/// The least bits of a word for which a longer transform modulo other numbers than `2^p - 1` in two launches is faster than
+/// a shorter one in three.
+const LEAST_BITS: usize = 8;
+
 /// Whether the CPU squares modulo `2^p - 1` faster by a transform in doubles than by an exact
 /// product.
 pub fn mersenne_by_doubles(p: u32) -> bool {
@@ -21,7 +25,7 @@ impl Engine {
         let Some(p) = modulus.exponent() else {
             lengths.retain(|&words| self.takes_transform(modulus, words));
             let suits = |words| modulus.suits(words, longer_than);
-            return tuning.fastest(modulus.bits(), &lengths, suits, in_two_launches);
+            return tuning.fastest(modulus.bits(), LEAST_BITS, &lengths, suits, in_two_launches);
         };
         let least = match longer_than {
             Some(words) => words + 1,
@@ -47,13 +51,15 @@ impl MersenneTuning {
             let most = words as f64 * (Length::most_bits(words) + self.more_bits);
             words >= least || open && in_two_launches(words) && f64::from(p) <= most
         };
-        self.fastest(p.into(), lengths, suits, &in_two_launches)
+        self.fastest(p.into(), self.min_bits, lengths, suits, &in_two_launches)
     }
 
-    /// The fastest of the lengths that suit a modulus of so many bits, given shortest first.
+    /// The fastest of the lengths that suit a modulus of so many bits, given shortest first. One in two launches that is
+    /// longer than needed is taken only if its words have `least` bits.
     fn fastest(
         &self,
         bits: f64,
+        least: usize,
         lengths: &[usize],
         suits: impl Fn(usize) -> bool,
         in_two_launches: impl Fn(usize) -> bool,
@@ -65,9 +71,8 @@ impl MersenneTuning {
         }
         // Two launches for a longer one may take less than three for this.
         let next = longer.find(|&words| in_two_launches(words));
-        let is_worth_it = |next: &usize| {
-            first >= self.two_launches_min_words && bits >= (self.min_bits * next) as f64
-        };
+        let is_worth_it =
+            |next: &usize| first >= self.two_launches_min_words && bits >= (least * next) as f64;
         Some(next.filter(is_worth_it).unwrap_or(first))
     }
 }
@@ -89,5 +94,10 @@ mod tests {
         // A little more than a transform is known to hold, but not after it was too short.
         assert_eq!(words(77_232_917, (1 << 22) + 1, true), Some(1 << 22));
         assert_eq!(words(77_232_917, (1 << 22) + 1, false), None);
+        // Modulo other numbers a carry may need more words than two.
+        let suits = |bits: f64| move |words: usize| bits <= 18.0 * words as f64;
+        let modulo = |bits| tuning.fastest(bits, LEAST_BITS, &lengths, suits(bits), in_two);
+        assert_eq!(modulo(2_800_000.0), Some(1 << 18));
+        assert_eq!(modulo(2_000_000.0), Some(5 << 15));
     }
 }

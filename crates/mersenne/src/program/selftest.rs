@@ -15,7 +15,7 @@ pub struct Arguments {
     to: u32,
     /// And so many iterations of the test of 2^P - 1 or of a number K*B^N+C, whose residues are to be those
     /// of the CPU; again and again
-    #[arg(long, value_name = "P:ITERATIONS", value_parser = iterations)]
+    #[arg(long, value_name = "NUMBER:ITERATIONS", value_parser = iterations)]
     compare: Vec<(Number, u32)>,
     #[command(flatten)]
     common: Common,
@@ -38,7 +38,9 @@ fn residues() -> impl Iterator<Item = (u32, u64, u64)> {
 }
 
 fn iterations(text: &str) -> Result<(Number, u32), String> {
-    let (number, iterations) = text.split_once(':').ok_or("it is P:ITERATIONS")?;
+    let (number, iterations) = text
+        .split_once(':')
+        .ok_or("it is P:ITERATIONS or K*B^N+C:ITERATIONS")?;
     let iterations = iterations.parse().map_err(|_| "iterations are a number")?;
     let number = match number.parse::<u32>() {
         Ok(_) => super::prime(number)?.into(),
