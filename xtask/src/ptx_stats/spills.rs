@@ -37,7 +37,7 @@ const KNOWN: [Known; 19] = [
     Known {
         kernels: "weighted_long_columns_far",
         most_bytes: 2800,
-        why: "as weighted_long, with carries in doubles and the weights of two words beside 16 points: not yet run on a GPU",
+        why: "as weighted_long, with carries in doubles and the weights of two words beside 16 points",
     },
     Known {
         kernels: "weighted_long_",
