@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use bigint_host::{BatchGcd, BigUint, Engine, Error, Integers, ProductTree};
+use bigint_host::{BatchGcd, BigInt, BigUint, Engine, Error, Integers, ProductTree};
 use num_integer::Integer;
 
 /// Numbers from 1 to `2^(32 limbs)` less 1, of lengths as `shape` says, with ends among them.
@@ -130,6 +130,80 @@ fn a_number_is_reconstructed_from_its_residues() {
     let tree = ProductTree::new(&engine, &Integers::from([9, 5, 6])).unwrap();
     let refused = tree.reconstruct(&Integers::from([0, 0, 0])).unwrap_err();
     assert!(matches!(refused, Error::NotInvertible { index: 0 | 2 }));
+}
+
+/// By Horner's rule.
+fn value(coefficients: &[BigInt], x: &BigInt) -> BigInt {
+    let coefficients = coefficients.iter().rev();
+    coefficients.fold(BigInt::ZERO, |value, c| value * x + c)
+}
+
+/// Polynomials of many degrees, of coefficients of one sign and of both, with zeros on top; with values that are zero, at and next to
+/// their roots, at few points and at many.
+#[test]
+fn values_of_polynomials_are_those_of_horners_rule() {
+    let engine = Engine::cpu();
+    let one = BigInt::from(1);
+    let number = |bits: u32, salt: u32| {
+        let size = (BigInt::from(0x9e37_79b9_u32) * (salt + 1)).pow(bits / 32 + 1) % (&one << bits);
+        if salt % 3 == 1 { -size } else { size }
+    };
+    let all_ones = |bits: u32| (&one << bits) - &one;
+    // (x - 2) (x + 2^40) (x - 3^50) ..
+    let roots: Vec<BigInt> = (0..9).map(|i| number(20 * i + 3, i)).collect();
+    let mut of_roots = vec![one.clone()];
+    for root in &roots {
+        let mut times = vec![BigInt::ZERO; of_roots.len() + 1];
+        for (i, c) in of_roots.iter().enumerate() {
+            times[i] -= c * root;
+            times[i + 1] += c;
+        }
+        of_roots = times;
+    }
+    let mut polynomials = vec![
+        vec![],
+        vec![BigInt::ZERO],
+        vec![-all_ones(64)],
+        vec![all_ones(31), -all_ones(31)],
+        of_roots.iter().map(|c| -c).collect(),
+        of_roots,
+        [vec![number(500, 1)], vec![BigInt::ZERO; 5]].concat(),
+    ];
+    for (degree, bits) in [(1, 32), (2, 96), (17, 1), (64, 33), (130, 64)] {
+        polynomials.push((0..=degree).map(|i| number(bits, i)).collect());
+        polynomials.push(vec![all_ones(bits); degree as usize + 1]);
+        polynomials.push(
+            (0..=degree)
+                .map(|i| all_ones(bits) * (1 - 2 * i64::from(i % 2)))
+                .collect(),
+        );
+    }
+    let near: Vec<BigInt> = roots
+        .iter()
+        .flat_map(|root| [root - 1, root.clone(), root + 1])
+        .collect();
+    let small: Vec<BigInt> = (-3..=3).map(BigInt::from).collect();
+    let ones = [32, 64, 95].map(all_ones);
+    let ones = ones
+        .iter()
+        .flat_map(|x| [x.clone(), -x, x + 1, -x - 1])
+        .collect();
+    for points in [near, small, ones, vec![BigInt::ZERO], vec![]] {
+        for polynomial in &polynomials {
+            let [p, x] = [polynomial, &points].map(|x| Integers::from_bigints(x).unwrap());
+            let found = engine.evaluate_polynomial(&p, &x).unwrap();
+            let expected: Vec<BigInt> = points.iter().map(|x| value(polynomial, x)).collect();
+            assert_eq!(
+                found.to_bigints().unwrap(),
+                expected,
+                "{polynomial:?} at {points:?}"
+            );
+        }
+    }
+    let wide = Integers::from_bigints(&[&one << (1 << 20)]).unwrap();
+    let many = Integers::from_bigints(&vec![one; 1 << 15]).unwrap();
+    let refused = engine.evaluate_polynomial(&many, &wide);
+    assert!(matches!(refused, Err(Error::Width { .. })));
 }
 
 #[test]
