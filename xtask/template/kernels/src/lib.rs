@@ -25,7 +25,7 @@ const FIELD: Field<8> = Field::constant([
 /// not opposite.
 ///
 /// # Safety
-/// As for [`Batches::new`]; a launch by `Module::launch` is one.
+/// As for [`Batches::new`]; a launch by `Kernel::launch` is one.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn add_points(arguments: Arguments) {
     // SAFETY: by this function's own contract.
