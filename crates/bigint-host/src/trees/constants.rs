@@ -137,13 +137,13 @@ impl Engine {
     fn scaled(&self, constant: Constant, digits: usize) -> Result<Batch, Error> {
         let power = |digits| self.power_of_ten(digits);
         let root = |of: u32| Ok::<_, Error>(self.isqrt(&self.times(&power(2 * digits)?, of)?)?.0);
+        let bits = digits as f64 * std::f64::consts::LOG2_10;
         let ratio = |terms: usize, series: &Series, times: u32, over: u32| {
-            let [t, q] = series.sum(self, terms)?;
+            let [t, q] = series.sum(self, terms, bits as usize)?;
             let dividend = self.times(&self.mul(&power(digits)?, &t)?, times)?;
             drop(t);
             self.div(&dividend, &self.times(&q, over)?)
         };
-        let bits = digits as f64 * std::f64::consts::LOG2_10;
         match constant {
             Constant::Sqrt2 => root(2),
             Constant::Sqrt3 => root(3),
@@ -152,7 +152,7 @@ impl Engine {
                 self.div(&sum, &self.small(2)?)
             }
             Constant::Pi => {
-                let [t, q] = CHUDNOVSKY.sum(self, (bits / 47.11) as usize + 2)?;
+                let [t, q] = CHUDNOVSKY.sum(self, (bits / 47.11) as usize + 2, bits as usize)?;
                 let dividend = self.times(&self.mul(&root(10005)?, &q)?, 426_880)?;
                 drop(q);
                 self.div(&dividend, &t)
@@ -214,36 +214,35 @@ fn terms_of_e(bits: f64) -> usize {
 }
 
 const CHUDNOVSKY: Series = Series {
+    // 640320^3 / 24.
     ratio: |n| {
-        let n = BigUint::from(n);
-        let p = (6u8 * &n - 5u8) * (2u8 * &n - 1u8) * (6u8 * &n - 1u8);
-        // 640320^3 / 24.
-        [p, n.pow(3) * 10_939_058_860_032_000u64]
+        [
+            [6 * n - 5, 2 * n - 1, 6 * n - 1, 1],
+            [n, n, n, 10_939_058_860_032_000],
+        ]
     },
-    factor: |n| BigUint::from(n) * 545_140_134u32 + 13_591_409u32,
+    factor: |n| 545_140_134 * n + 13_591_409,
     alternates: true,
 };
 
 const E: Series = Series {
-    ratio: |n| [1u8.into(), n.into()],
-    factor: |_| 1u8.into(),
+    ratio: |n| [[1; 4], [n, 1, 1, 1]],
+    factor: |_| 1,
     alternates: false,
 };
 
 const LN2: Series = Series {
-    ratio: |n| [n.into(), 8u8 * BigUint::from(n) + 4u8],
-    factor: |_| 1u8.into(),
+    ratio: |n| [[n, 1, 1, 1], [8 * n + 4, 1, 1, 1]],
+    factor: |_| 1,
     alternates: true,
 };
 
 const ZETA3: Series = Series {
+    // Squares of n and 2 n + 1 have 64 bits: 10^10 digits have 3.3 10^9 terms.
     ratio: |n| {
-        let n = BigUint::from(n);
-        [n.pow(5), 32u8 * (2u8 * &n + 1u8).pow(5)]
+        let m = 2 * n + 1;
+        [[n * n, n * n, n, 1], [m * m, m * m, m, 32]]
     },
-    factor: |n| {
-        let n = BigUint::from(n);
-        205u8 * &n * &n + 250u8 * &n + 77u8
-    },
+    factor: |n| 205 * n * n + 250 * n + 77,
     alternates: true,
 };
