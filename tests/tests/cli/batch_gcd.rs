@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::common::{Ended, Workplace, ended};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 /// What the report has of each key, by file and line.
 fn report(ended: &Ended) -> BTreeMap<(String, u64), Value> {
@@ -296,6 +298,111 @@ fn keys_of_a_later_run_are_compared_with_those_of_the_folder() {
             .unwrap()
             .any(|_| true)
     );
+}
+
+/// Killed whenever another group is done; what the last run says is what a run in one piece says.
+#[test]
+fn a_run_that_is_killed_is_taken_up_by_the_same_command() {
+    let mut rng = ChaCha8Rng::seed_from_u64(32);
+    let is_prime = |n: &u32| {
+        (2..*n)
+            .take_while(|d| d * d <= *n)
+            .all(|d| !n.is_multiple_of(d))
+    };
+    let small: BigUint = (2..1400).filter(is_prime).product();
+    let key = |_| &small * rng.next_u32() + 1u8;
+    let keys: Vec<BigUint> = (0..1600).map(key).collect();
+    let place = Workplace::new();
+    place.file(
+        "keys.txt",
+        keys.iter().map(|n| format!("{n}\n")).collect::<String>(),
+    );
+    let plain = [
+        "batch-gcd",
+        "keys.txt",
+        "--json",
+        "--no-primes",
+        "--backend",
+        "cpu",
+    ];
+    let whole = place.run(&plain);
+    let in_parts = [&plain[..], &["--memory", "1M", "--folder", "kept"]].concat();
+    let done = || {
+        let files = place.path().join("kept/run").read_dir().ok()?;
+        Some(files.count())
+    };
+    let mut kills = 0;
+    for _ in 0..3 {
+        let before = done().unwrap_or(0);
+        let mut command = place.command();
+        command
+            .args(&in_parts)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        while child.try_wait().unwrap().is_none() && done().unwrap_or(0) < before + 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = child.kill();
+        kills += u32::from(!child.wait().unwrap().success());
+    }
+    assert!(kills > 0, "it has ended before");
+    assert!(done().is_some_and(|files| files > 0));
+    assert!(!place.path().join("kept/keys.jsonl").exists());
+    let found = report(&place.run(&in_parts));
+    assert!(found.len() > 10);
+    assert_eq!(found, report(&whole));
+    assert_eq!(done(), Some(0));
+}
+
+/// Nulls are no keys; a line is that of the table.
+#[test]
+fn moduli_in_the_column_of_a_table_are_keys() {
+    let place = Workplace::new();
+    place.file("keys.csv", "host,modulus\na,15\nb,\nc,0x23\nd,77\n");
+    place.file(
+        "keys.jsonl",
+        "{\"n\": \"143\"}\n{\"n\": null}\n{\"n\": 221}\n",
+    );
+    place.file("keys.tsv", "143\n");
+    let sources = ["keys.csv:modulus", "keys.jsonl:n", "keys.tsv"];
+    let found = report(&place.run(&[&["batch-gcd", "--json"], &sources[..]].concat()));
+    let found: Vec<_> = found
+        .iter()
+        .map(|((file, line), key)| {
+            (
+                format!("{file}:{line}"),
+                key["kind"].as_str().unwrap(),
+                strings(&key["with"]).join(" "),
+            )
+        })
+        .collect();
+    let expected = [
+        ("keys.csv:2", "shared", "4"),
+        ("keys.csv:4", "shared", "2 5"),
+        ("keys.csv:5", "shared", "4 keys.jsonl:1 keys.tsv:1"),
+        ("keys.jsonl:1", "duplicate", "keys.tsv:1"),
+        ("keys.jsonl:3", "shared", "1 keys.tsv:1"),
+        ("keys.tsv:1", "duplicate", "keys.jsonl:1"),
+    ];
+    let expected = expected.map(|(key, kind, with)| (key.to_owned(), kind, with.to_owned()));
+    assert_eq!(found, expected);
+    for (text, expected) in [
+        (
+            "n,m\n3,15\n5,7x\n",
+            "bad.csv:3:4: 'x' is not a decimal digit",
+        ),
+        (
+            "n,m\n3,15\n5,0\n",
+            "bad.csv:3:3: a modulus is positive, not zero",
+        ),
+        ("n,o\n3,15\n", "bad.csv: there is no column \"m\", but n, o"),
+    ] {
+        place.file("bad.csv", text);
+        let ended = place.run(&["batch-gcd", "bad.csv:m"]);
+        assert_eq!(ended.code, 2, "{text}");
+        assert!(ended.stderr.contains(expected), "{text}: {}", ended.stderr);
+    }
 }
 
 #[test]

@@ -106,3 +106,20 @@ fn rows_of_parquet_are_streamed() {
         assert!(found == "0\n".repeat(40_000), "{memory}");
     }
 }
+
+#[test]
+fn moduli_in_the_column_of_a_parquet_file_are_keys() {
+    let place = Workplace::new();
+    place.file("t.csv", "n\n15\n\n35\n");
+    for file in ["t.parquet", "t.arrow"] {
+        assert_eq!(place.run(&["convert", "t.csv:n", file]).code, 0);
+        let ended = place.run(&["batch-gcd", file, "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let lines: Vec<_> = ended.stdout.lines().collect();
+        assert!(lines.len() == 2, "{}", ended.stdout);
+        assert!(
+            lines[0].contains("\"line\":1") && lines[1].contains("\"line\":3"),
+            "{lines:?}"
+        );
+    }
+}

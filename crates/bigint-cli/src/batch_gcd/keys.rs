@@ -1,4 +1,4 @@
-//! Keys of files: integers on lines, RSA keys in PEM, DER or SSH's form.
+//! Keys of files: integers on lines or in a table's column, RSA keys in PEM, DER or SSH's form.
 //!
 //! Text is read line by line, and what stands on a line says what it is: `-----BEGIN` begins a block of
 //! PEM, a word `ssh-` a key of SSH, and anything else is an integer, or, in a file with blocks of PEM, words
@@ -19,9 +19,13 @@ use x509_cert::der::{self, Decode, Reader, SliceReader, Tag, Tagged, oid::Object
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 
 use crate::failure::{Failure, SourcePlace};
-use crate::number::{MAX_TEXT, Number};
+use crate::files;
+use crate::form::{self, Form};
+use crate::number::{MAX_TEXT, Number, Unread};
+use crate::rows::next_rows;
 use crate::source::Input;
 use crate::standard;
+use crate::text_table::Wanted;
 
 /// Keys of RSA, of either padding.
 const RSA: [ObjectIdentifier; 2] = [
@@ -37,6 +41,9 @@ const SHARED: usize = 64;
 
 /// Bytes read ahead of a pipe.
 const AHEAD: usize = 8 << 20;
+
+/// What is said of an integer that is no modulus.
+const NOT_POSITIVE: &str = "a modulus is positive, not zero";
 
 /// Where a key stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,15 +168,14 @@ impl Keys {
         })
     }
 
-    /// Takes a key in.
+    /// Takes a key in, whose modulus has these limbs.
     pub fn add(
         &mut self,
         file: usize,
         line: u64,
-        modulus: &Integers,
+        limbs: &[Limb],
         was_weak: bool,
     ) -> Result<(), Error> {
-        let limbs = modulus.magnitude(0);
         let hash = self.hasher.hash_one(limbs);
         let mut candidate = self.last.get(&hash).copied();
         while let Some(index) = candidate.filter(|&index| self.moduli.magnitude(index) != limbs) {
@@ -195,11 +201,67 @@ impl Keys {
         Ok(())
     }
 
-    /// Reads the keys of a file.
+    /// Reads the keys of a file, or of a table's column.
     ///
     /// # Errors
-    /// [`Failure::Input`] where it cannot be read, or has a line that is no positive integer.
-    pub fn read(&mut self, path: &OsString) -> Result<(), Failure> {
+    /// [`Failure::Input`] where it cannot be read, or has a line that is no positive integer; [`Failure::Usage`] where it has no such
+    /// column.
+    pub fn read(&mut self, source: &OsString) -> Result<(), Failure> {
+        match form::split(source)? {
+            (_, Form::Lines, _) => self.read_text(source),
+            (path, form, column) => self.read_column(&path, form, column),
+        }
+    }
+
+    /// Reads the moduli of a table's column. Nulls are none.
+    fn read_column(
+        &mut self,
+        path: &Path,
+        form: Form,
+        column: Option<String>,
+    ) -> Result<(), Failure> {
+        let column = [column];
+        let wanted = Wanted::Some(&column);
+        let mut opened = files::open(path, form, wanted, BLOCK, &Arc::default())?;
+        let name = opened.reader.paths().swap_remove(0);
+        let file = self.file(&name);
+        while let Some(rows) = next_rows(std::slice::from_mut(&mut opened.reader))? {
+            let rows = &rows[0];
+            let bad = |row: usize, offset: usize, what: String| {
+                let (line, column) = rows.position(row);
+                let place = SourcePlace {
+                    source: name.clone(),
+                    line,
+                    column: column + offset as u64,
+                };
+                Failure::Input(place, what)
+            };
+            let nulls = rows.nulls();
+            let are_keys = (0..rows.len()).filter(|row| nulls.binary_search(row).is_err());
+            let are_keys: Vec<usize> = are_keys.collect();
+            for &row in &are_keys {
+                if let Some((offset, what)) = rows.wrong(row) {
+                    return Err(bad(row, offset, what));
+                }
+            }
+            let numbers = rows.column(0..rows.len(), &[], None);
+            let numbers = numbers.map_err(|unread| match unread {
+                Unread::Memory(error) => error.into(),
+                Unread::Bad(what) => bad(0, what.offset, what.to_string()),
+            })?;
+            for row in are_keys {
+                if numbers.is_negative(row) || numbers.magnitude(row).is_empty() {
+                    return Err(bad(row, 0, NOT_POSITIVE.to_owned()));
+                }
+                let (line, _) = rows.position(row);
+                self.add(file, line, numbers.magnitude(row), false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the keys of a text, or the one in a file of DER.
+    fn read_text(&mut self, path: &OsString) -> Result<(), Failure> {
         let name = match path == "-" {
             true => "standard input".to_owned(),
             false => path.to_string_lossy().into_owned(),
@@ -279,7 +341,7 @@ impl Keys {
         for ((line, item), read) in items.iter().zip(read.into_iter().flatten()) {
             words.has_block |= matches!(item, Item::Pem { .. });
             match read {
-                Read::Modulus(modulus) => self.add(file, *line, &modulus, false)?,
+                Read::Modulus(modulus) => self.add(file, *line, modulus.magnitude(0), false)?,
                 Read::Other(why) => {
                     self.passed_over += 1;
                     let at = place(*line, 1);
@@ -406,7 +468,7 @@ fn integer(line: &[u8]) -> Read {
     let mut integers = Integers::new();
     match integers.push_text(text) {
         Ok(()) if integers.is_negative(0) || integers.magnitude(0).is_empty() => {
-            Read::Bad(start, "a modulus is positive, not zero".to_owned())
+            Read::Bad(start, NOT_POSITIVE.to_owned())
         }
         Ok(()) => Read::Modulus(integers),
         Err(Error::NotADigit { position, .. }) => {

@@ -83,7 +83,7 @@ impl Known {
             let modulus = Integers::from_texts([&*line.modulus]);
             let modulus = modulus.map_err(|error| bad(&path, number, &error))?;
             let file = keys.file(&line.file);
-            keys.add(file, line.line, &modulus, line.weak)?;
+            keys.add(file, line.line, modulus.magnitude(0), line.weak)?;
         }
         Ok(())
     }

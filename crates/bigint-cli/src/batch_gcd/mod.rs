@@ -25,13 +25,13 @@ use report::Weakness;
 
 /// Find keys that share a prime with another, and so can be factored
 ///
-/// Keys are integers, one on a line as calc reads them, or RSA keys: certificates, requests and
-/// public keys in PEM or DER, and public keys of SSH. Keys of other kinds are passed over. For each
+/// Keys are integers, one on a line or in a table's column as calc reads them, or RSA keys: certificates,
+/// requests and public keys in PEM or DER, and public keys of SSH. Keys of other kinds are passed over. For each
 /// weak key the report has its place, what is wrong with it, its factors, and where the keys are that it
 /// shares them with.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Files of keys; - for standard input
+    /// Files of keys, with :COLUMN where they are tables; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
     /// Write one JSON object for each weak key, with file, line, kind (shared, duplicate, even, small,
