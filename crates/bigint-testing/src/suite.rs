@@ -1,6 +1,6 @@
 //! Runs trials on an engine and compares every number with an oracle's.
 
-use crate::trial::{Trial, WIDTHS};
+use crate::trial::{ROUND, Trial};
 use crate::{operands, oracle};
 use bigint_cpu::{map, threads};
 use bigint_host::{
@@ -128,7 +128,7 @@ pub fn run_against(
         };
         let is_done = |tally: &Tally| match extent {
             Extent::Cases(cases) => tally.cases >= cases,
-            Extent::EveryPairing => tally.batches >= WIDTHS.len() * choices.len(),
+            Extent::EveryPairing => tally.batches >= ROUND * choices.len(),
         };
         while !is_done(&tally) {
             let trial = Trial::new(tally.batches, &choices, &mut rng).of(operation);

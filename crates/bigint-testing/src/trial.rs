@@ -3,6 +3,7 @@
 use bigint_host::{Cost, Flag, Layout, Level, MOST_OPERANDS, Operation, Options};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use std::ops::RangeInclusive;
 
 /// Widths in limbs: 32 to 2048 bits in steps of 32, then 4096 to 32768 bits.
 pub const WIDTHS: [usize; 68] = {
@@ -15,6 +16,12 @@ pub const WIDTHS: [usize; 68] = {
     [widths[64], widths[65], widths[66], widths[67]] = [128, 256, 512, 1024];
     widths
 };
+
+/// Trials after which widths come again: one of each of [`WIDTHS`], and one of any other to 32768 bits.
+pub const ROUND: usize = WIDTHS.len() + 1;
+
+/// Those other widths.
+const OTHERS: RangeInclusive<usize> = 65..=1024;
 
 /// The widest modulus that kernels have in registers.
 const WIDEST_MODULUS: usize = 512;
@@ -59,28 +66,31 @@ pub struct Trial {
 impl Trial {
     /// Trial `index` of the sequence over `choices`.
     ///
-    /// Within `68 * choices` trials every width meets every choice; layouts and
+    /// Within `ROUND * choices` trials every one of [`WIDTHS`] meets every choice; layouts and
     /// lengths walk beside them with periods that share no factor with that.
     pub fn new(index: usize, choices: &[Options], rng: &mut ChaCha8Rng) -> Self {
-        let round = index / WIDTHS.len();
-        let n = WIDTHS[index % WIDTHS.len()];
+        let (round, place) = (index / ROUND, index % ROUND);
+        let n = WIDTHS.get(place).copied();
+        let n = n.unwrap_or_else(|| rng.random_range(OTHERS));
         let any = WIDTHS[rng.random_range(0..WIDTHS.len())];
-        let m = match (index + round) % 7 {
+        // A round more is 71 more, a prime.
+        let walk = index + 2 * round;
+        let m = match walk % 7 {
             0..=2 => n,
             3 => any,
             4 => n + 1,
             5 => (n - 1).max(1),
             _ => 1,
         };
-        let k = [n, n + m, m, any][(index / 3 + round) % 4].min(n + m);
-        let choice = choices[(index % WIDTHS.len() + round) % choices.len()];
+        let k = [n, n + m, m, any][(index / 3 + 2 * round) % 4].min(n + m);
+        let choice = choices[(place + round) % choices.len()];
         // The widest operands are few: their cost grows with the square. So are those that a
         // block has to itself, which may be far narrower than what it computes.
         let count = match n.max(m) {
-            _ if matches!(choice.level, Some(Level::Block | Level::Grid)) => index % 3,
+            _ if matches!(choice.level, Some(Level::Block | Level::Grid)) => walk % 3,
             wide if wide > 256 => 1 + usize::from(index.is_multiple_of(8)),
-            wide if wide <= LONG.1 && (index + round) % 11 == 5 => LONG.0,
-            _ => COUNTS[(index + round) % COUNTS.len()],
+            wide if wide <= LONG.1 && walk % 11 == 5 => LONG.0,
+            _ => COUNTS[walk % COUNTS.len()],
         };
         let flip = |odd: bool| Layout::ALL[usize::from(odd)];
         let layout = (index / 2 + round) % 2 == 1;
@@ -89,7 +99,7 @@ impl Trial {
             widths: [n, m, k],
             layouts: [
                 flip(layout),
-                flip(layout != (index % 9 == 4)),
+                flip(layout != (index % 10 == 4)),
                 flip(layout != (index % 8 == 3)),
             ],
             cut: rng.random_range(1..=n + m + 1),
@@ -155,14 +165,18 @@ mod tests {
     fn every_width_meets_every_choice_and_every_length_every_layout() {
         let choices = Engine::cpu().choices(Operation::Mul);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let trials: Vec<_> = (0..WIDTHS.len() * 30)
+        let trials: Vec<_> = (0..ROUND * 30)
             .map(|index| Trial::new(index, &choices, &mut rng))
             .collect();
-        let met: HashSet<(usize, Algorithm)> = trials
+        let mut met: HashSet<(usize, Algorithm)> = trials
             .iter()
             .map(|t| (t.widths[0], t.choice.algorithm))
             .collect();
+        met.retain(|(n, _)| WIDTHS.contains(n));
         assert_eq!(met.len(), WIDTHS.len() * choices.len());
+        let others = trials.iter().map(|t| t.widths[0]);
+        let others: HashSet<_> = others.filter(|n| !WIDTHS.contains(n)).collect();
+        assert!(others.len() > 25 && others.iter().all(|n| OTHERS.contains(n)));
         let lengths: HashSet<_> = trials.iter().map(|t| (t.count, t.layouts[0])).collect();
         for count in [0, 1, 31, 32, 33, 1000] {
             for layout in Layout::ALL {

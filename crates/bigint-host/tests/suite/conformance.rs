@@ -1,7 +1,7 @@
 //! The conformance suite on the back ends that every machine has.
 
 use bigint_host::{Engine, Operation};
-use bigint_testing::trial::{WIDTHS, weight};
+use bigint_testing::trial::{ROUND, weight};
 use bigint_testing::{Extent, sweep};
 use std::thread;
 
@@ -32,6 +32,6 @@ fn check(engine: &Engine, operation: Operation) {
         .unwrap_or_else(|failure| panic!("{failure}"));
     let tally = &report.tallies[0];
     assert!(tally.cases >= cases);
-    let pairings = WIDTHS.len() * engine.choices(operation).len();
+    let pairings = ROUND * engine.choices(operation).len();
     assert!(tally.batches >= sweep(1, pairings));
 }
