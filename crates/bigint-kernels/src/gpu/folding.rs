@@ -21,6 +21,27 @@
 use bigint_core::Limb;
 use core::arch::asm;
 
+/// The lines that add `m`, 0 or -1, and the carry flag to the upper four limbs, and then the multiple `k` of `C` to the lower three, `k` being
+/// what leaves the upper ones, -1, 0 or 1. `C k` is `t = s k`, and `k` one limb up, with its sign in `m`. Unless `k` is 0, the number is close to
+/// 2^256, or to 0, so that no fourth limb changes.
+macro_rules! around {
+    () => {
+        concat!(
+            "addc.cc.u32 {l4}, {l4}, m;\n",
+            "addc.cc.u32 {l5}, {l5}, m;\n",
+            "addc.cc.u32 {l6}, {l6}, m;\n",
+            "addc.cc.u32 {l7}, {l7}, m;\n",
+            "addc.u32 k, m, 0;\n",
+            "mul.lo.u32 t, k, {s};\n",
+            "shr.s32 m, k, 31;\n",
+            "add.u32 k, k, m;\n",
+            "add.cc.u32 {l0}, {l0}, t;\n",
+            "addc.cc.u32 {l1}, {l1}, k;\n",
+            "addc.u32 {l2}, {l2}, m;"
+        )
+    };
+}
+
 /// `a a`, the lower and the upper half.
 ///
 /// The products of two different limbs are added as in a [triangle](super::triangle), and their sum is doubled; one chain adds the
@@ -316,8 +337,7 @@ impl Folded {
             mut l7,
         ] = self.limbs;
         let [low, high] = self.above;
-        // SAFETY: as in `square`. What is above the eighth limb in the end is -1, 0 or 1: the rest is close to 2^256, or to 0,
-        // so that `C` or `-C` changes the three lowest limbs only.
+        // SAFETY: as in `square`.
         unsafe {
             asm!(
                 "{{",
@@ -327,14 +347,8 @@ impl Folded {
                 "addc.u32 k, {high}, 0;",
                 "shr.s32 m, k, 31;",
                 "add.cc.u32 {l1}, {l1}, t;", "addc.cc.u32 {l2}, {l2}, k;",
-                "addc.cc.u32 {l3}, {l3}, m;", "addc.cc.u32 {l4}, {l4}, m;",
-                "addc.cc.u32 {l5}, {l5}, m;", "addc.cc.u32 {l6}, {l6}, m;",
-                "addc.cc.u32 {l7}, {l7}, m;", "addc.u32 k, m, 0;",
-                "mul.lo.u32 t, k, {s};",
-                "shr.s32 m, k, 31;",
-                "add.u32 k, k, m;",
-                "add.cc.u32 {l0}, {l0}, t;", "addc.cc.u32 {l1}, {l1}, k;",
-                "addc.u32 {l2}, {l2}, m;",
+                "addc.cc.u32 {l3}, {l3}, m;",
+                around!(),
                 "}}",
                 l0 = inout(reg32) l0, l1 = inout(reg32) l1, l2 = inout(reg32) l2,
                 l3 = inout(reg32) l3, l4 = inout(reg32) l4, l5 = inout(reg32) l5,
@@ -407,20 +421,14 @@ fn carried(limbs: [Limb; 8], over: Limb, s: Limb) -> [Limb; 8] {
         mut l6,
         mut l7,
     ] = limbs;
-    // SAFETY: as in `Folded::limbs`.
+    // SAFETY: as in `square`.
     unsafe {
         asm!(
             "{{",
             ".reg .b32 t, k, m;",
             "shr.s32 m, {over}, 31;",
-            "add.cc.u32 {l3}, {l3}, {over};", "addc.cc.u32 {l4}, {l4}, m;",
-            "addc.cc.u32 {l5}, {l5}, m;", "addc.cc.u32 {l6}, {l6}, m;",
-            "addc.cc.u32 {l7}, {l7}, m;", "addc.u32 k, m, 0;",
-            "mul.lo.u32 t, k, {s};",
-            "shr.s32 m, k, 31;",
-            "add.u32 k, k, m;",
-            "add.cc.u32 {l0}, {l0}, t;", "addc.cc.u32 {l1}, {l1}, k;",
-            "addc.u32 {l2}, {l2}, m;",
+            "add.cc.u32 {l3}, {l3}, {over};",
+            around!(),
             "}}",
             l0 = inout(reg32) l0, l1 = inout(reg32) l1, l2 = inout(reg32) l2,
             l3 = inout(reg32) l3, l4 = inout(reg32) l4, l5 = inout(reg32) l5,

@@ -162,6 +162,46 @@ pub fn top(above: Limb, carry: Limb) -> [Limb; 2] {
     [lower, upper]
 }
 
+/// Adds `a` times a digit to a window: the line that takes the carry out of the odd chain, if one does, that of the even
+/// chain, and the operands of both.
+macro_rules! add_row {
+    (
+        ($window:ident, $a:ident, $digit:ident),
+        ($e0:ident $e1:ident $o0:ident $o1:ident $d0:ident $d1:ident)
+        $(($e:ident $f:ident $o:ident $p:ident $d:ident $g:ident))*,
+        [$($of_odd:tt)*] [$($of_even:tt)*] [$($operands:tt)*]
+    ) => {
+        let [mut $e0, mut $e1, $(mut $e, mut $f),*] = $window.even;
+        let [mut $o0, mut $o1, $(mut $o, mut $p),*] = $window.odd;
+        let [$d0, $d1, $($d, $g),*] = $digit;
+        // SAFETY: register arithmetic only. The first line of each chain does not read the carry flag, and the carry out
+        // of each is added to a limb that no chain has, or there is none.
+        unsafe {
+            asm!(
+                concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
+                line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
+                $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
+                $($of_odd)*
+                line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
+                $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
+                $($of_even)*,
+                $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
+                $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
+                $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
+                $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
+                $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
+                $($d = in(reg32) $d, $g = in(reg32) $g,)*
+                a = in(reg32) $a, low = in(reg32) $window.low,
+                $($operands)*
+                options(pure, nomem, nostack),
+            );
+        }
+        $window.low = 0;
+        $window.even = [$e0, $e1, $($e, $f),*];
+        $window.odd = [$o0, $o1, $($o, $p),*];
+    };
+}
+
 macro_rules! window {
     (
         $size:literal: ($e0:ident $e1:ident $o0:ident $o1:ident $d0:ident $d1:ident)
@@ -199,34 +239,11 @@ macro_rules! window {
                 digit: [Limb; $size],
                 [mut of_even, mut of_odd]: [Limb; 2],
             ) -> (Limb, [Limb; 2]) {
-                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
-                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
-                let [$d0, $d1, $($d, $g),*] = digit;
-                // SAFETY: register arithmetic only. The first line of each chain does not read the carry flag, and
-                // the carry out of each is added to a limb that no chain has.
-                unsafe {
-                    asm!(
-                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
-                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
-                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
-                        "addc.u32 {of_odd}, {of_odd}, 0;",
-                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
-                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
-                        "addc.u32 {of_even}, {of_even}, 0;",
-                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
-                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
-                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
-                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
-                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
-                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
-                        a = in(reg32) a, low = in(reg32) self.low,
-                        of_even = inout(reg32) of_even, of_odd = inout(reg32) of_odd,
-                        options(pure, nomem, nostack),
-                    );
+                add_row! {
+                    (self, a, digit), ($e0 $e1 $o0 $o1 $d0 $d1) $(($e $f $o $p $d $g))*,
+                    ["addc.u32 {of_odd}, {of_odd}, 0;",] ["addc.u32 {of_even}, {of_even}, 0;"]
+                    [of_even = inout(reg32) of_even, of_odd = inout(reg32) of_odd,]
                 }
-                self.low = 0;
-                self.even = [$e0, $e1, $($e, $f),*];
-                self.odd = [$o0, $o1, $($o, $p),*];
                 ($e0, [of_even, of_odd])
             }
 
@@ -237,61 +254,19 @@ macro_rules! window {
                 digit: [Limb; $size],
                 mut carry: Limb,
             ) -> (Limb, Limb) {
-                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
-                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
-                let [$d0, $d1, $($d, $g),*] = digit;
-                // SAFETY: as in `add_product`.
-                unsafe {
-                    asm!(
-                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
-                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
-                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
-                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
-                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
-                        "addc.u32 {carry}, {carry}, 0;",
-                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
-                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
-                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
-                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
-                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
-                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
-                        a = in(reg32) a, low = in(reg32) self.low, carry = inout(reg32) carry,
-                        options(pure, nomem, nostack),
-                    );
+                add_row! {
+                    (self, a, digit), ($e0 $e1 $o0 $o1 $d0 $d1) $(($e $f $o $p $d $g))*,
+                    [] ["addc.u32 {carry}, {carry}, 0;"] [carry = inout(reg32) carry,]
                 }
-                self.low = 0;
-                self.even = [$e0, $e1, $($e, $f),*];
-                self.odd = [$o0, $o1, $($o, $p),*];
                 ($e0, carry)
             }
 
             #[inline(always)]
             fn add_inside(&mut self, a: Limb, digit: [Limb; $size]) -> Limb {
-                let [mut $e0, mut $e1, $(mut $e, mut $f),*] = self.even;
-                let [mut $o0, mut $o1, $(mut $o, mut $p),*] = self.odd;
-                let [$d0, $d1, $($d, $g),*] = digit;
-                // SAFETY: as in `add_product`.
-                unsafe {
-                    asm!(
-                        concat!("add.cc.u32 {", stringify!($e0), "}, {", stringify!($e0), "}, {low};"),
-                        line!("madc.lo.cc", $o0, $d1), line!("madc.hi.cc", $o1, $d1),
-                        $(line!("madc.lo.cc", $o, $g), line!("madc.hi.cc", $p, $g),)*
-                        line!("mad.lo.cc", $e0, $d0), line!("madc.hi.cc", $e1, $d0),
-                        $(line!("madc.lo.cc", $e, $d), line!("madc.hi.cc", $f, $d),)*
-                        concat!("addc.u32 {", stringify!($top), "}, {", stringify!($top), "}, 0;"),
-                        $e0 = inout(reg32) $e0, $e1 = inout(reg32) $e1,
-                        $($e = inout(reg32) $e, $f = inout(reg32) $f,)*
-                        $o0 = inout(reg32) $o0, $o1 = inout(reg32) $o1,
-                        $($o = inout(reg32) $o, $p = inout(reg32) $p,)*
-                        $d0 = in(reg32) $d0, $d1 = in(reg32) $d1,
-                        $($d = in(reg32) $d, $g = in(reg32) $g,)*
-                        a = in(reg32) a, low = in(reg32) self.low,
-                        options(pure, nomem, nostack),
-                    );
+                add_row! {
+                    (self, a, digit), ($e0 $e1 $o0 $o1 $d0 $d1) $(($e $f $o $p $d $g))*,
+                    [] [concat!("addc.u32 {", stringify!($top), "}, {", stringify!($top), "}, 0;")] []
                 }
-                self.low = 0;
-                self.even = [$e0, $e1, $($e, $f),*];
-                self.odd = [$o0, $o1, $($o, $p),*];
                 $e0
             }
 

@@ -163,31 +163,14 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     #[inline(always)]
     pub fn rows(self) {
         let GridArguments { plan, operands, .. } = *self.arguments;
-        let blocks = plan.row_blocks(operands).max(1);
         let log_rows = plan.log_rows_of_block(operands);
-        let (number, group) = (self.index / blocks, self.index % blocks);
-        let rows = Rows {
-            first: group << log_rows,
-            mask: (1 << log_rows) - 1,
-            end: plan.rows(),
-            log: plan.log_row,
-        };
-        let thread = self.team.thread();
+        let own = self.own(plan.row_blocks(operands), log_rows);
+        let shared = self.shared(own.in_block, own.apart);
+        let (rows, slot) = (own.rows, own.slot);
         // The points of all rows of one operand follow those of the other.
-        let log_apart = plan.log_row - FIRST_LEVELS;
-        let (slot, c) = (thread >> log_apart, thread & ((1 << log_apart) - 1));
-        let in_block = (slot << plan.log_row) + c;
-        let row = rows.row(slot);
-        let place = (row << plan.log_row) + c;
-        let w = self.first_roots(row);
-        let given = self.points(number, slot >> log_rows);
-        let apart = (1 << log_apart).max(16);
-        let points = |points: Pairs| Strided {
-            places: Places::Device(points.up(place)),
-            apart,
-        };
-        let shared = self.shared(in_block, apart);
-        let mut z: [Complex; 16] = points(given).get();
+        let given = self.points(own.number, slot >> log_rows);
+        let w = self.first_roots(own.row);
+        let mut z: [Complex; 16] = own.of(given).get();
         down(&mut z, &w);
         shared.set(&z);
         self.team.sync();
@@ -200,8 +183,8 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         self.team.sync();
         if slot <= rows.mask && rows.has(slot) {
             let mut z: [Complex; 16] = shared.get();
-            merge_up(&mut z, &self.first_roots(row));
-            points(self.points(number, 0)).set(&z);
+            merge_up(&mut z, &self.first_roots(own.row));
+            own.of(self.points(own.number, 0)).set(&z);
         }
     }
 
@@ -220,36 +203,20 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
             kept: [of_c, of_d],
             ..
         } = *self.arguments;
-        let blocks = plan.pair_blocks().max(1);
-        let log_rows = plan.log_pair_rows();
-        let (number, group) = (self.index / blocks, self.index % blocks);
-        let rows = Rows {
-            first: group << log_rows,
-            mask: (1 << log_rows) - 1,
-            end: plan.rows(),
-            log: plan.log_row,
-        };
-        let thread = self.team.thread();
-        let log_apart = plan.log_row - FIRST_LEVELS;
-        let (slot, c) = (thread >> log_apart, thread & ((1 << log_apart) - 1));
-        let (operand, row) = (slot >> log_rows, rows.row(slot));
-        let apart = (1 << log_apart).max(16);
-        let place = (row << plan.log_row) + c;
-        let points = |address: u64, number: u32| Strided {
-            places: Places::Device(self.points_from(address, number).up(place)),
-            apart,
-        };
-        let (own, second) = (self.arguments.points, number + count);
-        let shared = self.shared((slot << plan.log_row) + c, apart);
+        let own = self.own(plan.pair_blocks(), plan.log_pair_rows());
+        let shared = self.shared(own.in_block, own.apart);
+        let (rows, number, slot) = (own.rows, own.number, own.slot);
+        let (operand, second) = (slot >> plan.log_pair_rows(), number + count);
+        let points = |address: u64, number: u32| own.of(self.points_from(address, number));
         let given = match operand {
             0 => points(of_c, number),
-            1 => points(own, number),
+            1 => points(self.arguments.points, number),
             2 => points(of_d, number),
-            _ => points(own, second),
+            _ => points(self.arguments.points, second),
         };
         if operand < 2 + operands {
             let mut z: [Complex; 16] = given.get();
-            down(&mut z, &self.first_roots(row));
+            down(&mut z, &self.first_roots(own.row));
             shared.set(&z);
         }
         self.team.sync();
@@ -261,8 +228,36 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         self.team.sync();
         if operand < 2 && rows.has(slot & rows.mask) {
             let mut z: [Complex; 16] = shared.get();
-            merge_up(&mut z, &self.first_roots(row));
-            points(own, if operand == 0 { second } else { number }).set(&z);
+            merge_up(&mut z, &self.first_roots(own.row));
+            let number = if operand == 0 { second } else { number };
+            points(self.arguments.points, number).set(&z);
+        }
+    }
+
+    /// The calling thread's points where a number's rows have `blocks` blocks, of `2^log_rows` rows each.
+    #[inline(always)]
+    fn own(self, blocks: u32, log_rows: u32) -> Own {
+        let plan = self.arguments.plan;
+        let blocks = blocks.max(1);
+        let (number, group) = (self.index / blocks, self.index % blocks);
+        let rows = Rows {
+            first: group << log_rows,
+            mask: (1 << log_rows) - 1,
+            end: plan.rows(),
+            log: plan.log_row,
+        };
+        let thread = self.team.thread();
+        let log_apart = plan.log_row - FIRST_LEVELS;
+        let (slot, c) = (thread >> log_apart, thread & ((1 << log_apart) - 1));
+        let row = rows.row(slot);
+        Own {
+            number,
+            rows,
+            slot,
+            row,
+            place: (row << plan.log_row) + c,
+            in_block: (slot << plan.log_row) + c,
+            apart: (1 << log_apart).max(16),
         }
     }
 
@@ -586,6 +581,31 @@ impl Rows {
     #[inline(always)]
     fn has(self, slot: u32) -> bool {
         self.first + slot < self.end
+    }
+}
+
+/// The 16 points that a thread has in the first pass over rows, and the last.
+#[derive(Clone, Copy)]
+struct Own {
+    number: u32,
+    rows: Rows,
+    /// The row's slot in the block, and the row.
+    slot: u32,
+    row: u32,
+    /// The place of the first point among all rows', and in the block.
+    place: u32,
+    in_block: u32,
+    apart: u32,
+}
+
+impl Own {
+    /// The thread's points, of a number's in device memory.
+    #[inline(always)]
+    fn of(self, points: Pairs) -> Strided {
+        Strided {
+            places: Places::Device(points.up(self.place)),
+            apart: self.apart,
+        }
     }
 }
 
