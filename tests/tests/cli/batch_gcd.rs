@@ -381,9 +381,13 @@ fn moduli_in_the_column_of_a_table_are_keys() {
         ("keys.csv:2", "shared", "4"),
         ("keys.csv:4", "shared", "2 5"),
         ("keys.csv:5", "shared", "4 keys.jsonl:1 keys.tsv:1"),
-        ("keys.jsonl:1", "duplicate", "keys.tsv:1"),
+        ("keys.jsonl:1", "shared", "keys.csv:5 3 keys.tsv:1"),
         ("keys.jsonl:3", "shared", "1 keys.tsv:1"),
-        ("keys.tsv:1", "duplicate", "keys.jsonl:1"),
+        (
+            "keys.tsv:1",
+            "shared",
+            "keys.csv:5 keys.jsonl:1 keys.jsonl:3",
+        ),
     ];
     let expected = expected.map(|(key, kind, with)| (key.to_owned(), kind, with.to_owned()));
     assert_eq!(found, expected);

@@ -168,15 +168,13 @@ impl Search<'_> {
 
     /// What is wrong with each key that something is wrong with.
     fn weaknesses(&self, fresh: &Integers, common: &Common) -> Result<Vec<Weakness>, Failure> {
-        let one = BigUint::from(1u8);
-        let natural = |of: &Integers, index| BigUint::from_slice(of.magnitude(index));
         let mut shares: Vec<bool> = vec![false; self.keys.moduli().len()];
         let mut found = Vec::new();
         for index in 0..fresh.len() {
-            let divisor = natural(&common.divisors, index);
-            if divisor != one {
+            let divisor = common.divisors.magnitude(index);
+            if divisor != [1] {
                 shares[self.old + index] = true;
-                found.push(divisor);
+                found.push(BigUint::from_slice(divisor));
             }
         }
         for index in self.shared_by_old(found)? {

@@ -55,8 +55,9 @@ impl Weakness {
 /// What is known of moduli.
 pub struct OfModuli<'a> {
     keys: &'a Keys,
-    /// The keys of each modulus.
-    places: HashMap<usize, Vec<usize>>,
+    /// The keys, modulus by modulus, and where those of each begin.
+    by_modulus: Vec<usize>,
+    starts: Vec<usize>,
     shared: HashMap<usize, Vec<BigUint>>,
     /// The moduli that each factor is shared by.
     sharers: HashMap<BigUint, Vec<usize>>,
@@ -65,17 +66,33 @@ pub struct OfModuli<'a> {
 
 impl<'a> OfModuli<'a> {
     pub fn new(keys: &'a Keys) -> Self {
-        let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (index, place) in keys.places().iter().enumerate() {
-            places.entry(place.modulus).or_default().push(index);
+        let places = keys.places();
+        let mut starts = vec![0; keys.moduli().len() + 1];
+        places
+            .iter()
+            .for_each(|place| starts[place.modulus + 1] += 1);
+        for modulus in 1..starts.len() {
+            starts[modulus] += starts[modulus - 1];
+        }
+        let mut next = starts.clone();
+        let mut by_modulus = vec![0; places.len()];
+        for (index, place) in places.iter().enumerate() {
+            by_modulus[next[place.modulus]] = index;
+            next[place.modulus] += 1;
         }
         OfModuli {
             keys,
-            places,
+            by_modulus,
+            starts,
             shared: HashMap::new(),
             sharers: HashMap::new(),
             other: HashMap::new(),
         }
+    }
+
+    /// The keys of a modulus, in their order.
+    fn keys_of(&self, modulus: usize) -> &[usize] {
+        &self.by_modulus[self.starts[modulus]..self.starts[modulus + 1]]
     }
 
     /// A modulus shares some of its factors.
@@ -113,7 +130,7 @@ impl<'a> OfModuli<'a> {
 
     fn weakness(&self, index: usize, place: Place) -> Option<Weakness> {
         let modulus = place.modulus;
-        let twins = &self.places[&modulus];
+        let twins = self.keys_of(modulus);
         let (kind, factors) = match (self.shared.get(&modulus), self.other.get(&modulus)) {
             (Some(factors), _) => (Kind::Shared, factors.clone()),
             (None, other) if twins.len() > 1 => (
@@ -133,8 +150,7 @@ impl<'a> OfModuli<'a> {
         moduli.dedup();
         let mut with: Vec<usize> = moduli
             .iter()
-            .filter_map(|modulus| self.places.get(modulus))
-            .flatten()
+            .flat_map(|&modulus| self.keys_of(modulus))
             .copied()
             .collect();
         with.retain(|&other| other != index);

@@ -17,7 +17,7 @@
 //! digits.
 
 use crate::trees::series::Series;
-use crate::{Batch, BigUint, Engine, Error};
+use crate::{Batch, Engine, Error};
 use std::fmt;
 use std::str::FromStr;
 
@@ -221,7 +221,7 @@ const CHUDNOVSKY: Series = Series {
             [n, n, n, 10_939_058_860_032_000],
         ]
     },
-    factor: |n| 545_140_134 * n + 13_591_409,
+    factor: |n| u128::from(545_140_134 * n + 13_591_409),
     alternates: true,
 };
 
@@ -238,11 +238,14 @@ const LN2: Series = Series {
 };
 
 const ZETA3: Series = Series {
-    // Squares of n and 2 n + 1 have 64 bits: 10^10 digits have 3.3 10^9 terms.
+    // Numbers of up to 2^33 bits have fewer than 2^30 terms: squares of 2 n + 1 have 62 bits.
     ratio: |n| {
         let m = 2 * n + 1;
         [[n * n, n * n, n, 1], [m * m, m * m, m, 32]]
     },
-    factor: |n| 205 * n * n + 250 * n + 77,
+    factor: |n| {
+        let n = u128::from(n);
+        205 * n * n + 250 * n + 77
+    },
     alternates: true,
 };

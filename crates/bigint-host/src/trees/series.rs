@@ -41,7 +41,7 @@ pub(crate) struct Series {
     /// Factors of `p(n)` and of `q(n)`, for `n` > 0; both are 1 for 0.
     pub ratio: fn(u64) -> [[u64; 4]; 2],
     /// `a(n)`.
-    pub factor: fn(u64) -> u64,
+    pub factor: fn(u64) -> u128,
     pub alternates: bool,
 }
 

@@ -45,16 +45,16 @@ impl Engine {
             .iter()
             .map(|bits| ((LIMB_BITS * width) as u64 - bits) & !1);
         let shifts: Vec<u64> = shifts.collect();
-        let is_shifted = shifts.iter().any(|&bits| bits > 0);
-        if bits.contains(&0) || is_shifted && width > WIDEST_COUNTED {
+        let most = shifts.iter().max().copied().unwrap_or(0);
+        if bits.contains(&0) {
             return Ok(None);
         }
         let x = self.limbs_from(a, 0, width)?;
-        if !is_shifted {
+        if most == 0 {
             let [root, rest] = self.root_of(&x)?;
             return Ok(Some([root, rest]));
         }
-        let x = self.shl_in(width, &x, &self.of_limbs(&shifts)?)?;
+        let x = self.shifted_up(&x, &self.of_limbs(&shifts)?, most, WIDEST_COUNTED)?;
         let [root, _] = self.root_of(&x)?;
         let halves: Vec<u64> = shifts.iter().map(|bits| bits / 2).collect();
         let k = width / 2;
