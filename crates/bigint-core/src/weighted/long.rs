@@ -18,6 +18,7 @@
 //! its row from the block before, which was started earlier, and leaves [`NO_CARRY`] in its place. That needs neither
 //! a flag nor a fence. The last block waits, by a flag, until block 0 has read the points that the last block writes.
 
+use super::Around;
 use crate::kernel::EntryPoint;
 
 /// The PTX module that has the two kernels.
@@ -193,8 +194,15 @@ pub struct LongArguments {
     pub by: f64,
     /// What is subtracted from the multiplied square, and from which word, modulo `2^p - 1`.
     pub less: Less,
-    /// How a carry out of the last word goes around modulo other numbers.
+    /// How a carry out of the last word goes around modulo other numbers, where `c` is 1 or -1.
     pub around: Around,
+    /// The number that is subtracted from the multiplied square, `k` times; 0 modulo `2^p - 1`.
+    pub minus: f64,
+    /// Which of the last four words takes what does not go into the first, from 0 on; one of the last two where carries do
+    /// not reach far.
+    pub word: u32,
+    /// The number of regions of carries: 2 for [`LONG_COLUMNS_FAR`].
+    pub regions: u32,
     /// The address of the factors of the points of the first `16 m` rows in a negacyclic transform, `e(s / 2 rows)` for
     /// row `s`; 0 in a cyclic one.
     pub twists: u64,
@@ -248,28 +256,6 @@ impl Less {
     };
 }
 
-/// How a carry `t` out of the last word goes around modulo `k b^n + c`, where `c` is 1 or -1: with
-/// `t b^s + c minus = k q + r` it is `-c q` in the first word, and `r b^n`, which is `r power` in one of the last four
-/// words, or of the last two where carries do not reach far.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Around {
-    /// `k`, and its inverse.
-    pub k: [f64; 2],
-    /// `b^s`.
-    pub over: f64,
-    /// `c`.
-    pub c: f64,
-    /// `b` to the distance from the place at which the word begins to `n`.
-    pub power: f64,
-    /// The number that is subtracted from the multiplied square, `k` times.
-    pub minus: f64,
-    /// Which of the last four words it is, from 0 on.
-    pub word: u32,
-    /// The number of regions of carries: 2 for [`LONG_COLUMNS_FAR`].
-    pub regions: u32,
-}
-
 impl LongArguments {
     /// Whether the transform is negacyclic.
     pub const fn is_negacyclic(&self) -> bool {
@@ -306,7 +292,7 @@ impl LongArguments {
             (self.digits, 4 * points),
             (
                 self.carries,
-                256 * m * blocks * if self.around.regions == 2 { 2 } else { 1 },
+                256 * m * blocks * if self.regions == 2 { 2 } else { 1 },
             ),
             (self.flag, 1),
             (self.errors, WARPS as u64 * blocks),

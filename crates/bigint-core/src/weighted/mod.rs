@@ -130,8 +130,14 @@ pub struct WeightedArguments {
     pub short: [f64; 2],
     /// How a carry out of the last word goes around.
     pub around: Around,
+    /// What is added besides to the second word that takes it.
+    pub more: f64,
+    /// The group of four words that this word is in, counted as the [carries](Self::carries) are.
+    pub group: u32,
+    /// Which of the four it is, from 0 to 3.
+    pub word: u32,
     /// The number that is subtracted from the multiplied square, `k` times. Modulo `2^p - 1` it is 0, and
-    /// [`Around::more`] has what is subtracted.
+    /// [`more`](Self::more) has what is subtracted.
     pub minus: f64,
     /// The number of rows.
     pub slow: u32,
@@ -139,9 +145,9 @@ pub struct WeightedArguments {
     pub fast: u32,
 }
 
-/// How a carry `t` out of the last word goes around modulo `k b^n + c`: with `t b^s = k q + r` it is `-c q` in the
-/// first word, and `r b^n`, which is `r power` in one of the last four words. Modulo `2^p - 1` `r` is 0, and another
-/// word takes that one's place.
+/// How a carry `t` out of the last word goes around modulo `k b^n + c`, from which `minus` is subtracted `k` times: with
+/// `t b^s + c minus = k q + r` it is `-c q` in the first word, and `r b^n`, which is `r power` in one of the last four
+/// words. Modulo `2^p - 1` `r` is 0, and another word may take that one's place.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Around {
@@ -151,14 +157,8 @@ pub struct Around {
     pub over: f64,
     /// `c`.
     pub c: f64,
-    /// `b` to the distance of place `n` from the word's beginning.
+    /// `b` to the distance from the place at which the word begins to `n`.
     pub power: f64,
-    /// What is added to that word besides.
-    pub more: f64,
-    /// The group of four words that it is in, counted as the [carries](WeightedArguments::carries) are.
-    pub group: u32,
-    /// Which of the four it is, from 0 to 3.
-    pub word: u32,
 }
 
 impl WeightedArguments {

@@ -22,7 +22,7 @@ impl Handed {
     ///
     /// # Safety
     /// The memory stays allocated while the kernel runs, and has every place that is read or set.
-    /// Each limb is accessed only by the methods for groups of four, only by
+    /// Each limb is accessed only by [`set`](Self::set) and the methods for groups of four, only by
     /// [`raise_to`](Self::raise_to), or only as a flag.
     #[inline(always)]
     pub unsafe fn new(address: u64) -> Self {
@@ -57,29 +57,54 @@ impl Handed {
         }
     }
 
-    /// Waits until no limb of four groups is `nothing`, so that each limb shows by itself that it
+    /// Sets limb `at`. The store orders no other access.
+    #[inline(always)]
+    pub fn set(self, at: u32, x: Limb) {
+        // SAFETY: by the contract of `new`.
+        unsafe {
+            asm!("st.relaxed.gpu.global.u32 [{address}], {x};", x = in(reg32) x,
+                address = in(reg64) self.address + 4 * u64::from(at),
+                options(nostack, preserves_flags));
+        }
+    }
+
+    /// Waits until no limb of `N` groups is `nothing`, so that each limb shows by itself that it
     /// has been set. The groups of four limbs are `at`, `at + apart` and so on. Then sets all the
     /// limbs to `nothing` again. Returns the limbs, and whether all of them arrived in time.
     #[inline(always)]
-    pub fn take(self, at: u32, apart: u32, nothing: Limb) -> ([[Limb; 4]; 4], bool) {
-        let fours_at = [0, 1, 2, 3].map(|i| at + i * apart);
+    pub fn take<const N: usize>(
+        self,
+        at: u32,
+        apart: u32,
+        nothing: Limb,
+    ) -> ([[Limb; 4]; N], bool) {
+        let (mut fours_at, mut i) = ([at; N], 1);
+        while i < N {
+            fours_at[i] = fours_at[i - 1] + apart;
+            i += 1;
+        }
         let mut looks = 0;
         while looks < LOOKS {
             let fours = fours_at.map(|at| self.four(at));
             let are_set = fours.map(|four| four.map(|limb| limb != nothing));
             let are_set = are_set.map(|[a, b, c, d]| a & b & c & d);
-            if are_set[0] & are_set[1] & are_set[2] & are_set[3] {
-                let [a, b, c, d] = fours_at;
-                self.set_four(a, [nothing; 4]);
-                self.set_four(b, [nothing; 4]);
-                self.set_four(c, [nothing; 4]);
-                self.set_four(d, [nothing; 4]);
+            let (mut all, mut i) = (true, 0);
+            while i < N {
+                all &= are_set[i];
+                i += 1;
+            }
+            if all {
+                let mut i = 0;
+                while i < N {
+                    self.set_four(fours_at[i], [nothing; 4]);
+                    i += 1;
+                }
                 // Returning behind the loop would take more registers.
                 return (fours.map(|four| four.map(afresh)), true);
             }
             looks += 1;
         }
-        ([[nothing; 4]; 4], false)
+        ([[nothing; 4]; N], false)
     }
 
     /// Atomically replaces limb `at` by `x` if that is greater.

@@ -1,14 +1,15 @@
 //! Squares and products by a transform of any length, in the three launches of [`bigint_core::weighted`].
 
-use super::squares::{Digits, Sides, Squares, doubles, greatest, upload_doubles, upload_pairs};
+use super::squares::{
+    Digits, Sides, Squares, around, doubles, greatest, upload_doubles, upload_pairs, with_inverse,
+};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::weighted::{
-    Around, BACK, FORTH, KEEP, MULTIPLY, NEAR, PRODUCT, ROWS, THREADS, WeightedArguments,
-    shared_bytes,
+    BACK, FORTH, KEEP, MULTIPLY, NEAR, PRODUCT, ROWS, THREADS, WeightedArguments, shared_bytes,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root, twists};
 use std::sync::Arc;
@@ -70,7 +71,6 @@ impl General {
         let (points, carries) = (zeros(words)?, zeros(words / 4)?);
         let errors = zeros(fast / 2 * THREADS as usize)?;
         let address = |i: usize| tables.get(i).map_or(0, Buffer::address);
-        let with_inverse = |x: f64| [x, 1.0 / x];
         let (short, long) = layout.short();
         let base = f64::from(base);
         let arguments = WeightedArguments {
@@ -95,15 +95,10 @@ impl General {
             long: long as f64,
             base: with_inverse(base),
             short: with_inverse(base.powi(short as i32)),
-            around: Around {
-                k: with_inverse(k as f64),
-                over: base.powi(layout.over as i32),
-                c: c as f64,
-                power: layout.power,
-                more: 0.0,
-                group: (layout.word / 4) as u32,
-                word: (layout.word % 4) as u32,
-            },
+            around: around(&layout),
+            more: 0.0,
+            group: (layout.word / 4) as u32,
+            word: (layout.word % 4) as u32,
             minus: 0.0,
             slow: slow as u32,
             fast: fast as u32,
@@ -124,9 +119,9 @@ impl General {
         let (mut arguments, minus) = (self.arguments, f64::from(minus));
         if self.layout.modulus.exponent().is_some() {
             let (word, value) = self.layout.bit(bit);
-            arguments.around.more = -minus * value;
-            arguments.around.group = (word / 4) as u32;
-            arguments.around.word = (word % 4) as u32;
+            arguments.more = -minus * value;
+            arguments.group = (word / 4) as u32;
+            arguments.word = (word % 4) as u32;
         } else {
             arguments.minus = minus;
         }

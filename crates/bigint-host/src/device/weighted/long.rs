@@ -1,16 +1,18 @@
 //! Squares and products by a long transform, in the two launches of [`bigint_core::weighted::long`].
 
-use super::squares::{Digits, Sides, Squares, greatest, upload_doubles, upload_pairs};
+use super::squares::{
+    Digits, Sides, Squares, around, greatest, upload_doubles, upload_pairs, with_inverse,
+};
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    Around, LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY,
-    LONG_PRODUCT, LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES,
-    ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width,
-    long_columns_bytes, long_rows_bytes,
+    LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT,
+    LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK,
+    ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes,
+    long_rows_bytes,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
@@ -131,24 +133,6 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
     roots
 }
 
-fn with_inverse(x: f64) -> [f64; 2] {
-    [x, 1.0 / x]
-}
-
-/// How a carry out of the last word goes around, with nothing subtracted.
-fn around(layout: &Layout, words: usize, columns: EntryPoint) -> Around {
-    let Modulus { k, base, c, .. } = layout.modulus;
-    Around {
-        k: with_inverse(k as f64),
-        over: f64::from(base).powi(layout.over as i32),
-        c: c as f64,
-        power: layout.power,
-        minus: 0.0,
-        word: (layout.word + 4 - words) as u32,
-        regions: if columns == LONG_COLUMNS_FAR { 2 } else { 1 },
-    }
-}
-
 impl Long {
     pub fn new(device: &Arc<dyn Device>, layout: Layout, radices: Radices) -> Result<Self, Error> {
         let Radices { radix, factor, row } = radices;
@@ -186,13 +170,13 @@ impl Long {
             tables.push(upload_pairs(device, (0..first_rows).map(twist))?);
         }
         let columns = columns(modulus, words).expect("a length of `transform_modulo`");
-        let around = around(&layout, words, columns);
+        let regions = if columns == LONG_COLUMNS_FAR { 2 } else { 1 };
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let warps = WARPS as usize;
         let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
         let (points, carries) = (
             filled(0, 2 * words)?,
-            filled(NO_CARRY, 16 * first_rows * blocks * around.regions as usize)?,
+            filled(NO_CARRY, 16 * first_rows * blocks * regions as usize)?,
         );
         let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
         // There are no more than `radix`.
@@ -217,7 +201,10 @@ impl Long {
             steps: std::array::from_fn(|k| [step(k).1, scale / step(k).1]),
             by: 1.0,
             less: Less::NOTHING,
-            around,
+            around: around(&layout),
+            minus: 0.0,
+            word: (layout.word + 4 - words) as u32,
+            regions,
             twists: address(4),
             step_twists: std::array::from_fn(|k| twist(step_row(k))),
             base: with_inverse(base),
@@ -292,7 +279,7 @@ impl Long {
     fn less(&self, minus: u32, bit: u32) -> LongArguments {
         let mut arguments = self.arguments;
         if self.layout.modulus.exponent().is_none() {
-            arguments.around.minus = minus.into();
+            arguments.minus = minus.into();
         } else if minus > 0 {
             let (word, value) = self.layout.bit(bit);
             let LongArguments { factor, row, .. } = arguments;

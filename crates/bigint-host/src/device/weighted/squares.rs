@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
-use bigint_cpu::fast::number::weighted::Operand;
+use bigint_core::weighted::Around;
+use bigint_cpu::fast::number::weighted::{Layout, Modulus, Operand};
 use std::sync::Arc;
 
 /// A transform that squares, of either kind: see the methods of
@@ -99,6 +100,21 @@ pub(super) fn upload_pairs(
 ) -> Result<Buffer, Error> {
     let pairs: Vec<[f64; 2]> = pairs.collect();
     upload_doubles(device, pairs.as_flattened())
+}
+
+pub(super) fn with_inverse(x: f64) -> [f64; 2] {
+    [x, 1.0 / x]
+}
+
+/// How a carry out of the last word goes around.
+pub(super) fn around(layout: &Layout) -> Around {
+    let Modulus { k, base, c, .. } = layout.modulus;
+    Around {
+        k: with_inverse(k as f64),
+        over: f64::from(base).powi(layout.over as i32),
+        c: c as f64,
+        power: layout.power,
+    }
 }
 
 /// Waits for all work, and copies a buffer's doubles to the host.

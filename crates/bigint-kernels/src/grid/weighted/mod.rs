@@ -19,7 +19,7 @@ use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::transform::complex::{Complex, complex, multiply_mirrored, square_mirrored};
 use bigint_core::weighted::{
-    NEAR, THREADS, WeightedArguments, first_bits, frequency, kept_place, padded, place,
+    Around, NEAR, THREADS, WeightedArguments, first_bits, frequency, kept_place, padded, place,
 };
 use few::butterfly;
 
@@ -362,10 +362,14 @@ impl<'a> Block<'a> {
             self.pairs(self.arguments.digits),
             self.pairs(self.arguments.carries),
         );
-        let group = self.arguments.around.group;
+        let WeightedArguments {
+            group, minus, more, ..
+        } = *self.arguments;
         // The first block and another one have what goes around.
         let [low, high] = if block == 0 || block == group & (fast / 2 - 1) {
-            self.around(carries.double((slow << (log_fast - 1)) - 1))
+            let carry = carries.double((slow << (log_fast - 1)) - 1);
+            let [low, high] = around(self.arguments.around, carry, minus);
+            [low, high + more]
         } else {
             [0.0; 2]
         };
@@ -403,27 +407,10 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What a carry out of the last word, and `-minus / k`, which is `c minus b^n`, add to the first word and to
-    /// another. Everything is exact: the host has taken care that no product reaches 2^51.
-    #[inline(always)]
-    fn around(self, carry: f64) -> [f64; 2] {
-        let WeightedArguments { around, minus, .. } = *self.arguments;
-        let [k, inverse] = around.k;
-        let q = round(carry * inverse);
-        let left = multiply_add(-q, k, carry);
-        let above = multiply_add(left, around.over, around.c * minus);
-        let more = round(above * inverse);
-        let r = multiply_add(-more, k, above);
-        [
-            -around.c * multiply_add(q, around.over, more),
-            multiply_add(r, around.power, around.more),
-        ]
-    }
-
     /// Four words with `high` added to one of them.
     #[inline(always)]
     fn with_high(self, mut digits: [[f64; 2]; 2], high: f64) -> [[f64; 2]; 2] {
-        let word = self.arguments.around.word;
+        let word = self.arguments.word;
         four!(i => {
             if word == i as u32 {
                 digits[i / 2][i % 2] += high;
@@ -666,6 +653,25 @@ impl Word {
         let carry = round(x * self.base_inverse);
         (multiply_add(-carry, self.base, x), carry)
     }
+}
+
+/// What a carry out of the last word, and `-minus / k`, which is `c minus b^n`, add to the first word and to
+/// another. Everything is exact: the host has taken care that no product reaches 2^51.
+#[inline(always)]
+fn around(around: Around, carry: f64, minus: f64) -> [f64; 2] {
+    let Around {
+        k: [k, inverse],
+        over,
+        c,
+        power,
+    } = around;
+    let q = round(carry * inverse);
+    let above = multiply_add(multiply_add(-q, k, carry), over, c * minus);
+    let more = round(above * inverse);
+    [
+        -c * multiply_add(q, over, more),
+        multiply_add(-more, k, above) * power,
+    ]
 }
 
 #[inline(always)]

@@ -4,19 +4,20 @@
 mod far;
 mod handing;
 
-use super::words::{ROUND, ROUND_UPPER, Words, f64_upper, rounded};
+use super::words::{ROUND_UPPER, Words, f64_upper};
 use super::{Block, eighth_on, sixteen, turned};
-use crate::gpu::float::{multiply_add, signed};
+use crate::gpu::float::signed;
 use crate::gpu::handed::Handed;
 use crate::gpu::known::Known;
-use crate::gpu::registers::{afresh, computed, known_later};
+use crate::gpu::registers::{afresh, known_later};
 use crate::gpu::thread;
+use crate::grid::weighted::around;
 use crate::grid::weighted::few::{butterfly, transform};
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    Around, ColumnPlaces, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
+    ColumnPlaces, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
 };
 
 /// Calls a method that is generic in the factor, which is the radix of a column's last pass.
@@ -89,11 +90,17 @@ impl ThreadPlace {
         is_last_block && self.row + 1 == 16 * self.factor
     }
 
-    /// Where a region of carries begins.
+    /// The limbs, in fours, of a region of carries.
     #[inline(always)]
-    fn region(self, region: u32) -> u32 {
+    fn region(self) -> u32 {
         let blocks = (self.row_points >> log_width(self.factor)) + 1;
-        region * 4 * blocks * 16 * self.factor
+        4 * blocks * 16 * self.factor
+    }
+
+    /// The place, in fours, of group `i` of the carries of a row that a block hands on in a region.
+    #[inline(always)]
+    fn of_four(self, block: u32, [region, i]: [u32; 2], row: u32) -> u32 {
+        region * self.region() + (4 * block + i) * 16 * self.factor + row
     }
 }
 
@@ -159,9 +166,7 @@ impl Block<'_> {
                 }
             });
             sixteen!(k => {
-                let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
-                v[k].re *= words.weight[0] * even.weight;
-                v[k].im *= words.weight[1] * odd.weight;
+                words.weigh(&mut v[k], words.steps::<MERSENNE>(self, k));
             });
             self.twist(place, &mut v, false);
         } else {
@@ -419,26 +424,17 @@ impl Block<'_> {
         ends: bool,
         v: &mut [Complex; 16],
     ) -> bool {
-        let by = self.arguments.by;
         let mut carries = [0; 16];
         let (mut error, mut excess) = (0, 0);
         self.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
-            let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
-            let (x, distance) = rounded(v[k].re * words.inverse[0], even.inverse);
-            error = error.max(distance);
-            let x = x * by;
-            let carry = multiply_add(x, even.base_inverse::<MERSENNE>(self), ROUND) - ROUND;
-            v[k].re = computed(multiply_add(carry, -even.base::<MERSENNE>(self), x));
-            let (x, distance) = rounded(v[k].im * words.inverse[1], odd.inverse);
-            error = error.max(distance);
-            let x = multiply_add(x, by, carry);
-            let sum = multiply_add(x, odd.base_inverse::<MERSENNE>(self), ROUND);
-            v[k].im = computed(multiply_add(sum - ROUND, -odd.base::<MERSENNE>(self), x));
-            carries[k] = afresh(sum.to_bits() as u32);
-            let sign = (carries[k] as i32 >> 31) as u32;
-            excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
+                let steps = words.steps::<MERSENNE>(self, k);
+                let (sum, distance) = self.to_words::<MERSENNE>(&mut v[k], words, steps);
+                error = error.max(distance);
+                carries[k] = afresh(sum.to_bits() as u32);
+                let sign = (carries[k] as i32 >> 31) as u32;
+                excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
             }
         });
         if excess != 0 {
@@ -456,22 +452,15 @@ impl Block<'_> {
             true => self.subtract(place, v),
             false => self.add_around(place, block, end, v),
         }
-        let words = Words {
-            g: words.g.map(afresh),
-            ..words
-        };
+        let words = words.afresh();
         sixteen!(k => {
             if (k as u32) < place.radix {
-            let [even, odd] = [0, 1].map(|part| words.step::<MERSENNE>(self, k, part));
-            let x = v[k].re + signed(carries[k] as i32);
-            let carry = multiply_add(x, even.base_inverse::<MERSENNE>(self), ROUND) - ROUND;
-            v[k].re = multiply_add(carry, -even.base::<MERSENNE>(self), x);
-            // The odd word takes the carry that is left, which is at most 1 in size.
-            v[k].im += carry;
-            if !ends {
-                v[k].re *= words.weight[0] * even.weight;
-                v[k].im *= words.weight[1] * odd.weight;
-            }
+                let steps = words.steps::<MERSENNE>(self, k);
+                // The odd word takes the carry that is left, which is at most 1 in size.
+                self.add::<MERSENNE>(&mut v[k], signed(carries[k] as i32), steps, true);
+                if !ends {
+                    words.weigh(&mut v[k], steps);
+                }
             }
         });
         if !ends {
@@ -496,26 +485,10 @@ impl Block<'_> {
         });
     }
 
-    /// What a carry out of the last word adds to the first word, and to a word of the last point. Everything is exact:
-    /// the host has taken care that no product reaches 2^51.
+    /// What a carry out of the last word adds to the first word, and to a word of the last point.
     #[inline(always)]
     fn around(self, carry: f64) -> [f64; 2] {
-        let Around {
-            k: [k, inverse],
-            over,
-            c,
-            power,
-            minus,
-            ..
-        } = self.arguments.around;
-        let whole = |x: f64| (x * inverse + ROUND) - ROUND;
-        let q = whole(carry);
-        let above = multiply_add(multiply_add(-q, k, carry), over, c * minus);
-        let more = whole(above);
-        [
-            -c * multiply_add(q, over, more),
-            multiply_add(-more, k, above) * power,
-        ]
+        around(self.arguments.around, carry, self.arguments.minus)
     }
 
     /// Adds to a word of the last point what goes around; `end` are the carries of the thread's rows.
@@ -527,7 +500,7 @@ impl Block<'_> {
         sixteen!(k => {
             if k as u32 + 1 == place.radix {
                 let [_, high] = self.around(signed(end[k] as i32));
-                match self.arguments.around.word {
+                match self.arguments.word {
                     2 => v[k].re += high,
                     _ => v[k].im += high,
                 }

@@ -2,6 +2,8 @@
 
 use super::Block;
 use crate::gpu::float::{multiply_add, upper};
+use crate::gpu::registers::{afresh, computed};
+use crate::transform::complex::Complex;
 use bigint_core::weighted::long::LongArguments;
 
 /// The number `3 2^51`. Adding and subtracting it rounds doubles below 2^51 to integers. Before
@@ -30,23 +32,39 @@ pub struct Step {
 }
 
 impl Words {
-    /// The step of word `part` of the thread's point `k`.
+    /// The steps of the words of the thread's point `k`.
     #[inline(always)]
-    pub fn step<const MERSENNE: bool>(&self, block: Block<'_>, k: usize, part: usize) -> Step {
+    pub fn steps<const MERSENNE: bool>(self, block: Block<'_>, k: usize) -> [Step; 2] {
         let arguments = block.arguments;
         let [weight, inverse] = arguments.steps[k];
-        let (wraps, g) = block.wrapped(self.g[part] + arguments.step_g[k]);
-        Step {
-            weight: block.divided::<MERSENNE>(weight, wraps),
-            inverse: block.multiplied::<MERSENNE>(inverse, wraps),
-            places: arguments.short + u32::from(g < arguments.long),
-        }
+        self.g.map(|g| {
+            let (wraps, g) = block.wrapped(g + arguments.step_g[k]);
+            Step {
+                weight: block.divided::<MERSENNE>(weight, wraps),
+                inverse: block.multiplied::<MERSENNE>(inverse, wraps),
+                places: arguments.short + u32::from(g < arguments.long),
+            }
+        })
+    }
+
+    /// The same, whose steps the compiler computes again.
+    #[inline(always)]
+    pub fn afresh(self) -> Words {
+        let g = self.g.map(afresh);
+        Words { g, ..self }
+    }
+
+    /// Multiplies the words of a point by their weights.
+    #[inline(always)]
+    pub fn weigh(self, z: &mut Complex, [even, odd]: [Step; 2]) {
+        z.re *= self.weight[0] * even.weight;
+        z.im *= self.weight[1] * odd.weight;
     }
 }
 
 impl Step {
     #[inline(always)]
-    pub fn base<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
+    fn base<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
         match MERSENNE {
             true => power_of_two(1023 + self.places),
             false => self.power(block)[0],
@@ -54,7 +72,7 @@ impl Step {
     }
 
     #[inline(always)]
-    pub fn base_inverse<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
+    fn base_inverse<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
         match MERSENNE {
             true => power_of_two(1023 - self.places),
             false => self.power(block)[1],
@@ -73,6 +91,54 @@ impl Step {
 }
 
 impl Block<'_> {
+    /// Turns a point into its two words, rounded and multiplied, without the carry into them. Returns the carry out of them,
+    /// to which [`ROUND`] is added, and the upper half of the greater distance from an integer.
+    #[inline(always)]
+    pub fn to_words<const MERSENNE: bool>(
+        self,
+        z: &mut Complex,
+        words: Words,
+        [even, odd]: [Step; 2],
+    ) -> (f64, u32) {
+        let by = self.arguments.by;
+        let (x, of_even) = rounded(z.re * words.inverse[0], even.inverse);
+        let (re, sum) = self.split::<MERSENNE>(even, x * by);
+        z.re = computed(re);
+        let (x, of_odd) = rounded(z.im * words.inverse[1], odd.inverse);
+        let (im, sum) = self.split::<MERSENNE>(odd, multiply_add(x, by, sum - ROUND));
+        z.im = computed(im);
+        (sum, of_even.max(of_odd))
+    }
+
+    /// Adds to the words of a point. Returns what is beyond them, unless the odd word `takes` that.
+    #[inline(always)]
+    pub fn add<const MERSENNE: bool>(
+        self,
+        z: &mut Complex,
+        x: f64,
+        [even, odd]: [Step; 2],
+        takes: bool,
+    ) -> f64 {
+        let (re, sum) = self.split::<MERSENNE>(even, z.re + x);
+        let of_odd = z.im + (sum - ROUND);
+        let (im, sum) = self.split::<MERSENNE>(odd, of_odd);
+        let (im, beyond) = if takes {
+            (of_odd, 0.0)
+        } else {
+            (im, sum - ROUND)
+        };
+        *z = Complex::new(re, im);
+        beyond
+    }
+
+    /// A word's digit, and its carry, to which [`ROUND`] is added.
+    #[inline(always)]
+    fn split<const MERSENNE: bool>(self, step: Step, x: f64) -> (f64, f64) {
+        let sum = multiply_add(x, step.base_inverse::<MERSENNE>(self), ROUND);
+        let digit = multiply_add(sum - ROUND, -step.base::<MERSENNE>(self), x);
+        (digit, sum)
+    }
+
     /// Whether a sum of two exponents is one of a base too many, and the exponent without it.
     #[inline(always)]
     pub fn wrapped(self, sum: u32) -> (u32, u32) {
@@ -131,7 +197,7 @@ fn with_upper(x: f64, upper: u32) -> f64 {
 
 /// The integer nearest to `x scale`, and the upper half of their distance.
 #[inline(always)]
-pub fn rounded(x: f64, scale: f64) -> (f64, u32) {
+fn rounded(x: f64, scale: f64) -> (f64, u32) {
     let whole = multiply_add(x, scale, ROUND) - ROUND;
     (whole, upper(multiply_add(x, scale, -whole)))
 }

@@ -6,15 +6,16 @@
 //! carry into it, before it knows what comes from the block before; that reaches the block's second column at most, of
 //! two or four.
 
-use super::super::words::{ROUND, Step, Words, f64_upper, rounded};
+use super::super::words::{ROUND, Words, f64_upper};
 use super::super::{Block, sixteen};
 use super::ThreadPlace;
 use crate::gpu::float::{multiply_add, signed};
 use crate::gpu::registers::computed;
 use crate::transform::complex::Complex;
+use bigint_core::weighted::long::NO_CARRY;
 
-/// Half of a carry has so many bits.
-const HALF: f64 = 16_777_216.0;
+/// The weight of a carry's upper half. The lower half is at most half of that in size.
+const UPPER: f64 = 16_777_216.0;
 
 impl Block<'_> {
     /// What `carry` is where it does not reach far. Returns the same.
@@ -27,91 +28,71 @@ impl Block<'_> {
         ends: bool,
         v: &mut [Complex; 16],
     ) -> bool {
-        let by = self.arguments.by;
         let (mut error, mut end) = (0, 0.0);
         let mut halves = [[0; 4]; 2];
         self.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
-                let steps = [0, 1].map(|part| words.step::<false>(self, k, part));
-                let (x, distance) = rounded(v[k].re * words.inverse[0], steps[0].inverse);
+                let steps = words.steps::<false>(self, k);
+                let (sum, distance) = self.to_words::<false>(&mut v[k], words, steps);
                 error = error.max(distance);
-                let (re, carry) = self.split(steps[0], x * by);
-                let (x, distance) = rounded(v[k].im * words.inverse[1], steps[1].inverse);
-                error = error.max(distance);
-                let (im, carry) = self.split(steps[1], multiply_add(x, by, carry));
-                v[k] = Complex::new(computed(re), computed(im));
+                let carry = sum - ROUND;
                 let before = self.from_lane_before(place, carry);
-                let beyond = self.add(&mut v[k], before, steps, false);
+                let beyond = self.add::<false>(&mut v[k], before, steps, false);
                 let before = self.from_lane_before(place, beyond);
-                self.add(&mut v[k], before, steps, true);
+                self.add::<false>(&mut v[k], before, steps, true);
                 end = computed(carry + beyond);
-                let upper = multiply_add(end, 1.0 / HALF, ROUND) - ROUND;
-                let lower = multiply_add(upper, -HALF, end);
-                [halves[0][k % 4], halves[1][k % 4]] = [lower, upper].map(|half| half as i32 as u32);
+                let sum = multiply_add(end, 1.0 / UPPER, ROUND);
+                let lower = multiply_add(sum - ROUND, -UPPER, end) + ROUND;
+                [halves[0][k % 4], halves[1][k % 4]] = [lower, sum].map(|half| half.to_bits() as u32);
             }
             if k % 4 == 3 {
-                self.hand(place, block, [0, k as u32 / 4], halves[0]);
-                self.hand(place, block, [1, k as u32 / 4], halves[1]);
+                self.hand_far(place, block, k as u32 / 4, halves);
             }
         });
-        let (carries, arrived) = match self.has_read(block) {
-            true => ([0.0; 16], true),
-            false => self.take_far(place, block),
-        };
-        if !arrived {
-            error = f64_upper(f64::INFINITY);
-        }
-        self.note(block, error);
-        if block == 0 {
+        if self.has_read(block) {
+            self.note(block, error);
             return false;
         }
+        let mut arrived = self.may_write(place, block);
         // Of the block's last column, and for the one before it.
         let next = self.of_lane(end, self.team.warp().lane() + 1 & 31);
         let [_, high] = self.around(if place.is_last { end } else { next });
-        let word = self.arguments.around.word;
+        let word = self.arguments.word;
         let has_word = place.has_end(block) && place.lanes_behind() == 1 - word / 2;
+        let words = words.afresh();
+        let mut carries = [0.0; 4];
         sixteen!(k => {
+            if k % 4 == 0 {
+                let came;
+                (carries, came) = self.take_far(place, block, k as u32 / 4);
+                arrived &= came;
+            }
             if (k as u32) < place.radix {
-                let steps = [0, 1].map(|part| words.step::<false>(self, k, part));
-                let mut from = carries[k];
+                let steps = words.steps::<false>(self, k);
+                let mut from = carries[k % 4];
                 if has_word && k as u32 + 1 == place.radix {
                     match word % 2 {
                         0 => from += high,
                         _ => v[k].im += high,
                     }
                 }
-                let beyond = self.add(&mut v[k], from, steps, place.is_last);
+                let beyond = self.add::<false>(&mut v[k], from, steps, place.is_last);
                 let before = self.from_lane_before(place, beyond);
-                self.add(&mut v[k], before, steps, true);
+                self.add::<false>(&mut v[k], before, steps, true);
                 if !ends {
-                    v[k].re *= words.weight[0] * steps[0].weight;
-                    v[k].im *= words.weight[1] * steps[1].weight;
+                    words.weigh(&mut v[k], steps);
                 }
             }
         });
+        if !arrived {
+            error = f64_upper(f64::INFINITY);
+        }
+        self.note(block, error);
         if !ends {
             self.twist(place, v, false);
         }
         true
-    }
-
-    /// A word's digit and its carry.
-    #[inline(always)]
-    fn split(self, step: Step, x: f64) -> (f64, f64) {
-        let carry = multiply_add(x, step.base_inverse::<false>(self), ROUND) - ROUND;
-        (multiply_add(carry, -step.base::<false>(self), x), carry)
-    }
-
-    /// Adds to a point. Returns what is beyond its words, unless the odd word `takes` that.
-    #[inline(always)]
-    fn add(self, z: &mut Complex, x: f64, [even, odd]: [Step; 2], takes: bool) -> f64 {
-        let (re, carry) = self.split(even, z.re + x);
-        let sum = z.im + carry;
-        let (im, beyond) = self.split(odd, sum);
-        let (im, beyond) = if takes { (sum, 0.0) } else { (im, beyond) };
-        *z = Complex::new(re, im);
-        beyond
     }
 
     /// The value of the column before; 0 for a block's first column.
@@ -130,22 +111,57 @@ impl Block<'_> {
         f64::from_bits(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// The carries that go into the thread's points, which are those of the block before, for its first column. Returns
-    /// whether they arrived in time.
+    /// Hands the halves of four carries of the last column on. Those of block 0 go to the next row: that of the last of the
+    /// first `16 m` rows goes to the first of the next `16 m`, and so on. They are turned here, as who takes them has four at
+    /// a time.
     #[inline(always)]
-    fn take_far(self, place: ThreadPlace, block: u32) -> ([f64; 16], bool) {
-        let (mut carries, mut arrived) = ([0.0; 16], true);
-        if place.lane == 0 {
-            let (lower, came) = self.take(place, block, 0);
-            let (upper, also) = self.take(place, block, 1);
-            arrived = came & also;
-            sixteen!(k => {
-                carries[k] = multiply_add(signed(upper[k] as i32), HALF, signed(lower[k] as i32));
-            });
-            if place.is_first(block) {
-                [carries[0], _] = self.around(carries[0]);
-            }
+    fn hand_far(self, place: ThreadPlace, block: u32, i: u32, halves: [[u32; 4]; 2]) {
+        if !place.is_last {
+            return;
         }
-        (carries, arrived & self.may_write(place, block))
+        let handed = self.handed(self.arguments.carries);
+        let row = place.row + u32::from(block == 0);
+        if row < 16 * place.factor {
+            handed.set_four(place.of_four(block, [0, i], row), halves[0]);
+            handed.set_four(place.of_four(block, [1, i], row), halves[1]);
+            return;
+        }
+        sixteen!(j => {
+            if j < 4 {
+                let k = 4 * i + j as u32;
+                let to = match k + 1 {
+                    next if next == place.radix => 0,
+                    next if next < place.radix => next,
+                    // There is no such row, but its place is read.
+                    _ => k,
+                };
+                let [lower, upper] =
+                    [0, 1].map(|region| 4 * place.of_four(block, [region, to / 4], 0) + to % 4);
+                handed.set(lower, halves[0][j]);
+                handed.set(upper, halves[1][j]);
+            }
+        });
+    }
+
+    /// The carries that go into four of the thread's points, which are those of the block before, for its first column.
+    /// Returns whether they arrived in time.
+    #[inline(always)]
+    fn take_far(self, place: ThreadPlace, block: u32, i: u32) -> ([f64; 4], bool) {
+        if place.lane != 0 {
+            return ([0.0; 4], true);
+        }
+        let handed = self.handed(self.arguments.carries);
+        let at = place.of_four(block - 1, [0, i], place.row);
+        let ([lower, upper], arrived) = handed.take(at, place.region(), NO_CARRY);
+        let mut carries = [0.0; 4];
+        sixteen!(j => {
+            if j < 4 {
+                carries[j] = multiply_add(signed(upper[j] as i32), UPPER, signed(lower[j] as i32));
+            }
+        });
+        if i == 0 && place.is_first(block) {
+            [carries[0], _] = self.around(carries[0]);
+        }
+        (carries, arrived)
     }
 }

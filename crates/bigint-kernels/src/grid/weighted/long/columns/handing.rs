@@ -19,7 +19,11 @@ impl Block<'_> {
         let mut arrived = true;
         sixteen!(i => {
             if i < 4 {
-                self.hand(place, block, [0, i as u32], [0, 1, 2, 3].map(|j| carries[4 * i + j]));
+                if place.is_last {
+                    let handed = self.handed(self.arguments.carries);
+                    let at = place.of_four(block, [0, i as u32], place.row);
+                    handed.set_four(at, [0, 1, 2, 3].map(|j| carries[4 * i + j]));
+                }
             }
         });
         if self.has_read(block) {
@@ -29,7 +33,7 @@ impl Block<'_> {
             carries[k] = warp.shuffle(carries[k], warp.lane().wrapping_sub(1));
         });
         if place.lane == 0 {
-            (*carries, arrived) = self.take(place, block, 0);
+            (*carries, arrived) = self.take(place, block);
             if !MERSENNE && place.is_first(block) {
                 let [low, _] = self.around(signed(carries[0] as i32));
                 carries[0] = low as i32 as u32;
@@ -40,26 +44,9 @@ impl Block<'_> {
         arrived & self.may_write(place, block)
     }
 
-    /// Hands four carries of the last column on, in one of several regions of memory for all blocks.
-    #[inline(always)]
-    pub(super) fn hand(
-        self,
-        place: ThreadPlace,
-        block: u32,
-        [region, i]: [u32; 2],
-        four: [u32; 4],
-    ) {
-        if place.is_last {
-            let handed = self.handed(self.arguments.carries);
-            let rows = 16 * place.factor;
-            let at = place.region(region) + (4 * block + i) * rows + place.row;
-            handed.set_four(at, four);
-        }
-    }
-
     /// Takes the carries that the block before has handed on for the thread's rows. Returns whether they arrived in time.
     #[inline(always)]
-    pub(super) fn take(self, place: ThreadPlace, block: u32, region: u32) -> ([u32; 16], bool) {
+    fn take(self, place: ThreadPlace, block: u32) -> ([u32; 16], bool) {
         let handed = self.handed(self.arguments.carries);
         let rows = 16 * place.factor;
         // In block 1 a carry goes to the next row: that of the last of the first `16 m` rows
@@ -70,8 +57,8 @@ impl Block<'_> {
             (1, row) => row - 1,
             (_, row) => row,
         };
-        let at = place.region(region) + 4 * (block - 1) * rows + row;
-        let (fours, came) = handed.take(at, rows, NO_CARRY);
+        let at = place.of_four(block - 1, [0, 0], row);
+        let (fours, came) = handed.take::<4>(at, rows, NO_CARRY);
         let mut c = [0; 16];
         sixteen!(k => {
             c[k] = fours[k / 4][k % 4];
