@@ -122,16 +122,34 @@ impl Form {
         forms[form]
     }
 
-    /// Whether a warpgroup of each block reads tables for the others.
+    /// Whether readers read tables for the others.
+    #[inline(always)]
+    pub const fn reads_tables(self, window: Window) -> bool {
+        self.beside_readers > 0 && window.scans_own()
+    }
+
+    /// Whether matrices pass through a ring, which readers fill for the others.
+    #[inline(always)]
+    pub const fn has_ring(self) -> bool {
+        self.columns > 0 && !Stages::of(self).are_resident()
+    }
+
+    /// Whether a warpgroup of each block reads for the others.
     #[inline(always)]
     pub const fn has_readers(self, window: Window) -> bool {
-        self.beside_readers > 0 && window.scans_own()
+        self.has_ring() || self.reads_tables(window)
+    }
+
+    /// Warps of it that read tables: all but the one that fills the ring.
+    #[inline(always)]
+    pub const fn warps_for_tables(self) -> u32 {
+        READERS / 32 - self.has_ring() as u32
     }
 
     /// Threads of a block that compute.
     #[inline(always)]
     pub const fn computing_threads(self, window: Window) -> u32 {
-        match self.has_readers(window) {
+        match self.reads_tables(window) {
             true => self.beside_readers,
             false => self.threads,
         }
@@ -140,16 +158,20 @@ impl Form {
     /// Threads of a block, of which some may be readers.
     pub const fn all_threads(self, window: Window) -> u32 {
         match self.has_readers(window) {
-            true => self.beside_readers + READERS,
+            true => self.computing_threads(window) + READERS,
             false => self.threads,
         }
     }
 
     /// The most threads of a block, whatever windows are.
     pub const fn most_threads(self) -> u32 {
-        match self.beside_readers > 0 && self.threads < self.beside_readers + READERS {
-            true => self.beside_readers + READERS,
+        let without_tables = match self.has_ring() {
+            true => self.threads + READERS,
             false => self.threads,
+        };
+        match self.beside_readers > 0 && without_tables < self.beside_readers + READERS {
+            true => self.beside_readers + READERS,
+            false => without_tables,
         }
     }
 }
@@ -216,7 +238,7 @@ pub const THREADS: u32 = 256;
 /// Threads of a block of [`RADIX`] and of [`LIMBS`], each with a number.
 pub const NUMBERS_OF_BLOCK: u32 = 128;
 
-/// Threads of a block that read tables whole for the others, by warpgroups.
+/// Threads of a block that read tables whole for the others, and fill the ring of matrices, by warpgroups.
 pub const READERS: u32 = 128;
 
 /// Numbers of a tile, which a warp has.

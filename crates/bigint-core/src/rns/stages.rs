@@ -244,7 +244,7 @@ impl Stages {
         256 * self.pairs
     }
 
-    /// Where the barriers begin: of each stage one that it is full, and how many warps have read it, and one of the primes.
+    /// Where the barriers begin: of each stage one that it is full, and one that it has been read, and one of the primes.
     #[inline(always)]
     pub const fn barriers_at(self) -> u32 {
         self.primes_at() + self.bytes_of_primes()

@@ -3,7 +3,6 @@
 // Rust has no word for the instructions.
 #![allow(unsafe_code)]
 
-use super::access::shared::store;
 use super::flat::Row;
 use super::stretch::Stretch;
 use core::arch::asm;
@@ -48,25 +47,6 @@ impl Arrivals {
         }
     }
 
-    /// The same if the thread does so, without a branch.
-    #[inline(always)]
-    pub fn bring_if(self, does: bool, stretch: Stretch, to: u32, row: Row, from: u32, bytes: u32) {
-        // SAFETY: as in `bring`.
-        unsafe {
-            asm!("{{",
-                ".reg .pred does;",
-                ".reg .b64 phase;",
-                "setp.ne.u32 does, {does}, 0;",
-                "@does mbarrier.arrive.expect_tx.shared::cta.b64 phase, [{barrier}], {bytes};",
-                "@does cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{to}], [{from}], {bytes}, [{barrier}];",
-                "}}",
-                does = in(reg32) u32::from(does),
-                barrier = in(reg32) self.0, to = in(reg32) stretch.address_of_byte(to),
-                from = in(reg64) row.address_of_four(from / 16), bytes = in(reg32) bytes,
-                options(nostack));
-        }
-    }
-
     /// Arrives: what the thread has read before may be written then.
     #[inline(always)]
     pub fn arrive(self) {
@@ -77,6 +57,21 @@ impl Arrivals {
                 "mbarrier.arrive.shared::cta.b64 phase, [{barrier}];",
                 "}}",
                 barrier = in(reg32) self.0, options(nostack));
+        }
+    }
+
+    /// The same if the thread does so, without a branch.
+    #[inline(always)]
+    pub fn arrive_if(self, does: bool) {
+        // SAFETY: by the contract of the stretch.
+        unsafe {
+            asm!("{{",
+                ".reg .pred does;",
+                ".reg .b64 phase;",
+                "setp.ne.u32 does, {does}, 0;",
+                "@does mbarrier.arrive.shared::cta.b64 phase, [{barrier}];",
+                "}}",
+                does = in(reg32) u32::from(does), barrier = in(reg32) self.0, options(nostack));
         }
     }
 
@@ -96,47 +91,5 @@ impl Arrivals {
                 barrier = in(reg32) self.0, phase = in(reg32) phase,
                 options(nostack));
         }
-    }
-}
-
-/// A count in shared memory of those who have come: from one to all, and again.
-#[derive(Clone, Copy)]
-pub struct Count(u32);
-
-impl Count {
-    /// The count at a byte of a stretch, a multiple of 4, which has room for 4.
-    #[inline(always)]
-    pub fn at(stretch: Stretch, byte: u32) -> Self {
-        Count(stretch.address_of_byte(byte))
-    }
-
-    /// Sets it to none, before a barrier of the block.
-    #[inline(always)]
-    pub fn set(self) {
-        // SAFETY: by the contract of the stretch.
-        unsafe { store(self.0, 0) }
-    }
-
-    /// Counts the thread if it comes, without a branch. Whether it is the last of so many: what all have read before may be
-    /// written then.
-    ///
-    /// Nobody sees by the count what others wrote, so that it need not order memory. That what was read has been read
-    /// before, [`wait`](super::warpgroup::wait) says; all see the changes of a count in one order; and what is written depends on
-    /// what the last one found.
-    #[inline(always)]
-    pub fn comes_last(self, comes: bool, all: u32) -> bool {
-        let before: u32;
-        // SAFETY: by the contract of the stretch.
-        unsafe {
-            asm!("{{",
-                ".reg .pred comes;",
-                "setp.ne.u32 comes, {comes}, 0;",
-                "mov.u32 {before}, 0;",
-                "@comes atom.relaxed.cta.shared::cta.inc.u32 {before}, [{count}], {last};",
-                "}}",
-                comes = in(reg32) u32::from(comes), before = out(reg32) before,
-                count = in(reg32) self.0, last = in(reg32) all - 1, options(nostack));
-        }
-        before == all - 1
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! **Who holds what.** A warp has a tile of sixteen numbers, as there: `xi` and `rho` in registers, in the units
 //! that [`bigint_core::rns`] draws, and the sums of a *chunk* of pairs, whose columns are multiplied at once. Chunks
-//! stand in shared memory, or pass through a ring of [`Stages`]: the last warp that has read a stage begins to fill it again, so that
-//! no warp waits for another. While the tensor cores are at work for one warpgroup, the others make residues.
+//! stand in shared memory, or pass through a [`ring`] of [`Stages`], which one of a warpgroup of [`readers`] fills, so that
+//! those that compute wait for no other. While the tensor cores are at work for one warpgroup, the others make residues.
 //!
 //! **Windows.** An entry of a table that is read whole is chosen while its window's squares are computed, and goes behind the
-//! table. So the product finds one entry as if it had been told which, and memory has the time of the squares. A
-//! warpgroup of [`readers`] does so for the others, which wait for nothing but that it is done. Where registers have no
+//! table. So the product finds one entry as if it had been told which, and memory has the time of the squares.
+//! Readers do so for the others, which wait for nothing but that it is done. Where registers have no
 //! room for it, warps choose for themselves ([`choice`]): with each chunk a unit of all entries, which was on its way to
 //! shared memory since the last chunk. Tables are read once a window: they leave the second cache to what is read in every
 //! step.
@@ -182,12 +182,12 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         let mut progress = self.fetch_first();
         if self.has_readers() {
             // Told by one lane: so the driver's compiler knows that a warp goes one way.
-            if self.warp.shuffle(self.team.thread(), 0) >= Self::FORM.beside_readers {
-                Self::leave_registers();
-                self.read_tables();
+            if self.warp.shuffle(self.team.thread(), 0) >= self.threads {
+                self.leave_registers();
+                self.read();
                 return;
             }
-            Self::take_registers();
+            self.take_registers();
         }
         if self.is_idle() {
             // The block meets no more.
@@ -202,8 +202,11 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             if let Some(beginning) = place.begins() {
                 self.begin(beginning, &mut xi, &mut rho);
             }
+            if place.ends_squares() {
+                self.prefetch_entry(digits, window);
+            }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
-            if self.has_readers() && now.is_by_entry {
+            if self.reads_tables() && now.is_by_entry {
                 self.free_choice(window);
                 window += 1;
             }
@@ -221,7 +224,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             place.advance();
             if place.begins_window() {
                 // The next window's are on their way during a product.
-                if !self.has_readers() {
+                if !self.reads_tables() {
                     let of = self.arguments.window;
                     digits = self.exponents.map(|e| entry_of(of, e, place.windows - 1));
                 }
@@ -231,7 +234,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 self.choose_one();
             } else if self.arguments.window.is_of_table() {
                 self.choose_of_base(place.windows - 1, next.digits);
-            } else if self.has_readers() && next.is_by_entry {
+            } else if self.reads_tables() && next.is_by_entry {
                 self.wait_for_choice(window);
             } else if next.is_by_entry {
                 self.choose_rest(next.digits, &mut progress);
@@ -250,7 +253,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             }
             if !has_windows && !place.is_of_table() {
                 // All entries are there.
-                if self.has_readers() {
+                if self.reads_tables() {
                     self.free_choice(0);
                     self.free_choice(1);
                 }
@@ -284,8 +287,8 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         // The first place behind a table, or, where readers choose, one of two.
         let is_chosen =
             is_last || window.scans == 1 && is_of_window || window.is_of_table() && is_of_window;
-        let place_of_chosen = match self.has_readers() && is_of_window {
-            true => entries + at % 2,
+        let place_of_chosen = match self.reads_tables() && is_of_window {
+            true => self.place_of_chosen(at),
             false => entries,
         };
         // A square is by `k` in the first base, which is of the modulus.
@@ -312,10 +315,16 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         }
     }
 
-    /// Whether a warpgroup of its own reads tables.
+    /// Whether a warpgroup reads for the others.
     #[inline(always)]
     fn has_readers(self) -> bool {
         Self::FORM.has_readers(self.arguments.window)
+    }
+
+    /// Whether it reads tables.
+    #[inline(always)]
+    fn reads_tables(self) -> bool {
+        Self::FORM.reads_tables(self.arguments.window)
     }
 
     /// The tile of a warp of the block.
@@ -368,6 +377,32 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     #[inline(always)]
     fn entry(self, entry: u32) -> Lane {
         Lane::of(self.units[3], self.first_of_entry(entry))
+    }
+
+    /// Begins to bring a window's entries to the second cache, of which the next product reads a few units at a time.
+    #[inline(always)]
+    fn prefetch_entry(self, digits: [u32; 2], window: u32) {
+        let prefetch = |entry: u32| {
+            let first = self.first_of_entry(entry);
+            let mut unit = self.warp.lane() % 4;
+            while unit < 2 * PAIRS as u32 {
+                self.units[3].prefetch_four(first + 32 * unit);
+                unit += 4;
+            }
+        };
+        if self.reads_tables() {
+            // What readers choose for a tile stands in one place.
+            prefetch(self.place_of_chosen(window));
+        } else if self.arguments.window.scans == 0 {
+            prefetch(digits[0]);
+            prefetch(digits[1]);
+        }
+    }
+
+    /// Where the entry that readers choose for a window stands.
+    #[inline(always)]
+    fn place_of_chosen(self, window: u32) -> u32 {
+        self.entries + window % 2
     }
 
     /// Units of a factor, from one on: those of the first number and of the second.

@@ -1,5 +1,5 @@
-//! A warpgroup that reads tables whole for the others of its block, which find chosen entries behind tables: one while another is
-//! made. It has few registers, and leaves the others as many.
+//! A warpgroup that reads for the others of its block: tables whole, of which they find chosen entries behind tables, one while another is
+//! made; and matrices, where one of its warps fills the ring. It has few registers, and leaves the others as many.
 
 use super::units::{Lane, each_of_few};
 use super::{Powers, each, entry_of, exponents, words};
@@ -41,29 +41,42 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             .wait(window / 2 % 2);
     }
 
-    /// Leaves registers to the warps that compute.
+    /// Leaves registers to the warps that compute: more where no tables are read.
     #[inline(always)]
-    pub(super) fn leave_registers() {
+    pub(super) fn leave_registers(self) {
         match PAIRS {
             0..=5 => less_registers::<80>(),
             6..=9 => less_registers::<88>(),
-            _ => less_registers::<56>(),
+            _ if self.reads_tables() => less_registers::<56>(),
+            _ => less_registers::<24>(),
         }
     }
 
     /// Takes them: of 65,536 a third of what readers leave, or half of it.
     #[inline(always)]
-    pub(super) fn take_registers() {
+    pub(super) fn take_registers(self) {
         match PAIRS {
             0..=5 => more_registers::<144>(),
             6..=9 => more_registers::<208>(),
-            _ => more_registers::<224>(),
+            _ if self.reads_tables() => more_registers::<224>(),
+            _ => more_registers::<240>(),
         }
     }
 
-    /// What the warps of readers do: each chooses the entries of every fourth of the other warps, of all windows.
+    /// What the warps of readers do: the last fills the ring, where there is one, and the others read tables.
     #[inline(always)]
-    pub(super) fn read_tables(self) {
+    pub(super) fn read(self) {
+        let warp = (self.warp.shuffle(self.team.thread(), 0) - self.threads) / 32;
+        if Self::FORM.has_ring() && warp == READERS / 32 - 1 {
+            self.fill();
+        } else if self.reads_tables() {
+            self.read_tables();
+        }
+    }
+
+    /// Each warp chooses the entries of every fourth of those that compute, or every third, of all windows.
+    #[inline(always)]
+    fn read_tables(self) {
         let (mut window, mut left) = (0, self.arguments.windows as u32);
         while left > 0 {
             left -= 1;
@@ -83,7 +96,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                     of_warp.read_table(window, digits);
                     self.barrier_of_choice(warp, window, true).arrive();
                 }
-                warp += 4;
+                warp += Self::FORM.warps_for_tables();
             }
             window += 1;
         }

@@ -1,10 +1,13 @@
 //! The matrices of a block of warpgroups: copies to shared memory, and products by what has come.
+//!
+//! Where matrices do not stand there, one of the readers brings parts of them to the stages of a ring in turn. Each stage has a barrier
+//! that it is full, at which bytes arrive, and one that it has been read, at which the warps that compute do.
 
 use super::{MOST_COLUMNS, Powers, Units, each};
-use crate::gpu::arrivals::{Arrivals, Count};
+use crate::gpu::arrivals::Arrivals;
 use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add, wait_but_last};
-use bigint_core::rns::RnsArguments;
+use bigint_core::rns::{READERS, RnsArguments};
 
 /// A stage of the ring, and the phase of its barriers.
 #[derive(Clone, Copy)]
@@ -26,47 +29,32 @@ impl Turn {
     }
 }
 
-/// How far copies and choices have come.
+/// How far products and choices have come.
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
-    /// The stage that is read next. The last warp that has read it fills it again.
+    /// The stage that is read next.
     read: Turn,
-    /// The next part of both matrices' chunks, where it begins, in bytes, and how many are left to be fetched.
-    part: u32,
-    from: u32,
-    left: u32,
     /// The next unit of the entry that is chosen.
     pub unit: u32,
 }
 
 impl<const PAIRS: usize> Powers<'_, PAIRS> {
-    /// Fetches the primes, and both matrices or the first chunks, and waits for the primes.
+    /// Sets barriers, fetches the primes, and both matrices where they stand in shared memory, and waits for them.
     #[inline(always)]
     pub(super) fn fetch_first(self) -> Progress {
         let stages = Self::STAGES;
-        let RnsArguments {
-            windows, window, ..
-        } = *self.arguments;
-        let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
-        let mut progress = Progress {
-            read: Turn { stage: 0, phase: 0 },
-            part: 0,
-            from: 0,
-            left: (2 * products - 1) * stages.chunks() * stages.parts(),
-            unit: 0,
-        };
         let is_first = self.team.thread() == 0;
         // Made here: addresses that one thread makes for itself would have the driver's compiler take loops of waits for divergent.
         let [matrices, primes] = [0, 2 * self.stages()].map(|at| self.barrier(here(at)));
         if is_first {
-            if self.has_readers() {
+            if self.reads_tables() {
                 self.set_choices();
             }
             primes.set(1);
             let mut stage = 0;
             while stage < self.stages() {
                 self.barrier(2 * stage).set(1);
-                self.readers_of(stage).set();
+                self.barrier(2 * stage + 1).set(self.threads / 32);
                 stage += 1;
             }
         }
@@ -86,15 +74,39 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 matrices.bring(self.shared, 0, self.matrices, 0, bytes);
             }
             matrices.wait(0);
-        } else {
-            let mut stage = 0;
-            while stage < self.stages() {
-                self.fetch(&mut progress, stage, is_first);
-                stage += 1;
-            }
         }
         primes.wait(0);
-        progress
+        Progress {
+            read: Turn { stage: 0, phase: 0 },
+            unit: 0,
+        }
+    }
+
+    /// Fills the ring, each stage once all warps have read it, if this is the first thread of a warp of readers.
+    #[inline(always)]
+    pub(super) fn fill(self) {
+        if self.team.thread() != self.threads + READERS - 32 {
+            return;
+        }
+        let stages = Self::STAGES;
+        let RnsArguments {
+            windows, window, ..
+        } = *self.arguments;
+        let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
+        let mut left = (2 * products - 1) * stages.chunks() * stages.parts();
+        // At first nobody reads: the phase before the first is over.
+        let mut to = Turn { stage: 0, phase: 1 };
+        let mut part = 0;
+        while left > 0 {
+            self.barrier(2 * to.stage + 1).wait(to.phase);
+            self.fetch(part, to.stage);
+            to.advance(self.stages());
+            part = match part + 1 == 2 * stages.chunks() * stages.parts() {
+                true => 0,
+                false => part + 1,
+            };
+            left -= 1;
+        }
     }
 
     /// Stages of the ring.
@@ -106,54 +118,28 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         }
     }
 
-    /// A barrier of copies: of a stage that it is full, and of the primes.
+    /// A barrier: of a stage that it is full, and that it has been read, and of the primes.
     #[inline(always)]
     fn barrier(self, at: u32) -> Arrivals {
         Arrivals::at(self.shared, Self::STAGES.barriers_at() + 8 * at)
     }
 
-    /// How many warps have read a stage, and those that are given back with it.
+    /// Fetches a part of both matrices' chunks to a stage. The second matrix follows the first.
     #[inline(always)]
-    fn readers_of(self, stage: u32) -> Count {
-        Count::at(
-            self.shared,
-            Self::STAGES.barriers_at() + 8 * (2 * stage + 1),
-        )
-    }
-
-    /// Fetches the next part of a chunk to a stage, if this is the lane that does.
-    #[inline(always)]
-    fn fetch(self, progress: &mut Progress, stage: u32, does: bool) {
+    fn fetch(self, part: u32, stage: u32) {
         let stages = Self::STAGES;
-        let at = progress.part;
-        let does = does && progress.left > 0;
-        let full = self.barrier(2 * stage);
-        if stages.is_wide() {
-            // No branch, as products are at work. Chunks are as wide as each other, and parts follow one another.
-            let part = at % stages.parts();
-            let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
-            let (to, bytes) = (
-                stages.stage() * stage,
-                1024 * stages.columns * (end - first),
-            );
-            full.bring_if(does, self.shared, to, self.matrices, progress.from, bytes);
-            progress.from += bytes;
-        } else if does {
-            // The second matrix follows the first.
-            let (chunk, part) = (at / stages.parts(), at % stages.parts());
-            let (matrix, chunk) = (chunk / stages.chunks(), chunk % stages.chunks());
-            let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
-            let row = 1024 * stages.pairs_of(chunk);
-            let from = stages.bytes_of_pair() * (PAIRS as u32 * matrix + stages.first(chunk));
-            let (to, bytes) = (stages.stage() * stage, row * (end - first));
-            full.bring(self.shared, to, self.matrices, from + row * first, bytes);
-        }
-        progress.left = progress.left.saturating_sub(1);
-        let all = 2 * stages.chunks() * stages.parts();
-        progress.part = at + 1;
-        if at + 1 == all {
-            (progress.part, progress.from) = (0, 0);
-        }
+        let (chunk, part) = (part / stages.parts(), part % stages.parts());
+        let (matrix, chunk) = (chunk / stages.chunks(), chunk % stages.chunks());
+        let [first, end] = [part, part + 1].map(|part| stages.first_of_part(part));
+        let row = 1024 * stages.pairs_of(chunk);
+        let from = stages.bytes_of_pair() * (PAIRS as u32 * matrix + stages.first(chunk));
+        self.barrier(2 * stage).bring(
+            self.shared,
+            stages.stage() * stage,
+            self.matrices,
+            from + row * first,
+            row * (end - first),
+        );
     }
 
     /// Begins to multiply units by the columns of a chunk of a matrix.
@@ -206,25 +192,22 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         sums
     }
 
-    /// Gives back so many stages, which are filled again by the last warp that does.
+    /// Gives back so many stages, which are filled again once all warps have.
     #[inline(always)]
     pub(super) fn release(self, stages: u32, progress: &mut Progress) {
         if Self::STAGES.are_resident() {
             return;
         }
         let is_first = self.warp.lane() == 0;
-        let readers = self.readers_of(progress.read.stage);
-        let is_last = readers.comes_last(is_first, self.threads / 32);
         each::<3>(
             #[inline(always)]
             |i| {
                 if i < stages as usize {
-                    let Turn { stage, .. } = progress.read;
+                    self.barrier(2 * progress.read.stage + 1)
+                        .arrive_if(is_first);
                     progress.read.advance(self.stages());
-                    self.fetch(progress, stage, is_last);
                 }
             },
         );
-        self.warp.sync();
     }
 }
