@@ -151,6 +151,12 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         stages
     };
 
+    /// Whether readers fill a ring.
+    const HAS_RING: bool = Self::FORM.has_ring();
+
+    /// Warps of readers that read tables.
+    const WARPS_FOR_TABLES: u32 = Self::FORM.warps_for_tables();
+
     /// Whether stages of a chunk are given back while products of its other parts are at work.
     const GIVES_BACK_EARLY: bool = Self::STAGES.released() < Self::STAGES.parts();
 
@@ -318,7 +324,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// Whether a warpgroup reads for the others.
     #[inline(always)]
     fn has_readers(self) -> bool {
-        Self::FORM.has_readers(self.arguments.window)
+        Self::HAS_RING || self.reads_tables()
     }
 
     /// Whether it reads tables.

@@ -67,7 +67,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     #[inline(always)]
     pub(super) fn read(self) {
         let warp = (self.warp.shuffle(self.team.thread(), 0) - self.threads) / 32;
-        if Self::FORM.has_ring() && warp == READERS / 32 - 1 {
+        if Self::HAS_RING && warp == READERS / 32 - 1 {
             self.fill();
         } else if self.reads_tables() {
             self.read_tables();
@@ -96,7 +96,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                     of_warp.read_table(window, digits);
                     self.barrier_of_choice(warp, window, true).arrive();
                 }
-                warp += Self::FORM.warps_for_tables();
+                warp += Self::WARPS_FOR_TABLES;
             }
             window += 1;
         }
