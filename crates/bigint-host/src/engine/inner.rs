@@ -153,8 +153,13 @@ impl Inner {
 
     /// The engine on the first usable device alone, whose errors it returns.
     pub fn on_first_device(&self) -> Self {
-        let first = self.device().map(|device| (Arc::clone(device), 1.0));
-        let members = Members::new(first.into_iter().collect());
+        self.on_device(self.device())
+    }
+
+    /// The engine on one of its devices alone, whose errors it returns.
+    pub fn on_device(&self, device: Option<&Arc<dyn Device>>) -> Self {
+        let one = device.map(|device| (Arc::clone(device), 1.0));
+        let members = Members::new(one.into_iter().collect());
         Inner {
             choices: Arc::clone(&self.choices),
             pool: Arc::clone(&self.pool),

@@ -73,6 +73,11 @@ impl Members {
         self.ready().map(|member| &member.device)
     }
 
+    /// How many devices there are, lost ones too.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
     /// The number of the first device, lost or not.
     pub fn first_ordinal(&self) -> Option<usize> {
         self.all.first().map(|member| member.device.ordinal())

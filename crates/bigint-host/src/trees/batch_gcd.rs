@@ -12,22 +12,33 @@
 //! and products of numbers of earlier runs are more such `P_j`: what is new is compared with what is
 //! old without a tree of the old.
 //!
+//! On an engine of several devices there are at least as many groups, and each device computes one at a time.
+//!
 //! **Cost**, of `n` numbers of `w` limbs in `g` groups: `log2(n / g)` levels of the trees, twice
 //! the way up where there is more than one group; and `g (g - 1)` products of `w n / g` limbs modulo
 //! another. **Memory**: [`BYTES_OF_LIMB`] times what a group has of limbs, for each level and a few
 //! more; and the products of all groups, which together are as long as the numbers.
 
+use crate::common::threads::lock;
 use crate::trees::folder::Folder;
-use crate::trees::leaves::Which;
-use crate::trees::product_tree::{ProductTree, Wanted, one_of};
+use crate::trees::leaves::{self, Which};
+use crate::trees::product_tree::{ProductTree, Wanted, one_of, refuse_negative};
+use crate::trees::workers::{Task, Tell, Workers};
 use crate::{Batch, BigUint, Engine, Error, Integers};
-use bigint_core::{Layout, Limb, Shape};
+use bigint_core::Limb;
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// Limbs of the product of a group, at most: 2^31 bits.
 const MOST_LIMBS: usize = 1 << 26;
+
+/// Limbs of all numbers for which each device computes groups of them by itself, for each device.
+const LEAST_LIMBS: usize = 1 << 22;
+
+/// Limbs of all numbers for which devices are opened, if they are not open yet.
+const OPENING_LIMBS: usize = 1 << 25;
 
 /// Bytes that a group takes for each of its limbs, for each level of its tree.
 const BYTES_OF_LIMB: usize = 4;
@@ -55,6 +66,8 @@ pub struct BatchGcd {
     wants_products: bool,
     /// Limbs of the product of a group, at most.
     most_limbs: usize,
+    /// [`LEAST_LIMBS`].
+    least_limbs: usize,
 }
 
 /// What [`BatchGcd::find`] has found.
@@ -91,6 +104,7 @@ impl BatchGcd {
             folder: None,
             wants_products: false,
             most_limbs: MOST_LIMBS,
+            least_limbs: LEAST_LIMBS,
         }
     }
 
@@ -110,7 +124,7 @@ impl BatchGcd {
     }
 
     /// The same, which keeps what is done of each group in this folder. A run of the same numbers,
-    /// products and memory takes it up there; what is kept is removed by [`BatchGcd::forget`].
+    /// products and memory, on as many devices, takes it up there; what is kept is removed by [`BatchGcd::forget`].
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Self {
         BatchGcd {
@@ -155,31 +169,49 @@ impl BatchGcd {
             });
             progress(done.get());
         };
-        let tick = || tell(0, 1);
-        let mut trees = Vec::new();
-        for group in 0..groups {
-            let mut tree = None;
-            if run.product(group)?.is_none() {
-                let made = run.tree(group, run.keeps_trees, &tick)?;
-                if groups > 1 || run.folder.is_some() || self.wants_products {
-                    run.keep_product(group, made.product())?;
-                }
-                tree = Some(made).filter(|_| run.keeps_trees);
+        let mut workers = Workers::new(&self.engine, run.by_devices);
+        let wants_products = groups > 1 || run.folder.is_some() || self.wants_products;
+        let tasks = (0..groups).map(|group| Task { group, tree: None });
+        let trees = workers.each(tasks.collect(), &tell, |(worker, engine), task, tell| {
+            let group = task.group;
+            if run.product(group)?.is_some() {
+                return Ok(None);
             }
-            trees.push(tree);
-        }
-        let mut found = Vec::new();
-        for (group, tree) in trees.into_iter().enumerate() {
-            found.push(match run.kept(&name(group, "divisors"))? {
+            let tree = run.tree(engine, group, run.keeps_trees, tell)?;
+            if wants_products {
+                run.keep_product(group, tree.product())?;
+            }
+            Ok(run.keeps_trees.then_some((worker, tree)))
+        })?;
+        let tasks = trees.into_iter().enumerate();
+        let tasks = tasks.map(|(group, tree)| Task { group, tree });
+        let found = workers.each(tasks.collect(), &tell, |(_, engine), task, tell| {
+            let Task { group, tree } = task;
+            let found = match run.kept(&name(group, "divisors"))? {
                 Some(both) => {
                     let count = run.groups[group].len();
                     [both.slice(0..count)?, both.slice(count..2 * count)?]
                 }
-                None => run.compare(group, tree, &tick)?,
-            });
+                None => run.compare(engine, group, tree.map(|(_, tree)| tree), tell)?,
+            };
             tell(1, 0);
-        }
+            Ok(found)
+        })?;
         run.common(&found, self.wants_products)
+    }
+
+    /// How many devices compute groups of numbers of so many limbs, each by itself; none where the engine does as a whole.
+    fn devices(&self, limbs: usize) -> usize {
+        let inner = &self.engine.inner;
+        if limbs >= OPENING_LIMBS {
+            inner.open_now();
+        }
+        // Those that are lost count as well: groups are the same as long as the engine lives.
+        inner
+            .devices
+            .members()
+            .count()
+            .min(limbs / self.least_limbs)
     }
 
     /// Removes from the folder what [`BatchGcd::find`] has kept of a run that is over.
@@ -204,7 +236,10 @@ fn name(group: usize, of: &str) -> String {
 
 /// Numbers in groups, with what is known of these.
 struct Run<'a> {
-    engine: &'a Engine,
+    /// Whether each device computes groups by itself.
+    by_devices: bool,
+    /// How many trees there are at one time.
+    at_once: usize,
     numbers: &'a Integers,
     others: &'a Integers,
     groups: Vec<Which>,
@@ -213,12 +248,16 @@ struct Run<'a> {
     keeps_trees: bool,
     folder: Option<Folder>,
     /// The products of groups.
-    products: std::cell::RefCell<Vec<Option<Integers>>>,
+    products: Mutex<Vec<Option<Integers>>>,
 }
 
 impl<'a> Run<'a> {
     fn new(how: &'a BatchGcd, numbers: &'a Integers, others: &'a Integers) -> Result<Self, Error> {
-        let groups = groups(numbers, how.memory, how.most_limbs);
+        leaves::refuse_zero(numbers, leaves::extremes(numbers).0)?;
+        refuse_negative(numbers)?;
+        let devices = how.devices(numbers.limbs().len());
+        let at_once = devices.max(1);
+        let groups = groups(numbers, how.memory / at_once, how.most_limbs, at_once);
         let bytes = |group: &Which| bytes_of_tree(numbers, group);
         let all = groups.iter().map(bytes).sum::<usize>();
         let folder = how.folder.as_deref().map(|path| {
@@ -231,12 +270,13 @@ impl<'a> Run<'a> {
             Folder::open(path, key.finish())
         });
         Ok(Run {
-            engine: &how.engine,
+            by_devices: devices > 0,
+            at_once,
             numbers,
             others,
             memory: how.memory,
             keeps_trees: groups.len() == 1 || all <= how.memory,
-            products: vec![None; groups.len()].into(),
+            products: Mutex::new(vec![None; groups.len()]),
             groups,
             folder: folder.transpose()?,
         })
@@ -250,12 +290,12 @@ impl<'a> Run<'a> {
 
     /// The product of a group, if it is known.
     fn product(&self, group: usize) -> Result<Option<Integers>, Error> {
-        let known = self.products.borrow()[group].clone();
+        let known = lock(&self.products)[group].clone();
         match known {
             Some(known) => Ok(Some(known)),
             None => {
                 let kept = self.kept(&name(group, "product"))?;
-                self.products.borrow_mut()[group].clone_from(&kept);
+                lock(&self.products)[group].clone_from(&kept);
                 Ok(kept)
             }
         }
@@ -266,67 +306,61 @@ impl<'a> Run<'a> {
         if let Some(folder) = &self.folder {
             folder.write(&name(group, "product"), &product)?;
         }
-        self.products.borrow_mut()[group] = Some(product);
+        lock(&self.products)[group] = Some(product);
         Ok(())
+    }
+
+    /// The numbers of a group.
+    fn numbers(&self, group: usize) -> Result<Integers, Error> {
+        match &self.groups[group] {
+            Which::Range(range) => self.numbers.slice(range.clone()),
+            Which::These(indices) => self.numbers.gather(indices),
+        }
     }
 
     /// The tree of a group.
     fn tree(
         &self,
+        engine: &Engine,
         group: usize,
         wants_cofactors: bool,
-        tick: &dyn Fn(),
+        tell: Tell<'_>,
     ) -> Result<ProductTree, Error> {
-        let which = &self.groups[group];
-        // All numbers in their order are not copied.
-        let numbers = match which.len() == self.numbers.len() && which.are_in_order() {
-            true => self.numbers.clone(),
-            false => self.numbers.gather(&which.iter().collect::<Vec<_>>())?,
-        };
         // What the tree itself leaves of its part.
         let trees = if self.keeps_trees {
             self.groups.len()
         } else {
-            1
+            self.at_once
         };
-        let bytes = bytes_of_tree(self.numbers, which);
+        let bytes = bytes_of_tree(self.numbers, &self.groups[group]);
         let wanted = Wanted {
             cofactors: wants_cofactors,
             room: (self.memory / trees).saturating_sub(bytes),
         };
-        let tree = ProductTree::watched(self.engine, &numbers, wanted, tick);
-        tree.map_err(|error| match error {
-            Error::ZeroDivisor { index } => Error::ZeroDivisor {
-                index: which.at(index),
-            },
-            Error::Negative {
-                operation,
-                operand,
-                index,
-            } => Error::Negative {
-                operation,
-                operand,
-                index: which.at(index),
-            },
-            other => other,
-        })
+        ProductTree::watched(engine, &self.numbers(group)?, wanted, &|| tell(0, 1))
     }
 
     /// The divisors that the numbers of a group have in common with all others, and their small factors.
     fn compare(
         &self,
+        engine: &Engine,
         group: usize,
         tree: Option<ProductTree>,
-        tick: &dyn Fn(),
+        tell: Tell<'_>,
     ) -> Result<[Integers; 2], Error> {
-        let engine = self.engine;
         let tree = match tree {
             Some(tree) => tree,
-            None => self.tree(group, true, tick)?,
+            None => self.tree(engine, group, true, tell)?,
         };
         let mut others: Option<Batch> = None;
         let mut take = |product: &Integers| {
-            let factor = engine.rem(&one(engine, product)?, tree.product())?;
+            let width = product.length(0).max(1);
+            let factor = leaves::rows(engine, product, &Which::all(1), width)?;
+            // What is no longer than the modulus is a factor as it is.
+            let factor = match width > tree.product().width() {
+                true => engine.rem(&factor, tree.product())?,
+                false => factor,
+            };
             let product = match &others {
                 None => factor,
                 Some(others) => engine.rem(&engine.mul(others, &factor)?, tree.product())?,
@@ -352,8 +386,8 @@ impl<'a> Run<'a> {
             |_| (1, false),
             |_, limbs| limbs[0] = 1,
         )?;
-        let divisors = tree.common_divisors(others.as_ref(), &ones, tick)?;
-        let small = self.small(group, &cpu, [&modulo, &primes], ones)?;
+        let divisors = tree.common_divisors(others.as_ref(), &ones, &|| tell(0, 1))?;
+        let small = self.small(engine, group, &cpu, [&modulo, &primes], ones)?;
         if let Some(folder) = &self.folder {
             let both = Integers::concatenate(&[&divisors, &small])?;
             folder.write(&name(group, "divisors"), &both)?;
@@ -365,19 +399,16 @@ impl<'a> Run<'a> {
     /// any, and they are `ones`, which the group's product modulo that of the primes says.
     fn small(
         &self,
+        engine: &Engine,
         group: usize,
         cpu: &Engine,
         [modulo, primes]: [&Batch; 2],
         ones: Integers,
     ) -> Result<Integers, Error> {
         let common = cpu.gcd(&one_of(modulo)?, &one_of(primes)?)?;
-        let which = &self.groups[group];
         match common == Integers::from([1]) {
             true => Ok(ones),
-            false => {
-                let numbers = self.numbers.gather(&which.iter().collect::<Vec<_>>())?;
-                self.engine.gcd(&numbers, &common)
-            }
+            false => engine.gcd(&self.numbers(group)?, &common),
         }
     }
 
@@ -389,12 +420,21 @@ impl<'a> Run<'a> {
             .collect::<Result<Option<Vec<_>>, _>>()?
             .unwrap_or_default();
         let products = Integers::concatenate(&products.iter().collect::<Vec<_>>())?;
-        if let ([[divisors, small]], [group]) = (found, &self.groups[..])
-            && group.are_in_order()
+        // Groups of numbers that follow one another follow one another.
+        if self
+            .groups
+            .iter()
+            .all(|group| matches!(group, Which::Range(_)))
         {
+            let of = |column: usize| match found {
+                [one] => Ok(one[column].clone()),
+                _ => Integers::concatenate(
+                    &found.iter().map(|both| &both[column]).collect::<Vec<_>>(),
+                ),
+            };
             return Ok(Common {
-                divisors: divisors.clone(),
-                small: small.clone(),
+                divisors: of(0)?,
+                small: of(1)?,
                 products,
             });
         }
@@ -429,17 +469,25 @@ fn levels(count: usize) -> usize {
     count.max(2).ilog2() as usize + MORE_LEVELS
 }
 
-/// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length.
-fn groups(numbers: &Integers, memory: usize, most_limbs: usize) -> Vec<Which> {
+/// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length; a multiple of
+/// `least` groups, of as many numbers.
+fn groups(numbers: &Integers, memory: usize, most_limbs: usize, least: usize) -> Vec<Which> {
     let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(most_limbs);
-    let limbs: usize = numbers.limbs().len();
-    if (1..=most).contains(&limbs) {
-        return vec![Which::First(numbers.len())];
+    let (limbs, all) = (numbers.limbs().len(), numbers.len());
+    if least == 1 && (1..=most).contains(&limbs) {
+        return vec![Which::all(all)];
     }
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by_key(|&i| numbers.length(i));
     // All groups as long as one another, about.
-    let count = limbs.div_ceil(most.max(1)).max(1);
+    let count = limbs.div_ceil(most.max(1)).max(1).next_multiple_of(least);
+    if all > 0 && leaves::are_of_one_class(leaves::extremes(numbers)) {
+        let each = all.div_ceil(count);
+        let starts = (0..all).step_by(each);
+        return starts
+            .map(|start| Which::Range(start..all.min(start + each)))
+            .collect();
+    }
+    let mut order: Vec<usize> = (0..all).collect();
+    order.sort_by_key(|&i| numbers.length(i));
     let most = limbs.div_ceil(count);
     let (mut groups, mut last, mut length) = (Vec::new(), Vec::new(), 0);
     for index in order {
@@ -463,16 +511,6 @@ fn bytes_of_tree(numbers: &Integers, group: &Which) -> usize {
     BYTES_OF_LIMB * (limbs * levels(group.len()))
 }
 
-/// One number as a batch.
-fn one(engine: &Engine, number: &Integers) -> Result<Batch, Error> {
-    let mut limbs = bigint_cpu::collect(number.magnitude(0).iter().copied())?;
-    if limbs.is_empty() {
-        limbs.push(0);
-    }
-    let shape = Shape::new(1, limbs.len(), Layout::Contiguous);
-    engine.batch_from_limbs(limbs, shape)
-}
-
 /// The primes below [`SMALL`], by Eratosthenes.
 pub(crate) fn small_primes() -> Integers {
     let mut is_prime = vec![true; SMALL as usize];
@@ -488,41 +526,4 @@ pub(crate) fn small_primes() -> Integers {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_whose_trees_are_kept_find_what_others_find() {
-        let engine = Engine::cpu();
-        let primes: Vec<u32> = small_primes().limbs()[100..].to_vec();
-        let number = |i: usize| {
-            let second = if i % 16 == 3 { i + 1 } else { i + 200 };
-            u64::from(primes[i]) * u64::from(primes[second]) * u64::from(u32::MAX - 4)
-        };
-        let numbers: Integers = (0..100).map(number).collect();
-        let all = BatchGcd::new(&engine);
-        let find = |how: &BatchGcd| {
-            let ticks = Cell::new(0);
-            let tick = |_| ticks.set(ticks.get() + 1);
-            let found = how.find(&numbers, &Integers::new(), &tick).expect("memory");
-            (found, ticks.get())
-        };
-        let kept = BatchGcd {
-            most_limbs: 40,
-            ..all.clone()
-        };
-        let built_again = BatchGcd {
-            memory: 40 * BYTES_OF_LIMB * levels(100),
-            ..kept.clone()
-        };
-        let none = Integers::new();
-        let run = |how| Run::new(how, &numbers, &none).expect("no folder");
-        let runs = [&kept, &built_again].map(run);
-        assert_eq!(runs.each_ref().map(|run| run.keeps_trees), [true, false]);
-        assert!(runs.iter().all(|run| run.groups.len() > 2));
-        let (expected, _) = find(&all);
-        let [(by_kept, short), (by_others, long)] = [&kept, &built_again].map(find);
-        assert_eq!([by_kept, by_others], [expected.clone(), expected]);
-        assert!(short < long, "{short} {long}");
-    }
-}
+mod tests;

@@ -3,28 +3,34 @@
 use crate::common::limbs;
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{Layout, Limb, Shape};
+use std::ops::Range;
 
 /// Numbers of about one length, and as many limbs as the longest has.
 pub(super) type Class = (Which, usize);
 
-/// Which of a list's numbers: so many from the first on, of which no list is written, or these.
+/// Which of a list's numbers: some that follow one another, of which no list is written, or these.
 #[derive(Debug)]
 pub(super) enum Which {
-    First(usize),
+    Range(Range<usize>),
     These(Vec<usize>),
 }
 
 impl Which {
+    /// All of so many numbers.
+    pub fn all(count: usize) -> Self {
+        Which::Range(0..count)
+    }
+
     pub fn len(&self) -> usize {
         match self {
-            Which::First(count) => *count,
+            Which::Range(range) => range.len(),
             Which::These(indices) => indices.len(),
         }
     }
 
     pub fn at(&self, index: usize) -> usize {
         match self {
-            Which::First(_) => index,
+            Which::Range(range) => range.start + index,
             Which::These(indices) => indices[index],
         }
     }
@@ -36,7 +42,7 @@ impl Which {
     /// Whether they are in the list's order.
     pub fn are_in_order(&self) -> bool {
         match self {
-            Which::First(_) => true,
+            Which::Range(_) => true,
             Which::These(indices) => indices.is_sorted(),
         }
     }
@@ -53,19 +59,30 @@ pub(super) fn extremes(numbers: &Integers) -> (usize, usize) {
     (limbs(least), limbs(most))
 }
 
+/// Whether all numbers of these [extremes] are in one class.
+pub(super) fn are_of_one_class((least, most): (usize, usize)) -> bool {
+    class_of(least) == class_of(most)
+}
+
+/// Refuses zeros, where the shortest number has so many limbs.
+pub(super) fn refuse_zero(numbers: &Integers, least: usize) -> Result<(), Error> {
+    let is_zero = |&i: &usize| numbers.length(i) == 0;
+    let index = (least == 0).then(|| (0..numbers.len()).find(is_zero));
+    match index.flatten() {
+        Some(index) => Err(Error::ZeroDivisor { index }),
+        None => Ok(()),
+    }
+}
+
 /// Leaves in classes of about one length, the shortest first, of these [extremes]; nothing where one is zero, and which.
 pub(super) fn classes(
     leaves: &Integers,
     (least, most): (usize, usize),
 ) -> Result<Vec<Class>, Error> {
-    if least == 0 {
-        let is_zero = |&i: &usize| leaves.length(i) == 0;
-        let index = (0..leaves.len()).find(is_zero).unwrap_or(0);
-        return Err(Error::ZeroDivisor { index });
-    }
+    refuse_zero(leaves, least)?;
     // Of one class none needs to come before another.
-    if !leaves.is_empty() && class_of(least) == class_of(most) {
-        return Ok(vec![(Which::First(leaves.len()), most)]);
+    if !leaves.is_empty() && are_of_one_class((least, most)) {
+        return Ok(vec![(Which::all(leaves.len()), most)]);
     }
     let mut order: Vec<usize> = (0..leaves.len()).collect();
     order.sort_by_key(|&i| leaves.length(i));

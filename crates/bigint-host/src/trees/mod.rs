@@ -2,7 +2,7 @@
 //!
 //! [`product_tree`] multiplies many numbers, and finds what one number, or a sum of fractions, is
 //! modulo each of them, of its [`leaves`], with the help of what [`slack`] tells of its levels. [`batch_gcd`] finds by it which numbers share factors, some of them at a
-//! time; [`folder`] keeps what it has found; [`shared_factors`] takes such numbers apart.
+//! time, which [`workers`] compute side by side; [`folder`] keeps what it has found; [`shared_factors`] takes such numbers apart.
 //! [`evaluation`] has values of a polynomial at many points by it.
 //! [`series`] sums fractions by such a tree, and [`constants`] has digits of constants by them.
 
@@ -15,3 +15,4 @@ pub(crate) mod product_tree;
 pub(crate) mod series;
 pub(crate) mod shared_factors;
 mod slack;
+mod workers;

@@ -328,7 +328,7 @@ impl ProductTree {
             return Err(Error::CountMismatch { a: x.len(), b: 1 });
         }
         refuse_negative(x)?;
-        let x = rows(&self.engine, x, &Which::First(1), x.length(0).max(1))?;
+        let x = rows(&self.engine, x, &Which::all(1), x.length(0).max(1))?;
         let remainders = self.remainders_of(&x, false, &|| ())?;
         self.in_order(&remainders)
     }
@@ -655,20 +655,6 @@ impl ProductTree {
     }
 }
 
-fn refuse_negative(a: &Integers) -> Result<(), Error> {
-    if a.signs().iter().all(|&signs| signs == 0) {
-        return Ok(());
-    }
-    match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative {
-            operation: Operation::Mul,
-            operand: "a",
-            index,
-        }),
-        None => Ok(()),
-    }
-}
-
 /// The one number of a batch.
 pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
     let rows = a.rows()?;
@@ -681,4 +667,19 @@ pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
 fn trimmed(limbs: &[Limb]) -> &[Limb] {
     let top = limbs.iter().rposition(|&limb| limb != 0);
     &limbs[..top.map_or(0, |top| top + 1)]
+}
+
+/// Refuses numbers that are negative.
+pub(super) fn refuse_negative(a: &Integers) -> Result<(), Error> {
+    if a.signs().iter().all(|&signs| signs == 0) {
+        return Ok(());
+    }
+    match (0..a.len()).find(|&index| a.is_negative(index)) {
+        Some(index) => Err(Error::Negative {
+            operation: Operation::Mul,
+            operand: "a",
+            index,
+        }),
+        None => Ok(()),
+    }
 }

@@ -67,7 +67,7 @@ mod tests {
     fn bits_of_a_product_are_known_but_beside_powers_of_two() {
         let of = |numbers: &[BigUint], width| {
             let leaves = Integers::from_biguints(numbers).expect("memory");
-            let which = Which::First(numbers.len());
+            let which = Which::all(numbers.len());
             let levels = numbers.len().ilog2() as usize;
             lowest_level(&leaves, &which, width, levels)
         };

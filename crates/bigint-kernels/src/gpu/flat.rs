@@ -113,15 +113,6 @@ impl Row {
         self.up(4 * at).0
     }
 
-    /// Begins to bring limbs `4 at .. 4 at + 4` to the second cache.
-    #[inline(always)]
-    pub fn prefetch_four(self, at: u32) {
-        // SAFETY: the four is allocated, and nothing else happens to it.
-        unsafe {
-            core::arch::asm!("prefetch.global.L2 [{at}];", at = in(reg64) self.address_of_four(at), options(nostack, preserves_flags));
-        }
-    }
-
     /// Limbs `4 at .. 4 at + 4` if `at < end`, else zeros. The row begins at a multiple of 16 bytes.
     #[inline(always)]
     pub fn four_below(self, at: u32, end: u32) -> [Limb; 4] {

@@ -143,12 +143,6 @@ impl Place {
         !self.is_of_table() && self.square == 0 && self.windows > 0
     }
 
-    /// Whether it is the last square of a window.
-    #[inline(always)]
-    pub fn ends_squares(self) -> bool {
-        !self.is_of_table() && self.square + 1 == self.window.squares() && self.windows > 0
-    }
-
     /// Where in the table the product is kept; beyond it where it is not.
     #[inline(always)]
     pub fn kept(self) -> u32 {

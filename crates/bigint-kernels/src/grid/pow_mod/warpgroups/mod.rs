@@ -25,10 +25,12 @@
 //! and a load of a four for each unit.
 
 mod choice;
+mod made;
 mod readers;
 mod ring;
 mod units;
 
+use self::made::{digits, of_pairs, product};
 use self::ring::Progress;
 use self::units::{Lane, Primes, each_of_few};
 use super::powers::{BYTES, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
@@ -40,7 +42,7 @@ use crate::gpu::memory::{Any, Number};
 use crate::gpu::stretch::Stretch;
 use crate::gpu::thread::{self, here};
 use crate::gpu::warp::Group;
-use crate::gpu::warpgroup::{WideSums, wait};
+use crate::gpu::warpgroup::wait;
 use crate::gpu::wide::{multiply, multiply_add};
 use bigint_core::rns::{Form, MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
 
@@ -207,9 +209,6 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         loop {
             if let Some(beginning) = place.begins() {
                 self.begin(beginning, &mut xi, &mut rho);
-            }
-            if place.ends_squares() {
-                self.prefetch_entry(digits, window);
             }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
             if self.reads_tables() && now.is_by_entry {
@@ -383,26 +382,6 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     #[inline(always)]
     fn entry(self, entry: u32) -> Lane {
         Lane::of(self.units[3], self.first_of_entry(entry))
-    }
-
-    /// Begins to bring a window's entries to the second cache, of which the next product reads a few units at a time.
-    #[inline(always)]
-    fn prefetch_entry(self, digits: [u32; 2], window: u32) {
-        let prefetch = |entry: u32| {
-            let first = self.first_of_entry(entry);
-            let mut unit = self.warp.lane() % 4;
-            while unit < 2 * PAIRS as u32 {
-                self.units[3].prefetch_four(first + 32 * unit);
-                unit += 4;
-            }
-        };
-        if self.reads_tables() {
-            // What readers choose for a tile stands in one place.
-            prefetch(self.place_of_chosen(window));
-        } else if self.arguments.window.scans == 0 {
-            prefetch(digits[0]);
-            prefetch(digits[1]);
-        }
     }
 
     /// Where the entry that readers choose for a window stands.
@@ -685,41 +664,4 @@ pub(super) unsafe fn exponents(
         // SAFETY: by this function's own contract.
         unsafe { number(&arguments.e, index, arguments.count) }
     })
-}
-
-/// A unit for each of the pairs of a chunk.
-#[inline(always)]
-fn of_pairs(pairs: usize, unit: impl Fn(usize) -> [u32; 4]) -> [[u32; 4]; MOST_COLUMNS] {
-    let mut units = [[0; 4]; MOST_COLUMNS];
-    each::<MOST_COLUMNS>(
-        #[inline(always)]
-        |i| {
-            if i < pairs {
-                units[i] = unit(i);
-            }
-        },
-    );
-    units
-}
-
-/// A unit of products, and of those of what the sums make and a modulus, over `F`.
-#[inline(always)]
-fn product<const PAIRS: usize>(
-    primes: [Prime; 2],
-    sums: &WideSums,
-    product: impl Fn(usize, [u32; 2]) -> u64,
-    modulus: [u32; 4],
-) -> [u32; 4] {
-    words(|k| {
-        let prime = primes[k / 2];
-        let q = prime.of_digits(digits(sums, k), PAIRS <= MOST_JOINED);
-        here(prime.reduced(product(k, [q, modulus[k]])))
-    })
-}
-
-/// The sums of the digits of word `k`.
-#[inline(always)]
-fn digits(sums: &WideSums, k: usize) -> [u32; 4] {
-    let at = 8 * (k / 2) + 2 * (k % 2);
-    [0, 1, 4, 5].map(|digit| sums[at + digit])
 }
