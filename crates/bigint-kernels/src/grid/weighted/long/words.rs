@@ -92,7 +92,7 @@ impl Step {
 
 impl Block<'_> {
     /// Turns a point into its two words, rounded and multiplied, without the carry into them. Returns the carry out of them,
-    /// to which [`ROUND`] is added, and the upper half of the greater distance from an integer.
+    /// to which `ROUND` is added, and the upper half of the greater distance from an integer.
     #[inline(always)]
     pub fn to_words<const MERSENNE: bool>(
         self,
