@@ -228,6 +228,13 @@ pub(crate) fn each_part<N: Send>(
     });
 }
 
+/// The bits of a number without zeros on top.
+#[inline]
+pub(crate) fn bit_length(x: &[Limb]) -> usize {
+    let top = x.last().map_or(0, |top| top.leading_zeros() as usize);
+    x.len() * LIMB_BITS - top
+}
+
 /// Number `index` of a batch.
 pub(crate) fn number(limbs: &[Limb], shape: Shape, index: usize) -> BigUint {
     match shape.layout {

@@ -38,6 +38,23 @@ pub(crate) struct Gather {
     pub window: Window,
 }
 
+impl Gather {
+    /// All numbers of one batch, in their order.
+    pub fn all(shape: Shape, window: Window) -> Self {
+        let numbers = 0..shape.count;
+        let run = Run {
+            operand: 0,
+            numbers,
+        };
+        let order = Order::Runs(vec![run]);
+        Gather {
+            shape,
+            order,
+            window,
+        }
+    }
+}
+
 /// Limb `to + i` of a number of the result is limb `from + i` of the operand's; those below `to`,
 /// and those that the operand does not have, are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,8 +13,8 @@
 
 use crate::Error;
 use crate::common::device::Device;
-use crate::common::job::{Job, Wanted};
-use crate::device::gather::{Gather, Order, Run, Window};
+use crate::common::job::Job;
+use crate::device::gather::{Gather, Window};
 use crate::device::ntt::Limbs;
 use crate::device::transform::Transform;
 use crate::device::{grid, ntt};
@@ -75,22 +75,11 @@ impl Middle {
         let job = self.job.with_count(count);
         let shape = Middle { job, ..self }.shape();
         let compute = |operation, width, operands: &[Arc<Node>]| {
-            let shapes: Vec<Shape> = operands.iter().map(|node| node.shape).collect();
-            let job = Job::new(operation, &shapes, &[width], job.options, Wanted::Nothing)?;
-            let mut computed = host::job::compute(engine, job, operands)?;
-            Ok::<_, Error>(Arc::new(computed.results.swap_remove(0)))
+            host::job::first(engine, (operation, job.options), operands, width)
         };
         let limbs_from = |node: &Arc<Node>, from, shape| {
-            let numbers = 0..count;
-            let gather = Gather {
-                shape,
-                order: Order::Runs(vec![Run {
-                    operand: 0,
-                    numbers: numbers.clone(),
-                }]),
-                window: Window { from, to: 0 },
-            };
-            gather.limbs(engine, &[Arc::clone(node)], numbers)
+            let gather = Gather::all(shape, Window { from, to: 0 });
+            gather.limbs(engine, &[Arc::clone(node)], 0..count)
         };
         let whole = operands.iter().map(|node| node.shape.width).sum();
         let (from, length) = (self.from, self.length());

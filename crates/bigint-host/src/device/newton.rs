@@ -9,8 +9,7 @@
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
-use crate::common::job::{Job, Wanted};
-use crate::device::gather::{self, Gather, Order, Run, Window};
+use crate::device::gather::{self, Gather, Window};
 use crate::device::grid;
 use crate::device::job::{multiply, run};
 use crate::device::launches::Multiplier;
@@ -145,16 +144,7 @@ impl Newton {
     ) -> Result<Vec<Limb>, Error> {
         let k = self.k();
         let compute = |operation, operands: &[Arc<Node>], width| {
-            let shapes: Vec<Shape> = operands.iter().map(|node| node.shape).collect();
-            let job = Job::new(
-                operation,
-                &shapes,
-                &[width],
-                Options::default(),
-                Wanted::Nothing,
-            )?;
-            let mut computed = host::job::compute(engine, job, operands)?;
-            Ok::<_, Error>(Arc::new(computed.results.swap_remove(0)))
+            host::job::first(engine, (operation, Options::default()), operands, width)
         };
         let mut d = Arc::clone(&operands[1]);
         let mut n = k + d.shape.width;
@@ -166,17 +156,7 @@ impl Newton {
                 to: width.saturating_sub(of),
             };
             let shape = Shape { width, ..d.shape };
-            let numbers = 0..shape.count;
-            let order = Order::Runs(vec![Run {
-                operand: 0,
-                numbers: numbers.clone(),
-            }]);
-            let gather = Gather {
-                shape,
-                order,
-                window,
-            };
-            let top = gather.limbs(engine, &[d], numbers)?;
+            let top = Gather::all(shape, window).limbs(engine, &[d], 0..shape.count)?;
             let top = Arc::new(Node::on_host(engine, shape, top));
             d = compute(root, &[top], k + 2)?;
             n = 2 * k + 2;

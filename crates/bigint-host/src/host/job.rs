@@ -4,8 +4,8 @@ use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Inner;
 use crate::values::made::Computed;
 use crate::values::node::{Node, Operands};
-use crate::{BackEnd, Error};
-use bigint_core::Limb;
+use crate::{BackEnd, Error, Options};
+use bigint_core::{Limb, Operation, Shape};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +14,19 @@ use std::time::Instant;
 #[inline(never)]
 fn first_flagged(flags: &[Limb]) -> Option<usize> {
     flags.iter().position(|&flag| flag != 0)
+}
+
+/// The first result of an operation, of so many limbs.
+pub(crate) fn first(
+    engine: &Arc<Inner>,
+    (operation, options): (Operation, Options),
+    operands: Operands<'_>,
+    width: usize,
+) -> Result<Arc<Node>, Error> {
+    let shapes: Vec<Shape> = operands.iter().map(|node| node.shape).collect();
+    let job = Job::new(operation, &shapes, &[width], options, Wanted::Nothing)?;
+    let mut computed = compute(engine, job, operands)?;
+    Ok(Arc::new(computed.results.swap_remove(0)))
 }
 
 /// Computes a job.

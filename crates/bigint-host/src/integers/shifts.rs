@@ -1,5 +1,6 @@
 //! Shifts of a number of any length: how long the result is, then the result in its place.
 
+use crate::common::limbs::bit_length;
 use crate::integers::passing::Number;
 use bigint_core::{LIMB_BITS, Limb};
 
@@ -11,12 +12,6 @@ pub(crate) fn count((bits, _): Number<'_>) -> usize {
         [bits] => *bits as usize,
         _ => usize::MAX,
     }
-}
-
-#[inline]
-fn bit_length(x: &[Limb]) -> usize {
-    let top = x.last().map_or(0, |top| top.leading_zeros() as usize);
-    x.len() * LIMB_BITS - top
 }
 
 /// The limbs of `x 2^bits`.

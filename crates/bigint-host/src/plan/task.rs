@@ -223,30 +223,19 @@ impl Task {
                 &sliced[..]
             }
         };
+        let of_limbs = |shape: Shape, limbs| {
+            Computed::of(Node::on_host(engine, Shape { count, ..shape }, limbs))
+        };
         let mut computed = match self {
             Task::Gather(_) => unreachable!("it is done by now"),
             Task::Job(job) => host::job::compute(engine, job.with_count(count), operands)?,
             Task::Middle(middle) => {
-                let shape = Shape {
-                    count,
-                    ..middle.shape()
-                };
-                let limbs = middle.limbs(engine, operands, count)?;
-                Computed::of(Node::on_host(engine, shape, limbs))
+                of_limbs(middle.shape(), middle.limbs(engine, operands, count)?)
             }
-            Task::SumOfProducts(sum) => {
-                let shape = sum.product.with_count(count).shapes()[0];
-                let limbs = sum.limbs(engine, operands, count)?;
-                Computed::of(Node::on_host(engine, shape, limbs))
-            }
+            Task::SumOfProducts(sum) => of_limbs(sum.shape(), sum.limbs(engine, operands, count)?),
             Task::Pair(pair) => pair.on_host(engine, operands, count)?,
             Task::Newton(newton) => {
-                let shape = Shape {
-                    count,
-                    ..newton.shape()
-                };
-                let limbs = newton.limbs(engine, operands, count)?;
-                Computed::of(Node::on_host(engine, shape, limbs))
+                of_limbs(newton.shape(), newton.limbs(engine, operands, count)?)
             }
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)

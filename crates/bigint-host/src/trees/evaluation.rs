@@ -15,6 +15,7 @@
 //!
 //! **Cost**: that of the tree, whose leaves are as long as the longest value can be.
 
+use crate::common::limbs::bit_length;
 use crate::trees::product_tree::ProductTree;
 use crate::{Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Limb, MAX_WIDTH};
@@ -44,7 +45,6 @@ impl Engine {
             return Ok(Integers::new());
         }
         let width = width(coefficients, points)?;
-        let zero = Integers::from([0]);
         // Both signs' coefficients apart.
         let [plus, minus] = [false, true].map(|sign| side_by_side(coefficients, sign, width));
         let whole = self.sub(&plus?, &minus?)?;
@@ -62,9 +62,11 @@ impl Engine {
         };
         let mut too_much = Integers::new();
         for i in 0..points.len() {
-            let from = if is_less_than_zero(i) { &leaves } else { &zero };
-            let at = if is_less_than_zero(i) { i } else { 0 };
-            too_much.push(false, from.magnitude(at))?;
+            let leaf = match is_less_than_zero(i) {
+                true => leaves.magnitude(i),
+                false => &[],
+            };
+            too_much.push(false, leaf)?;
         }
         let values = self.sub(&residues, &too_much)?;
         match is_negative {
@@ -76,11 +78,7 @@ impl Engine {
 
 /// The limbs of `X`'s exponent: two bits more than any coefficient, point or value has.
 fn width(coefficients: &Integers, points: &Integers) -> Result<usize, Error> {
-    let bits = |column: &Integers, index: usize| {
-        let limbs = column.magnitude(index);
-        let top = limbs.last().map_or(0, |top| top.leading_zeros() as usize);
-        LIMB_BITS * limbs.len() - top
-    };
+    let bits = |column: &Integers, index| bit_length(column.magnitude(index));
     let of_points = (0..points.len()).map(|index| bits(points, index));
     let of_points = of_points.max().unwrap_or(0);
     let mut most = of_points;

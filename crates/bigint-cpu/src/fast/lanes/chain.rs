@@ -152,8 +152,9 @@ impl<I: Vector> Group<I> {
                 r
             }
             Step::Choose { r, a, b, bit } => {
-                let others = isa.sub(self.bits(bit), isa.splat(1));
-                let chosen = isa.sub(isa.splat(0), self.bits(bit));
+                let bits = self.bits(bit);
+                let others = isa.sub(bits, isa.splat(1));
+                let chosen = isa.sub(isa.splat(0), bits);
                 let (a, b) = (&self.registers[self.of(a)], &self.registers[self.of(b)]);
                 for ((t, a), b) in self.t.iter_mut().zip(a).zip(b) {
                     *t = isa.or(isa.and(*a, others), isa.and(*b, chosen));

@@ -178,9 +178,10 @@ impl Sieve {
         is_of_safe_primes: bool,
     ) -> Self {
         let mut inverses = Vec::new();
-        SmallPrimes::new(bound(width), step.len(), 0, Vec::new()).residues(step, |start, rests| {
-            let primes = &small_primes(bound(width))[start..];
-            inverses.extend(primes.iter().zip(rests).map(|(&p, &rest)| {
+        let small = SmallPrimes::new(bound(width), step.len(), 0, Vec::new());
+        small.residues(step, |start, rests| {
+            let primes = small.primes[start..].iter();
+            inverses.extend(primes.zip(rests).map(|(&p, &rest)| {
                 let inverse = inverse(rest as u32, p);
                 match descends && inverse > 0 {
                     true => p - inverse,
@@ -193,8 +194,7 @@ impl Sieve {
             0 => 1,
             _ => p - inverse,
         };
-        let primes = small_primes(bound(width)).iter();
-        let factors = primes.zip(&inverses).map(negative).collect();
+        let factors = small.primes.iter().zip(&inverses).map(negative).collect();
         Sieve {
             small: SmallPrimes::new(bound(width), width, count, factors),
             inverses,
