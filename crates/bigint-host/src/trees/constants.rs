@@ -18,6 +18,7 @@
 
 use crate::trees::series::Series;
 use crate::{Batch, Engine, Error};
+use bigint_core::{LIMB_BITS, MAX_WIDTH};
 use std::fmt;
 use std::str::FromStr;
 
@@ -135,9 +136,14 @@ impl Engine {
 
     /// About `c 10^digits`: within 10^5, where `digits` is not less than [`GUARD`].
     fn scaled(&self, constant: Constant, digits: usize) -> Result<Batch, Error> {
+        let bits = digits as f64 * std::f64::consts::LOG2_10;
+        // Each is a root or a quotient of a number of twice as many digits.
+        let width = (2.0 * bits / LIMB_BITS as f64) as usize + 1;
+        if width > MAX_WIDTH {
+            return Err(Error::Width { width });
+        }
         let power = |digits| self.power_of_ten(digits);
         let root = |of: u32| Ok::<_, Error>(self.isqrt(&self.times(&power(2 * digits)?, of)?)?.0);
-        let bits = digits as f64 * std::f64::consts::LOG2_10;
         let ratio = |terms: usize, series: &Series, times: u32, over: u32| {
             let [t, q] = series.sum(self, terms, bits as usize)?;
             let dividend = self.times(&self.mul(&power(digits)?, &t)?, times)?;

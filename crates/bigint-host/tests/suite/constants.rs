@@ -1,6 +1,6 @@
 //! Digits of constants beside those that mpmath computes.
 
-use bigint_host::{Constant, Engine};
+use bigint_host::{Constant, Engine, Error};
 
 #[test]
 fn digits_are_those_of_mpmath_at_chosen_places() {
@@ -69,4 +69,17 @@ fn a_million_digits_of_pi_end_as_published() {
     let pi = Engine::cpu().constant(Constant::Pi, 1_000_000).unwrap();
     assert!(pi.ends_with("5779458151"));
     assert_eq!(pi.len(), 1_000_002);
+}
+
+#[test]
+fn more_digits_than_numbers_may_have_are_refused_at_once() {
+    for constant in Constant::ALL {
+        for digits in [1_400_000_000, 99_999_999_999, usize::MAX] {
+            let refused = Engine::cpu().constant(constant, digits);
+            assert!(
+                matches!(refused, Err(Error::Width { .. })),
+                "{constant} {digits}"
+            );
+        }
+    }
 }
