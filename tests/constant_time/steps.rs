@@ -8,7 +8,6 @@
 
 use crate::follow::{FAR, follow};
 use crate::translate::{Program, range, words};
-use std::env;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -120,19 +119,20 @@ impl Drop for Run {
     }
 }
 
-/// Where an instruction is, for people: a line of source where `addr2line` finds one.
+/// Where an instruction is, for people: the file that has it, and a line of source where `addr2line`
+/// finds one.
 fn place(at: u64) -> String {
-    let this = env::current_exe().expect("this executable's path");
     let maps = fs::read_to_string("/proc/self/maps").expect("what is mapped");
-    let of_this = |line: &&str| line.ends_with(&*this.to_string_lossy());
-    let start = maps.lines().find(of_this).and_then(range);
-    let offset = at.wrapping_sub(start.map_or(0, |range| range.start));
+    let has_it = |line: &&str| range(line).is_some_and(|range| range.contains(&at));
+    let line = maps.lines().find(has_it);
+    let Some(file) = line.and_then(|line| line.split_whitespace().nth(5)) else {
+        return format!("{at:#x}, in no file");
+    };
+    let start = maps.lines().find(|line| line.ends_with(file));
+    let offset = at - start.and_then(range).map_or(0, |range| range.start);
     let mut command = Command::new("addr2line");
-    let command = command
-        .args(["-Cfpie"])
-        .arg(&this)
-        .arg(format!("{offset:#x}"));
+    let command = command.args(["-Cfpie", file, &format!("{offset:#x}")]);
     let found = command.output().ok().map(|output| output.stdout);
     let found = String::from_utf8_lossy(&found.unwrap_or_default()).replace('\n', " ");
-    format!("{offset:#x} {found}")
+    format!("{offset:#x} of {file}: {found}")
 }

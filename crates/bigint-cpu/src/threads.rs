@@ -160,7 +160,8 @@ fn start() -> usize {
     }
 }
 
-/// The number of threads that the program wants, if it has said so.
+/// The number of threads that are wanted. A forked process wants as many as its parent: it may have
+/// secrets on its stack, and the C library compares the names of variables 32 bytes at a time.
 static WANTED: OnceLock<usize> = OnceLock::new();
 
 /// Sets the number of threads that the library starts, in place of `RAYON_NUM_THREADS`. It has no
@@ -173,11 +174,11 @@ pub fn set_threads(threads: usize) {
 /// The number of threads to start. It is 0 if one thread is wanted, as the caller is one.
 fn wanted() -> usize {
     let named = || env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-    let named = WANTED.get().copied().or_else(named);
     let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let wanted = named.filter(|&number| number > 0);
-    match wanted.unwrap_or_else(cores).min(rayon::max_num_threads()) {
-        1 => 0,
+    let of_system = || named().filter(|&number| number > 0).unwrap_or_else(cores);
+    let wanted = *WANTED.get_or_init(of_system);
+    match wanted.min(rayon::max_num_threads()) {
+        0 | 1 => 0,
         wanted => wanted,
     }
 }
