@@ -164,21 +164,27 @@ fn start() -> usize {
 /// secrets on its stack, and the C library compares the names of variables 32 bytes at a time.
 static WANTED: OnceLock<usize> = OnceLock::new();
 
-/// Sets the number of threads that the library starts, in place of `RAYON_NUM_THREADS`. It has no
-/// effect once they are started.
+/// Sets the number of threads that the library starts, in place of `RAYON_NUM_THREADS`; 0 is one for
+/// each core. It has no effect once they are started.
 pub fn set_threads(threads: usize) {
     // The first call counts.
-    let _ = WANTED.set(threads);
+    let _ = WANTED.set(of_cores(threads));
+}
+
+/// The number itself, or one for each core in place of 0.
+fn of_cores(threads: usize) -> usize {
+    match threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
 }
 
 /// The number of threads to start. It is 0 if one thread is wanted, as the caller is one.
 fn wanted() -> usize {
     let named = || env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let of_system = || named().filter(|&number| number > 0).unwrap_or_else(cores);
-    let wanted = *WANTED.get_or_init(of_system);
+    let wanted = *WANTED.get_or_init(|| of_cores(named().unwrap_or(0)));
     match wanted.min(rayon::max_num_threads()) {
-        0 | 1 => 0,
+        1 => 0,
         wanted => wanted,
     }
 }
