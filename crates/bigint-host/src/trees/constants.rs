@@ -16,6 +16,7 @@
 //! **Cost**: the series by binary splitting, a quotient, for pi a square root, and the conversion to decimal
 //! digits.
 
+use crate::expression::Expression;
 use crate::trees::series::Series;
 use crate::{Batch, Engine, Error};
 use bigint_core::{LIMB_BITS, MAX_WIDTH};
@@ -219,39 +220,51 @@ fn terms_of_e(bits: f64) -> usize {
     n as usize + 4
 }
 
+// Terms of `n` = `k + 1`.
+
 const CHUDNOVSKY: Series = Series {
     // 640320^3 / 24.
-    ratio: |n| {
-        [
-            [6 * n - 5, 2 * n - 1, 6 * n - 1, 1],
-            [n, n, n, 10_939_058_860_032_000],
-        ]
+    after: |k| {
+        let n = k + 1u32;
+        let p = (k * 6u32 + 1u32) * (k * 2u32 + 1u32) * (k * 6u32 + 5u32);
+        let q = n.clone() * &n * &n * 10_939_058_860_032_000_u64;
+        [p, q, n * 545_140_134u32 + 13_591_409u32]
     },
-    factor: |n| u128::from(545_140_134 * n + 13_591_409),
+    first: 13_591_409,
     alternates: true,
 };
 
 const E: Series = Series {
-    ratio: |n| [[1; 4], [n, 1, 1, 1]],
-    factor: |_| 1,
+    after: |k| {
+        let n = k + 1u32;
+        // Ones, as many as numbers.
+        let one = n.clone().min(1u32);
+        [one.clone(), n, one]
+    },
+    first: 1,
     alternates: false,
 };
 
 const LN2: Series = Series {
-    ratio: |n| [[n, 1, 1, 1], [8 * n + 4, 1, 1, 1]],
-    factor: |_| 1,
+    after: |k| {
+        let n = k + 1u32;
+        [n.clone(), k * 8u32 + 12u32, n.min(1u32)]
+    },
+    first: 1,
     alternates: true,
 };
 
 const ZETA3: Series = Series {
-    // Numbers of up to 2^33 bits have fewer than 2^30 terms: squares of 2 n + 1 have 62 bits.
-    ratio: |n| {
-        let m = 2 * n + 1;
-        [[n * n, n * n, n, 1], [m * m, m * m, m, 32]]
+    after: |k| {
+        let (n, m) = (k + 1u32, k * 2u32 + 3u32);
+        let a = (n.clone() * 205u32 + 250u32) * &n + 77u32;
+        [fifth(&n), fifth(&m) * 32u32, a]
     },
-    factor: |n| {
-        let n = u128::from(n);
-        205 * n * n + 250 * n + 77
-    },
+    first: 77,
     alternates: true,
 };
+
+fn fifth(n: &Expression<Batch>) -> Expression<Batch> {
+    let square = n * n;
+    &square * &square * n
+}

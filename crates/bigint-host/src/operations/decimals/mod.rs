@@ -213,7 +213,11 @@ impl Engine {
         a: &Batch,
         is_negative: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<String>, Error> {
-        let a = self.to_layout(&self.adopt(a)?, Layout::Contiguous)?;
+        let mut a = self.to_layout(&self.adopt(a)?, Layout::Contiguous)?;
+        // A quotient, as wide as its dividend, may be half zeros.
+        if a.width() >= self.tuning().decimals.min_width && !self.is_for_secrets() {
+            a = self.without_zeros(&a)?;
+        }
         match self.converter(a.width(), a.len()) {
             Converter::Products => self.decimals_by_products(&a, is_negative),
             Converter::Threads => self.decimals_by_threads(&a, is_negative),
