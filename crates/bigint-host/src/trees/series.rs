@@ -58,9 +58,6 @@ struct Level {
     bits: [Vec<u64>; 3],
 }
 
-/// `T` and `Q`, and the bounds of their lengths.
-type Sum = [(Batch, Vec<u64>); 2];
-
 impl Series {
     /// `[T, Q]` of the first terms, `terms` of them or a few more, for so many bits of `T / Q`; without the lowest limbs
     /// of both.
@@ -70,23 +67,13 @@ impl Series {
         let length = terms.div_ceil(count).next_multiple_of(2).max(2);
         let mut level = self.blocks(engine, count, length)?;
         let mut of_each = 1;
-        while level.count() > 2 {
+        while level.count() > 1 {
             let [low, high] = level.halves(engine)?;
             level = low.joined(engine, &high, false)?;
             of_each *= 2;
             level.cut(engine, wanted, of_each)?;
         }
-        let [t, q] = match level.count() {
-            1 => {
-                let [_, q, t] = level.batches;
-                [t, q]
-            }
-            _ => {
-                let [low, high] = level.halves(engine)?;
-                // Nobody asks for P of all terms.
-                low.sum(engine, &high, false)?.map(|(batch, _)| batch)
-            }
-        };
+        let [_, q, t] = level.batches;
         let first = engine.mul(&q, &engine.batch_from_biguints(&[self.first.into()])?)?;
         let t = match self.alternates {
             true => engine.sub(&first, &t)?,
@@ -192,33 +179,30 @@ impl Level {
 
     /// Blocks of the terms of these and of their neighbours.
     fn joined(&self, engine: &Engine, next: &Level, is_difference: bool) -> Result<Level, Error> {
-        let [(t, t_bits), (q, q_bits)] = self.sum(engine, next, is_difference)?;
-        let p_bits = sums(&self.bits[0], &next.bits[0]);
-        let p = product(engine, &self.batches[0], &next.batches[0], &p_bits)?;
-        Ok(Level {
-            batches: [p, q, t],
-            bits: [p_bits, q_bits, t_bits],
-        })
-    }
-
-    fn sum(&self, engine: &Engine, next: &Level, is_difference: bool) -> Result<Sum, Error> {
-        let ([p_l, q_l, t_l], [_, q_r, t_r]) = (&self.batches, &next.batches);
-        let q_bits = sums(&self.bits[1], &next.bits[1]);
-        let longer = sums(&self.bits[2], &next.bits[1]).into_iter();
-        let longer = longer.zip(sums(&self.bits[0], &next.bits[2]));
+        let ([p_l, q_l, t_l], [p_r, q_r, t_r]) = (&self.batches, &next.batches);
+        let bits = |of: usize, of_next: usize| sums(&self.bits[of], &next.bits[of_next]);
+        let (p_bits, q_bits) = (bits(0, 0), bits(1, 1));
+        let longer = bits(2, 1).into_iter().zip(bits(0, 2));
         let t_bits: Vec<u64> = longer.map(|(a, b)| a.max(b) + 1).collect();
+        let terms = [
+            product(engine, t_l, q_r, &t_bits)?,
+            product(engine, p_l, t_r, &t_bits)?,
+        ];
         let operation = match is_difference {
             true => Operation::Sub,
             false => Operation::Add,
         };
-        let both = [
-            product(engine, t_l, q_r, &t_bits)?,
-            product(engine, p_l, t_r, &t_bits)?,
-        ];
         let form = Form::Modulo(limbs(&t_bits));
-        let t = engine.first_of(operation, form, &[&both[0], &both[1]])?;
-        let q = product(engine, q_l, q_r, &q_bits)?;
-        Ok([(t, t_bits), (q, q_bits)])
+        let t = engine.first_of(operation, form, &[&terms[0], &terms[1]])?;
+        drop(terms);
+        Ok(Level {
+            batches: [
+                product(engine, p_l, p_r, &p_bits)?,
+                product(engine, q_l, q_r, &q_bits)?,
+                t,
+            ],
+            bits: [p_bits, q_bits, t_bits],
+        })
     }
 }
 
