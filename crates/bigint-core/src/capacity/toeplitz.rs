@@ -11,18 +11,13 @@ const COLUMNS: u32 = 8;
 pub const WIDEST_TOEPLITZ: u32 = 512;
 
 /// The most limbs of an operand above its columns.
-pub const MOST_ABOVE: u32 = 8;
+pub const MOST_ABOVE: u32 = 3;
 
-/// The most of them where there could be a block more.
-const FEW_ABOVE: u32 = 3;
-
-/// The columns into which the wider of two numbers is cut. The matrices are made of the other number.
+/// The columns into which the wider of two numbers is cut, of one block each. The matrices are made of the other number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Toeplitz {
-    /// The blocks of a column, 1 to 4.
-    pub blocks: u32,
-    /// The passes, of eight columns each.
-    pub passes: u32,
+    /// The groups of eight columns, 1 to 8: column `s` is in group `s` modulo so many.
+    pub groups: u32,
     /// The limbs of the wider number above its columns.
     pub above: u32,
 }
@@ -32,42 +27,32 @@ impl Toeplitz {
     /// piece of it where it has more than [`WIDEST_TOEPLITZ`] limbs.
     #[inline(always)]
     pub const fn of(n: u32, m: u32) -> Self {
+        const GROUP: u32 = BLOCK * COLUMNS;
         let wider = if n > m { n } else { m };
-        let passes = if wider > 4 * BLOCK * COLUMNS + MOST_ABOVE {
-            2
-        } else {
-            1
-        };
-        let pass = passes * BLOCK * COLUMNS;
-        let mut blocks = wider.div_ceil(pass);
-        blocks = if blocks < 1 { 1 } else { blocks };
-        blocks = if blocks > 4 { 4 } else { blocks };
-        // (On an H200 more limbs above fewer blocks take longer than one block more.)
-        if passes == 1 && blocks > 1 && wider - (blocks - 1) * pass <= FEW_ABOVE {
-            blocks -= 1;
+        if wider > WIDEST_TOEPLITZ || wider <= GROUP {
+            let groups = if wider <= GROUP { 1 } else { 8 };
+            return Toeplitz { groups, above: 0 };
         }
-        let above = match passes {
-            1 => wider.saturating_sub(blocks * pass),
-            _ => 0,
-        };
-        Toeplitz {
-            blocks,
-            passes,
-            above,
+        match (wider / GROUP, wider % GROUP) {
+            (groups, above) if above <= MOST_ABOVE => Toeplitz { groups, above },
+            (groups, _) => Toeplitz {
+                groups: groups + 1,
+                above: 0,
+            },
         }
     }
 
-    /// The turns of steps along columns that the narrower of two numbers of `n` and `m` limbs makes; 0 if they are
+    /// The steps along the columns that the narrower of two numbers of `n` and `m` limbs makes; 0 if they are
     /// cut into pieces.
     #[inline(always)]
-    pub const fn turns(self, n: u32, m: u32) -> u32 {
+    pub const fn steps(self, n: u32, m: u32) -> u32 {
         let (narrower, wider) = if n < m { (n, m) } else { (m, n) };
         match wider > WIDEST_TOEPLITZ {
             true => 0,
             false => {
                 let limbs = self.limbs();
                 let narrower = if narrower < limbs { narrower } else { limbs };
-                narrower.div_ceil(BLOCK * self.blocks) + 1
+                narrower.div_ceil(BLOCK) + 1
             }
         }
     }
@@ -75,7 +60,7 @@ impl Toeplitz {
     /// The limbs of all columns together.
     #[inline(always)]
     pub const fn limbs(self) -> u32 {
-        BLOCK * self.blocks * COLUMNS * self.passes
+        BLOCK * COLUMNS * self.groups
     }
 
     /// The limbs of shared memory for the number that the matrices are made of: a block of zeros, as many
@@ -83,14 +68,14 @@ impl Toeplitz {
     /// that is fetched ahead of it.
     #[inline(always)]
     pub const fn matrix_limbs(self) -> u32 {
-        BLOCK + self.limbs() + BLOCK * self.blocks + BLOCK
+        BLOCK + self.limbs() + 2 * BLOCK
     }
 
-    /// The distance from a column to the next, in limbs. It is an odd number of blocks, so that the limbs
+    /// The distance from a column to the next of its group, in limbs. It is an odd number of blocks, so that the limbs
     /// of four columns that lanes load at once lie in different banks.
     #[inline(always)]
-    pub const fn column_limbs(self) -> u32 {
-        BLOCK * (self.blocks | 1)
+    pub const fn apart(self) -> u32 {
+        BLOCK * (self.groups | 1)
     }
 
     /// The offset of the columns in a warp's shared memory, in limbs. All columns stand there twice, as they are
@@ -104,33 +89,31 @@ impl Toeplitz {
     /// limb of the product.
     #[inline(always)]
     pub const fn sums_at(self) -> u32 {
-        (self.columns_at() + 2 * COLUMNS * self.passes * self.column_limbs()) / 2
+        (self.columns_at() + 2 * COLUMNS * self.apart()) / 2
     }
 
-    /// The number of sums that a lane turns into limbs at a time.
+    /// The number of sums that a lane turns into limbs.
     #[inline(always)]
     pub const fn chunk(self) -> u32 {
-        4 * self.blocks
+        4 * self.groups
     }
 
-    /// The offset of sum `i`, in words of 64 bits. A word is left free behind the sums of each lane, so
-    /// that lanes meet in no bank.
+    /// The sums from one free word to the next. The chunk of a lane has an odd number of them, so that lanes meet in no bank.
+    #[inline(always)]
+    pub const fn unit(self) -> u32 {
+        4 * (self.groups & self.groups.wrapping_neg())
+    }
+
+    /// The offset of sum `i`, in words of 64 bits.
     #[inline(always)]
     pub const fn sum(self, i: u32) -> u32 {
-        self.sums_at() + i + i / self.chunk()
+        self.sums_at() + i + i / self.unit()
     }
 
-    /// The offset of a copy of the wider number, in limbs, if it has limbs above its columns. A block of zeros stands
-    /// below it, and zeros for a limb of each lane above it.
-    #[inline(always)]
-    pub const fn copy_at(self) -> u32 {
-        (2 * self.sum(2 * self.limbs() + 4 * MOST_ABOVE)).next_multiple_of(4)
-    }
-
-    /// The offset of the narrower number's limbs above the columns, in limbs.
+    /// The offset of the limbs above the columns, in limbs: there are 16 places for both numbers'.
     #[inline(always)]
     pub const fn top_at(self) -> u32 {
-        self.copy_at() + BLOCK + self.limbs() + MOST_ABOVE + 32
+        2 * self.sum(2 * self.limbs() + 2 * MOST_ABOVE)
     }
 
     /// The bytes of a warp's shared memory: a multiple of 128, so that each of the 32 lanes accounts for
@@ -139,19 +122,21 @@ impl Toeplitz {
     pub const fn bytes(self) -> u32 {
         let bytes = match self.above {
             0 => 8 * self.sum(2 * self.limbs()),
-            _ => 4 * (self.top_at() + MOST_ABOVE),
+            _ => 4 * (self.top_at() + 16),
         };
         bytes.next_multiple_of(128)
     }
 }
 
-/// The blocks of threads that a multiprocessor should have room for when columns have `blocks` blocks of
-/// limbs. (On an H100 fewer or more took up to a tenth longer.)
-pub const fn toeplitz_blocks(blocks: u32) -> u32 {
-    match blocks {
+/// The blocks of threads that a multiprocessor should have room for when there are so many groups of columns.
+pub const fn toeplitz_blocks(groups: u32) -> u32 {
+    match groups {
         1 => 12,
         2 => 9,
-        _ => 5,
+        3 => 8,
+        4 => 6,
+        5 => 5,
+        _ => 4,
     }
 }
 

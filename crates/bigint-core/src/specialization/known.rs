@@ -215,11 +215,10 @@ impl Kernel {
                 let (n, m) = (a.width as u32, b.width as u32);
                 let plan = kernel::Toeplitz::of(n, m);
                 Specialization::Toeplitz(Toeplitz {
-                    blocks: plan.blocks,
+                    groups: plan.groups,
                     by_fours: moves_fours(arguments),
-                    turns: plan.turns(n, m),
+                    steps: plan.steps(n, m),
                     are_neighbours,
-                    passes: plan.passes,
                     has_above: plan.above > 0,
                     once: arguments.workers >= arguments.count,
                     swaps: n > m,
@@ -362,7 +361,7 @@ impl Specialization {
                 })
             }
             Specialization::Toeplitz(known) => {
-                Specialization::Toeplitz(Toeplitz { turns: 0, ..known })
+                Specialization::Toeplitz(Toeplitz { steps: 0, ..known })
             }
             known => known,
         }

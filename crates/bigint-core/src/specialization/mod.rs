@@ -215,22 +215,20 @@ families! {
     }
     /// Products by Toeplitz matrices.
     Toeplitz {
-        /// The blocks of a [column](crate::kernel::Toeplitz).
-        blocks: u32 = BLOCKS(0, 3),
+        /// The groups of eight [columns](crate::kernel::Toeplitz).
+        groups: u32 = GROUPS(0, 4),
         /// Whether four limbs are moved at a time.
         by_fours: bool = BY_FOURS(4, 2),
-        /// The turns that the narrower number's limbs make, if there is one piece.
-        turns: u32 = TURNS(6, 5),
         /// Whether the limbs of every number are neighbours.
         are_neighbours: bool = NEIGHBOURS(12, 2),
-        /// The passes of eight columns.
-        passes: u32 = PASSES(14, 2),
+        /// Whether the first number is the wider one.
+        swaps: bool = SWAPS(14, 2),
         /// Whether the wider number has limbs above its columns.
         has_above: bool = HAS_ABOVE(16, 2),
         /// Whether no warp has two numbers.
         once: bool = ONCE(18, 2),
-        /// Whether the first number is the wider one.
-        swaps: bool = SWAPS(20, 2),
+        /// The steps along columns that the narrower number's limbs make, if there is one piece.
+        steps: u32 = STEPS(20, 7),
     }
     /// Montgomery products.
     Montgomery {

@@ -411,7 +411,8 @@ mod tests {
         let auto = Options::default();
         use Algorithm::{Fft, School, Toeplitz};
         for ([n, m], with, without) in [
-            ([48, 48], School, School),
+            ([40, 40], School, School),
+            ([48, 48], Toeplitz, School),
             ([64, 64], Toeplitz, School),
             ([65, 65], Toeplitz, School),
             ([96, 96], Toeplitz, School),
@@ -419,6 +420,7 @@ mod tests {
             ([129, 129], Toeplitz, School),
             ([256, 256], Toeplitz, Fft),
             ([384, 384], Toeplitz, Fft),
+            ([448, 448], Toeplitz, Fft),
             ([512, 512], Fft, Fft),
             ([512, 256], Toeplitz, Fft),
             ([256, 4], School, School),

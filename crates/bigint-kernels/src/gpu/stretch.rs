@@ -91,6 +91,22 @@ impl Stretch {
         }
     }
 
+    /// Sets word `at` if `one` is `other`, without a branch.
+    #[inline(always)]
+    pub fn set_word_if_equal(self, one: u32, other: u32, at: u32, word: u64) {
+        // SAFETY: by the contract of `Team::new` or `of_warp`.
+        unsafe {
+            asm!("{{",
+                ".reg .pred equal;",
+                "setp.eq.u32 equal, {one}, {other};",
+                "@equal st.shared.u64 [{address}], {word};",
+                "}}",
+                one = in(reg32) one, other = in(reg32) other, word = in(reg64) word,
+                address = in(reg32) self.address.wrapping_add(8 * at),
+                options(nostack));
+        }
+    }
+
     /// The stretch from pair `at` on. (Where places are the sum of a variable and multiples of another one, the compiler
     /// then computes each by one instruction.)
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! A simulated GPU with the kernels of one module, launches of them, and numbers to try them with.
 
 use bigint_core::kernel::TILE;
+use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
 use num_bigint::BigUint;
@@ -155,6 +156,14 @@ impl Bench {
         let address = self.device.alloc(bytes.len().max(1) as u64).unwrap();
         self.device.write(address, &bytes).unwrap();
         address
+    }
+
+    /// The address of the table of roots.
+    pub fn roots(&self) -> u64 {
+        let mut table = vec![[0.0; 2]; ROOTS];
+        fill_roots(&mut table);
+        let words = table.iter().flatten();
+        self.upload(words.flat_map(|x: &f64| x.to_le_bytes()))
     }
 
     /// The address of these limbs.

@@ -9,6 +9,7 @@
 mod bench;
 mod carries;
 mod euclid;
+mod every_width;
 mod examples;
 mod fields;
 mod fused;

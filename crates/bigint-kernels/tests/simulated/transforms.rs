@@ -1,7 +1,7 @@
 //! Products by transforms of a block: the operands that are worst for rounding.
 
 use crate::bench::{Bench, Launch};
-use bigint_core::transform::{LANES, Plan, ROOTS, fill_roots};
+use bigint_core::transform::{LANES, Plan};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Limb, Operation};
 use num_bigint::BigUint;
 
@@ -14,10 +14,7 @@ struct Transforms {
 impl Transforms {
     fn new() -> Self {
         let bench = Bench::large("mul");
-        let mut table = vec![[0.0; 2]; ROOTS];
-        fill_roots(&mut table);
-        let words = table.iter().flatten();
-        let roots = bench.upload(words.flat_map(|x: &f64| x.to_le_bytes()));
+        let roots = bench.roots();
         Transforms { bench, roots }
     }
 

@@ -49,7 +49,7 @@ pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization)
             with_number(own, THREADS, |_| 32 * known.warps)
         }
         Specialization::Toeplitz(known) => {
-            with_number(own, BLOCKS, |_| toeplitz_blocks(known.blocks))
+            with_number(own, BLOCKS, |_| toeplitz_blocks(known.groups))
         }
         // Who knows exponents has no readers beside.
         Specialization::PowerInResidues(known) => {

@@ -44,11 +44,15 @@ pub fn school<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
 pub fn toeplitz<S: Stride>(batches: Batches<'_, LANES, S>) {
     let Arguments { a, b, .. } = batches.arguments;
     let plan = Plan::of(a.width as u32, b.width as u32);
-    match Toeplitz::BLOCKS.or(plan.blocks) {
+    match Toeplitz::GROUPS.or(plan.groups) {
         1 => toeplitz::products::<1, S>(batches),
         2 => toeplitz::products::<2, S>(batches),
         3 => toeplitz::products::<3, S>(batches),
-        _ => toeplitz::products::<4, S>(batches),
+        4 => toeplitz::products::<4, S>(batches),
+        5 => toeplitz::products::<5, S>(batches),
+        6 => toeplitz::products::<6, S>(batches),
+        7 => toeplitz::products::<7, S>(batches),
+        _ => toeplitz::products::<8, S>(batches),
     }
 }
 

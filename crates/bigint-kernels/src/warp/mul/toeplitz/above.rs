@@ -1,122 +1,104 @@
 //! The limbs of operands above their columns, which are multiplied by multiply-adds.
 //!
-//! Let `X` be the weight above all columns. Then `(a + u X) (b + v X) = a b + (a v + u (b + v X)) X`. Lane `t` has
-//! limbs `t`, `t + 32`, ... of the sum in parentheses, and adds up the products of limbs that belong to each: in
-//! decimal digits, with `u` and `v` of one digit, 312 times 457 is `12 * 57 + (12 * 4 + 3 * 457) 100 = 142584`.
+//! Let `X` be the weight above all columns. Then `(a + u X) (b + v X) = a b + (a v + u (b + v X)) X`. Lane `t` adds up
+//! limbs `t`, `t + 32`, ... of the sum in parentheses: the lower halves of the products that belong to each and the upper
+//! halves of those of the limb below. In decimal digits, with `u` and `v` of one digit, 312 times 457 is
+//! `12 * 57 + (12 * 4 + 3 * 457) 100 = 142584`.
 //!
-//! Bound: the sums of `a b` are below 2^53. Each gets a number of 56 bits, and one below 2^36.
+//! Bound: each is below `4 * 3 * 2^32`, and the sums of `a b` are below 2^53.
 //!
-//! Cost: for each limb of `v`, two products and two loads for each of `2 T + 1` limbs of a lane.
+//! Cost: for each limb of `v`, four products and four loads for each of `2 P + 1` limbs of a lane.
 
-use super::{BLOCK, Warp, for_each};
-use crate::gpu::carry::Accumulator;
+use super::{BLOCK, Warp, for_each_column, reversed};
 use crate::gpu::memory::{Number, Stride};
-use crate::warp::{LANES, lookahead};
-use bigint_core::Limb;
+use crate::gpu::wide;
+use crate::warp::LANES;
 use bigint_core::kernel::MOST_ABOVE;
+use bigint_core::{LIMB_BITS, Limb};
 
-impl<const T: usize> Warp<T> {
-    /// Sets the zeros below and above the copy of `b`.
-    #[inline(always)]
-    pub(super) fn set_zeros_around_copy(self) {
-        let lane = self.lane();
-        let copy = self.plan.copy_at();
-        self.shared.set_limb_below(lane, BLOCK, copy + lane, 0);
-        let above = copy + BLOCK + self.plan.limbs() + MOST_ABOVE;
-        self.shared.set_limb(above + lane, 0);
-    }
+/// Where `v` begins among the limbs above, which has zeros around it, how far above that there are any, and where `u` begins.
+const V: u32 = 4;
+const ZEROS: u32 = 7;
+const U: u32 = 12;
 
-    /// Moves the limbs above the columns to shared memory, with zeros above.
+impl<const P: usize> Warp<P> {
+    /// Moves the limbs above the columns to shared memory, those of `b` with bytes reversed.
     #[inline(always)]
     pub(super) fn bring_in_above<S: Stride>(self, a: Number<S>, b: Number<S>) {
         let lane = self.lane();
-        let from = self.plan.limbs();
-        let (u, v) = (a.limb(from + lane), b.limb(from + lane));
-        let (u_at, v_at) = (self.plan.top_at(), self.plan.copy_at() + BLOCK + from);
-        self.shared.set_limb_below(lane, MOST_ABOVE, u_at + lane, u);
-        self.shared.set_limb_below(lane, MOST_ABOVE, v_at + lane, v);
-        let top = 2 * self.plan.sum(2 * from);
-        self.shared.set_limb(top + lane, 0);
-        self.shared.set_limb(top + LANES + lane, 0);
+        let [u, v] = [(a, U), (b, V)].map(
+            #[inline(always)]
+            |(x, from)| x.part(Self::LIMBS, u32::MAX).limb(lane.wrapping_sub(from)),
+        );
+        let limb = if lane < U { reversed(v) } else { u };
+        let at = self.plan.top_at() + lane;
+        self.shared.set_limb_below(lane, U + V, at, limb);
     }
 
-    /// Adds the products with the limbs above the columns to the sums.
+    /// Sets the sums above the columns to those of products with limbs above them.
     #[inline(always)]
     pub(super) fn add_above(self) {
         let lane = self.lane();
-        let (plan, shared) = (self.plan, self.shared);
-        let mut sums = [[Accumulator::default(); 2]; T];
-        let mut last = Accumulator::default();
-        let mut at = lane + BLOCK;
+        let (shared, top) = (self.shared, self.plan.top_at());
+        let (mut sums, mut last) = ([[0; 2]; P], 0);
         let mut i = 0;
-        while i < plan.above {
-            let u = shared.limb(plan.top_at() + i);
-            let v = shared.limb(plan.copy_at() + BLOCK + plan.limbs() + i);
-            let multiply = |sum: &mut Accumulator, up: u32| {
-                sum.add_product(u, shared.limb(plan.copy_at() + at + up));
-                sum.add_product(v, shared.limb(at + up));
-            };
-            for_each::<T>(
+        while i < self.plan.above {
+            let (u, v) = (shared.limb(top + U + i), reversed(shared.limb(top + V + i)));
+            // Limbs of both operands, with zeros below them.
+            let of_b = |at: u32| reversed(shared.limb(self.first_place(at)));
+            let of_a = |at: u32| shared.limb((BLOCK + at).wrapping_sub(i));
+            let low = |x: Limb, y: Limb| u64::from(x.wrapping_mul(y));
+            let high = |x: Limb, y: Limb| wide::multiply(x, y) >> LIMB_BITS;
+            for_each_column::<P>(
                 #[inline(always)]
-                |m| {
-                    for_each::<2>(
-                        #[inline(always)]
-                        |k| multiply(&mut sums[m][k], LANES * (2 * m + k) as u32),
-                    );
+                |k, half| {
+                    let at = lane + LANES * (2 * k + half) as u32;
+                    let [b, below] = [at.wrapping_sub(i), at.wrapping_sub(i + 1)].map(of_b);
+                    sums[k][half] += low(u, b)
+                        + low(v, of_a(at))
+                        + high(u, below)
+                        + high(v, of_a(at.wrapping_sub(1)));
                 },
             );
-            multiply(&mut last, plan.limbs());
-            at -= 1;
+            let at = lane + Self::LIMBS;
+            let [b, below] = [i, i + 1].map(
+                #[inline(always)]
+                |down| match lane < down {
+                    true => of_b(at - down),
+                    false => reversed(shared.limb(top + V + (lane - down).min(ZEROS))),
+                },
+            );
+            last += low(u, b) + high(u, below) + low(v, of_a(at)) + high(v, of_a(at - 1));
             i += 1;
         }
-        // Of each sum, 56 bits go to its own limb, and the others to the limb above.
-        for_each::<2>(
+        let from = shared.from_word(self.plan.sum(lane) + Self::up(Self::LIMBS));
+        for_each_column::<P>(
             #[inline(always)]
-            |i| {
-                let add = |sum: Accumulator, up: u32| {
-                    let at = plan.sum(plan.limbs() + up + lane + i as u32);
-                    let [low, middle, high] = sum.limbs();
-                    let part = match i {
-                        0 => u64::from(low) | u64::from(middle & 0xff_ffff) << 32,
-                        _ => u64::from(middle >> 24 | high << 8) << 24,
-                    };
-                    shared.set_word(at, shared.word(at) + part);
-                };
-                for_each::<T>(
-                    #[inline(always)]
-                    |m| {
-                        for_each::<2>(
-                            #[inline(always)]
-                            |k| add(sums[m][k], LANES * (2 * m + k) as u32),
-                        );
-                    },
-                );
-                if lane + (i as u32) < 2 * MOST_ABOVE {
-                    add(last, plan.limbs());
-                }
-                self.group.sync();
-            },
+            |k, half| from.set_word(Self::up(LANES * (2 * k + half) as u32), sums[k][half]),
         );
+        if lane < 2 * MOST_ABOVE {
+            from.set_word(Self::up(Self::LIMBS), last);
+        }
+        self.group.sync();
     }
 
-    /// Sets the limbs of the product above those of a round, with `carry` coming in.
+    /// Sets the limbs of the product above those of the columns, with `carry` coming in.
     #[inline(always)]
     pub(super) fn release_above<S: Stride>(self, r: Number<S>, carry: Limb) {
-        let (group, lane) = (self.group, self.lane());
-        let at = 2 * self.plan.limbs() + lane;
-        let is_there = lane < 2 * MOST_ABOVE;
-        let sum = if is_there {
-            self.shared.word(self.plan.sum(at))
-        } else {
-            0
-        };
-        let below = group.rotate_up((sum >> 32) as Limb, 1);
-        let below = if lane == 0 { carry } else { below };
-        let (limb, out) = (sum as Limb).overflowing_add(below);
-        let (generate, propagate) = (group.ballot(out), group.ballot(limb == Limb::MAX));
-        let carries = lookahead::carries(generate, propagate, 0);
-        if is_there {
-            r.set(at, limb.wrapping_add(lookahead::bit(carries, lane)));
+        let lane = self.lane();
+        let (mut left, mut limb) = (u64::from(carry), 0);
+        let end = 2 * self.plan.above;
+        let mut at = 0;
+        while at < end {
+            left += self.shared.word(self.plan.sum(2 * Self::LIMBS + at));
+            if at == lane {
+                limb = left as Limb;
+            }
+            left >>= LIMB_BITS;
+            at += 1;
+        }
+        if lane < end {
+            r.set(2 * Self::LIMBS + lane, limb);
         }
     }
 }

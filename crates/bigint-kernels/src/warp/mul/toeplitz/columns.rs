@@ -1,248 +1,209 @@
-//! The columns of a pass: their sums, by steps of products of matrices.
+//! The sums of all columns, by steps of products of matrices.
 
-use super::{BLOCK, COLUMNS, Warp, for_each, for_each_sum};
+use super::{BLOCK, COLUMNS, Warp, for_each, for_each_column};
 use crate::gpu::matrix::{self, Sums, multiply_add};
 use crate::gpu::stretch::Stretch;
-use crate::gpu::thread;
-use crate::warp::LANES;
+use crate::gpu::wide;
 
-/// Does `work` for 0 to 7, unrolled, unless it breaks off.
-macro_rules! eight {
-    ($i:ident => $work:block) => {
-        eight!($i => $work; 0 1 2 3 4 5 6 7);
-    };
+/// Does `work` for each of the numbers, unless it breaks off.
+macro_rules! each {
     ($i:ident => $work:block; $first:literal $($more:literal)*) => {
         let $i = $first;
         $work
-        eight!($i => $work; $($more)*);
+        each!($i => $work; $($more)*);
     };
     ($i:ident => $work:block;) => {};
 }
 
-/// The state of the columns of a pass.
-pub(super) struct Columns<const T: usize> {
-    warp: Warp<T>,
-    pass: u32,
-    /// The sums of each block, of the first matrix and of the second.
-    sums: [[Sums; 2]; T],
-    /// The words of `a` for the last `T` steps.
-    rows: [[u32; BLOCK as usize]; T],
+/// The state of the columns.
+pub(super) struct Columns<const P: usize> {
+    warp: Warp<P>,
+    /// The sums of each group, of the first matrix and of the second.
+    sums: [[Sums; 2]; P],
+    /// The words of columns of `b` for the last `P` steps, step `d` at `d` modulo `P`.
+    right: [[u32; 2]; P],
     /// The words for the next step: those of `a`, from the top down, and those of `b`.
     next: ([u32; 3], u64),
-    /// The place at which the words of `a` for the first turn of a round begin.
+    /// The place at which the words of `a` for the first step of two rounds begin.
     a_at: u32,
-    /// The lane's words of the column of `b` for the first turn of a round.
+    /// The lane's words of the column of `b` for that step.
     b_at: Stretch,
-    /// The lane's row of a block.
-    g: u32,
-    /// Half of its first column's place among eight.
+    /// Where the sums of the lane's columns go.
+    sums_at: Stretch,
+    /// Half of the place of the lane's first column in a group.
     q: u32,
 }
 
-impl<const T: usize> Columns<T> {
-    /// The words from the sums of a column to those of the next.
-    const APART: u32 = Warp::<T>::COLUMN + 2;
-
+impl<const P: usize> Columns<P> {
     #[inline(always)]
-    pub(super) fn new(warp: Warp<T>, pass: u32) -> Self {
-        let lane = warp.lane();
+    pub(super) fn new(warp: Warp<P>) -> Self {
+        let (plan, lane) = (warp.plan, warp.lane());
         let (g, q) = (lane / 4 % 8, lane % 4);
-        let column = COLUMNS * (warp.plan.passes + pass) + g;
-        let b_at = warp.plan.columns_at() + warp.plan.column_limbs() * column + 2 * q;
+        let b_at = plan.columns_at() + plan.apart() * (COLUMNS + g) + 2 * q;
+        // A column of each group, and two, are a multiple of units; eight limbs are two units of four.
+        let own = plan.sum(2 * BLOCK * P as u32 * q) + g + if P % 2 == 1 { g / 4 } else { 0 };
         let mut columns = Columns {
             warp,
-            pass,
-            sums: [[[0; 4]; 2]; T],
-            rows: [[0; BLOCK as usize]; T],
+            sums: [[[0; 4]; 2]; P],
+            right: [[0; 2]; P],
             next: ([0; 3], 0),
             a_at: BLOCK + g - 2 * q,
             b_at: warp.shared.from_word(b_at / 2),
-            g,
+            sums_at: warp.shared.from_word(own),
             q,
         };
-        columns.next = (columns.of_a(0), columns.of_b(0, 0));
+        for_each::<P>(
+            #[inline(always)]
+            |p| {
+                if p > 0 {
+                    columns.right[p] = halves(columns.b_at.word(4 * (P - p) as u32));
+                }
+            },
+        );
+        columns.next = (columns.of_a(0), columns.of_b(0));
         columns
     }
 
-    /// Makes all turns, in rounds of eight, and stores the sums of all columns.
+    /// Makes all steps, in rounds of `P`, and stores the sums of all columns.
     #[inline(always)]
-    pub(super) fn multiply(mut self, turns: u32) {
-        let passes = self.warp.plan.passes;
-        self.turn::<true>(0);
-        let mut round = 0;
-        'all: while round < passes {
-            eight!(turn => {
-                if COLUMNS * round + turn + 1 >= turns {
+    pub(super) fn multiply(self, steps: u32) {
+        if P < 7 {
+            self.one_by_one(steps);
+        } else {
+            self.by_rounds(steps);
+        }
+    }
+
+    /// Makes so many steps. They all stand in the text, so that the driver's compiler drops what a launch does not make.
+    #[inline(always)]
+    fn one_by_one(mut self, steps: u32) {
+        'all: {
+            each!(round => {
+                each!(i => {
+                    if i < P {
+                        self.step(round * P + i);
+                        if (round * P + i) as u32 + 1 == steps {
+                            break 'all;
+                        }
+                        self.keep(i, round % 2, round as u32 / 2);
+                    }
+                }; 0 1 2 3 4 5);
+            }; 0 1 2 3 4 5 6 7);
+            self.step(COLUMNS as usize * P);
+        }
+        self.finish(steps - 1);
+    }
+
+    /// Makes whole rounds: steps above the words of `a` change nothing.
+    #[inline(always)]
+    fn by_rounds(mut self, steps: u32) {
+        let rounds = steps.div_ceil(P as u32);
+        let mut pair = 0;
+        'all: while pair < COLUMNS / 2 {
+            each!(half => {
+                each!(i => {
+                    if i < P {
+                        self.step(half * P + i);
+                        self.keep(i, half, pair);
+                    }
+                }; 0 1 2 3 4 5 6 7);
+                if 2 * pair + half as u32 + 1 == rounds {
                     break 'all;
                 }
-                // The columns of a pass are done one after the other in the round of its number.
-                if round == self.pass {
-                    self.keep(turn);
-                }
-                self.turn::<false>(turn + 1);
-            });
-            if passes == 1 {
-                break;
-            }
-            self.a_at += COLUMNS * Warp::<T>::COLUMN;
-            self.b_at = self
-                .b_at
-                .words_down(COLUMNS * self.warp.plan.column_limbs() / 2);
-            round += 1;
+            }; 0 1);
+            self.a_at += 2 * BLOCK * P as u32;
+            self.b_at = self.b_at.words_down(self.warp.plan.apart());
+            pair += 1;
         }
-        self.finish(turns);
-    }
-
-    /// Keeps the sums so far of column `column` of the pass, in the lanes that have it.
-    #[inline(always)]
-    fn keep(&self, column: u32) {
-        if self.q != column / 2 {
-            return;
+        if rounds > COLUMNS {
+            self.step(0);
         }
-        let second = column as usize % 2;
-        for_each::<T>(
-            #[inline(always)]
-            |m| {
-                let sums = of_column(self.sums[m], second);
-                for_each::<4>(
-                    #[inline(always)]
-                    |i| {
-                        let at = self.kept_at(m, second) + LANES * i as u32;
-                        self.warp.shared.set_limb(at, sums[i]);
-                    },
-                );
-            },
-        );
+        self.finish(rounds * P as u32);
     }
 
-    /// The place of the first of the four sums that are kept of block `m` in the lane's first or second column: where
-    /// the sums of its pass go in the end.
+    /// Makes step `i` from the places on.
     #[inline(always)]
-    fn kept_at(&self, m: usize, second: usize) -> u32 {
-        let Warp { group, plan, .. } = self.warp;
-        let from = plan.sum(second as u32 * plan.limbs() + self.pass * Warp::<T>::PASS);
-        2 * from + group.lane() + 4 * LANES * m as u32
-    }
-
-    /// Stores the sums of both columns: what was kept, or else all, and the rest.
-    #[inline(always)]
-    fn finish(&self, turns: u32) {
-        let Warp {
-            group,
-            plan,
-            shared,
-        } = self.warp;
-        let mut kept = [[[0; 4]; 2]; T];
-        for_each_sum::<T>(
-            #[inline(always)]
-            |m, second| {
-                let at = self.kept_at(m, second);
-                kept[m][second] = [0, 1, 2, 3].map(
-                    #[inline(always)]
-                    |i| shared.limb(at + LANES * i),
-                );
-            },
-        );
-        group.sync();
-        if turns <= COLUMNS * plan.passes {
-            let first = thread::here(self.first_column());
-            for_each_sum::<T>(
-                #[inline(always)]
-                |m, second| {
-                    if first + second as u32 + 1 >= turns {
-                        kept[m][second] = of_column(self.sums[m], second);
-                    }
-                },
-            );
-        }
-        let up = plan.limbs() + 2 * COLUMNS * plan.passes;
-        for_each_sum::<T>(
-            #[inline(always)]
-            |m, second| {
-                let at = self.place(m, second as u32);
-                let (all, low) = (of_column(self.sums[m], second), kept[m][second]);
-                shared.set_word(at, sum::<T>(low));
-                shared.set_word(
-                    at + up,
-                    sum::<T>([0, 1, 2, 3].map(
-                        #[inline(always)]
-                        |i| all[i].wrapping_sub(low[i]),
-                    )),
-                );
-            },
-        );
-    }
-
-    /// The lane's first column.
-    #[inline(always)]
-    fn first_column(&self) -> u32 {
-        COLUMNS * self.pass + 2 * self.q
-    }
-
-    /// The [word](Toeplitz::sum) of the lane's limb of block `m` in its first or second column.
-    #[inline(always)]
-    fn place(&self, m: usize, second: u32) -> u32 {
-        let row = BLOCK * m as u32 + self.g;
-        let column = self.warp.plan.sums_at() + Self::APART * (self.first_column() + second);
-        column + row + row / (4 * T as u32)
-    }
-
-    /// Makes `T` steps, which go once along each column: turn `turn` of a round, from 1 to 8. The very first
-    /// turn is 0, and its steps begin above the band.
-    #[inline(always)]
-    fn turn<const IS_FIRST: bool>(&mut self, turn: u32) {
+    fn step(&mut self, i: usize) {
         let group = self.warp.group;
-        for_each::<T>(
+        let ([r0, r1, r2], right) = self.next;
+        self.next = (self.of_a(i as u32 + 1), self.of_b(i + 1));
+        self.right[i % P] = halves(right);
+        let of = |high, low, k: u32| matrix::permuted(low, high, 0x4321 + 0x1111 * k);
+        let [first, second] = [
+            [of(r0, r1, 0), of(r0, r1, 1), of(r1, r2, 0), of(r1, r2, 1)],
+            [of(r0, r1, 2), r0, of(r1, r2, 2), r1],
+        ];
+        for_each::<P>(
             #[inline(always)]
-            |i| {
-                let ([r0, r1, r2], b) = self.next;
-                let step = i as u32 + 1;
-                let of_b = if i + 1 < T {
-                    self.of_b(turn, step)
-                } else {
-                    self.of_b(turn + 1, 0)
-                };
-                self.next = (self.of_a(T as u32 * turn + step), of_b);
-                for_each::<3>(
-                    #[inline(always)]
-                    |k| {
-                        let order = 0x4321 + 0x1111 * k as u32;
-                        self.rows[i][k] = matrix::permuted(r1, r0, order);
-                        self.rows[i][4 + k] = matrix::permuted(r2, r1, order);
-                    },
-                );
-                (self.rows[i][3], self.rows[i][7]) = (r0, r1);
-                let right = [b as u32, (b >> 32) as u32];
-                for_each::<T>(
-                    #[inline(always)]
-                    |back| {
-                        if IS_FIRST && back > i {
-                            return;
-                        }
-                        let of = self.rows[(i + T - back) % T];
-                        let [first, second] = &mut self.sums[T - 1 - back];
-                        *first = multiply_add(group, *first, [of[0], of[1], of[4], of[5]], right);
-                        *second = multiply_add(group, *second, [of[2], of[3], of[6], of[7]], right);
-                    },
-                );
+            |p| {
+                let right = self.right[(i + P - p) % P];
+                let sums = &mut self.sums[p];
+                sums[0] = multiply_add(group, sums[0], first, right);
+                sums[1] = multiply_add(group, sums[1], second, right);
             },
         );
     }
 
-    /// The words of `a` for step `i` of a round.
+    /// Keeps the sum so far of a column of group `p` in the lanes that have it.
+    #[inline(always)]
+    fn keep(&self, p: usize, second: usize, q: u32) {
+        let sum = sum::<P>(of_column(self.sums[p], second));
+        let at = Self::place(p, second);
+        self.sums_at.set_word_if_equal(self.q, q, at, sum);
+    }
+
+    /// Stores the sums of all columns: what was kept, of so many columns, or else all, and the rest.
+    #[inline(always)]
+    fn finish(&self, kept: u32) {
+        let up = Warp::<P>::up(Warp::<P>::LIMBS);
+        for_each_column::<P>(
+            #[inline(always)]
+            |p, second| {
+                let at = Self::place(p, second);
+                let all = sum::<P>(of_column(self.sums[p], second));
+                let mut low = self.sums_at.word(at);
+                if kept < COLUMNS * P as u32 {
+                    if p as u32 + P as u32 * (2 * self.q + second as u32) >= kept {
+                        low = all;
+                    }
+                    self.sums_at.set_word(at, low);
+                }
+                let mut high = all - low;
+                if self.warp.plan.above > 0 {
+                    high += self.sums_at.word(at + up);
+                }
+                self.sums_at.set_word(at + up, high);
+            },
+        );
+    }
+
+    /// The distance to the lane's sum of its first or second column of group `p`, in words.
+    #[inline(always)]
+    fn place(p: usize, second: usize) -> u32 {
+        Warp::<P>::up(BLOCK * (p + P * second) as u32)
+    }
+
+    /// The words of `a` for step `i` from there on.
     #[inline(always)]
     fn of_a(&self, i: u32) -> [u32; 3] {
         let at = self.a_at + BLOCK * i;
         [0, 1, 2].map(|below| self.warp.shared.limb(at.wrapping_sub(below)))
     }
 
-    /// The words of a column of `b` for step `i` of turn `turn` of a round, the upper blocks first.
+    /// The words of a column of `b` for step `i` from there on.
     #[inline(always)]
-    fn of_b(&self, turn: u32, i: u32) -> u64 {
-        let back = self.warp.plan.column_limbs() / 2 * turn;
-        self.b_at
-            .word((BLOCK / 2 * (T as u32 - 1 - i)).wrapping_sub(back))
+    fn of_b(&self, i: usize) -> u64 {
+        // Where the step is not the first of its round, the columns are behind the free block.
+        let free = usize::from(P % 2 == 0 && i % P > 0);
+        let blocks = (i / P) * (P | 1) + i % P + free;
+        self.b_at.word((BLOCK / 2 * blocks as u32).wrapping_neg())
     }
+}
+
+/// Both halves of a word.
+#[inline(always)]
+fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
 }
 
 /// The four sums that make a limb, in a lane's first column or its second.
@@ -254,10 +215,10 @@ fn of_column([[x0, y0, x1, y1], [x2, y2, x3, y3]]: [Sums; 2], second: usize) -> 
     }
 }
 
-/// The sum for a limb, of columns of `T` blocks in one pass or two.
+/// The sum for a limb, of `P` groups.
 #[inline(always)]
-fn sum<const T: usize>([s0, s1, s2, s3]: [u32; 4]) -> u64 {
-    if T == 1 {
+fn sum<const P: usize>([s0, s1, s2, s3]: [u32; 4]) -> u64 {
+    if P == 1 {
         // At most 256 products of bytes make `255^2 256 (1 + 2^8) < 2^32`.
         let [low, high] = [s0 + (s1 << 8), s2 + (s3 << 8)];
         return u64::from(low) + (u64::from(high) << 16);
@@ -265,6 +226,6 @@ fn sum<const T: usize>([s0, s1, s2, s3]: [u32; 4]) -> u64 {
     [(s1, 8), (s2, 16), (s3, 24)].iter().fold(
         u64::from(s0),
         #[inline(always)]
-        |sum, &(byte, up)| sum + (u64::from(byte) << up),
+        |sum, &(byte, up)| wide::multiply_add(byte, 1 << up, sum),
     )
 }

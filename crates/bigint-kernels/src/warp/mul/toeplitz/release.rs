@@ -5,35 +5,35 @@ use crate::gpu::memory::{Number, Stride};
 use crate::warp::{LANES, lookahead};
 use bigint_core::{LIMB_BITS, Limb};
 
-impl<const T: usize> Warp<T> {
-    /// Turns the sums of a round into limbs of its window, with `carry` coming in. Returns the carry out, the same in
+impl<const P: usize> Warp<P> {
+    /// Turns the sums into limbs of a window, with `carry` coming in at its middle. Returns the carry out, the same in
     /// all lanes.
     #[inline(always)]
-    pub(super) fn release<const FOURS: bool, S: Stride>(
+    pub(super) fn release<S: Stride>(
         self,
-        round: u32,
+        by_fours: bool,
         window: Number<S>,
         earlier: Number<S>,
         carry: Limb,
     ) -> Limb {
         let Warp { group, shared, .. } = self;
         let lane = self.lane();
-        let chunk = 4 * T as u32;
-        let first = self.plan.sum(round * Self::ROUND + chunk * lane);
+        let chunk = self.plan.chunk();
+        let sums = shared.from_word(self.plan.sum(chunk * lane));
         // The limbs of earlier products, if there are any; then those of the result.
-        let mut limbs = [[0; 4]; T];
+        let mut limbs = [[0; 4]; P];
         if Self::HAS_PIECES && earlier.width() > 0 {
-            for_each_limb::<T>(
+            for_each_limb::<P>(
                 #[inline(always)]
                 |i, k| limbs[i][k] = earlier.limb(chunk * lane + (4 * i + k) as u32),
             );
         }
-        let mut left = u64::from(if lane == 0 { carry } else { 0 });
-        for_each_limb::<T>(
+        let mut left = u64::from(if lane == LANES / 2 { carry } else { 0 });
+        for_each_limb::<P>(
             #[inline(always)]
             |i, k| {
                 let at = (4 * i + k) as u32;
-                left += shared.word(first + at) + u64::from(limbs[i][k]);
+                left += sums.word(Self::up(at)) + u64::from(limbs[i][k]);
                 limbs[i][k] = left as Limb;
                 left >>= LIMB_BITS;
             },
@@ -49,7 +49,7 @@ impl<const T: usize> Warp<T> {
         } else {
             let carry = add(&mut limbs, below);
             let mut all = Limb::MAX;
-            for_each_limb::<T>(
+            for_each_limb::<P>(
                 #[inline(always)]
                 |i, k| all &= limbs[i][k],
             );
@@ -57,33 +57,28 @@ impl<const T: usize> Warp<T> {
             let carries = lookahead::carries(generate, propagate, 0);
             out += carry + add(&mut limbs, lookahead::bit(carries, lane));
         }
-        self.set_side_by_side::<FOURS, S>(round, window, limbs);
+        self.set_side_by_side(by_fours, window, limbs);
         group.shuffle(out, LANES - 1)
     }
 
-    /// Sets the limbs of a round's window, of which each lane has `4 T`. They pass through shared memory, in the
+    /// Sets the limbs of a window, of which each lane has `4 P`. They pass through shared memory, in the
     /// place of the sums, so that neighbouring lanes set neighbouring limbs.
     #[inline(always)]
-    fn set_side_by_side<const FOURS: bool, S: Stride>(
-        self,
-        round: u32,
-        window: Number<S>,
-        limbs: [[Limb; 4]; T],
-    ) {
+    fn set_side_by_side<S: Stride>(self, by_fours: bool, window: Number<S>, limbs: [[Limb; 4]; P]) {
         let lane = self.lane();
-        if FOURS && T == 1 {
+        if by_fours && P == 1 {
             window.set_fours::<4, true>(4 * lane, limbs[0]);
             return;
         }
-        let own = self.shared.from_word(self.plan.sum(round * Self::ROUND));
+        let own = self.shared.from_word(self.plan.sums_at());
         self.group.sync();
-        for_each::<T>(
+        for_each::<P>(
             #[inline(always)]
-            |i| own.set_four(Self::four_at(T as u32 * lane + i as u32), limbs[i]),
+            |i| own.set_four(Self::four_at(P as u32 * lane + i as u32), limbs[i]),
         );
         self.group.sync();
-        if FOURS {
-            for_each::<T>(
+        if by_fours {
+            for_each::<P>(
                 #[inline(always)]
                 |i| {
                     let at = lane + LANES * i as u32;
@@ -92,7 +87,7 @@ impl<const T: usize> Warp<T> {
             );
         } else {
             let window = window.part(lane, u32::MAX);
-            for_each_limb::<T>(
+            for_each_limb::<P>(
                 #[inline(always)]
                 |i, k| {
                     let up = LANES * (4 * i + k) as u32;
@@ -107,19 +102,15 @@ impl<const T: usize> Warp<T> {
     /// banks, and so do those that they load at once.
     #[inline(always)]
     fn four_at(four: u32) -> u32 {
-        match T {
-            2 => four ^ four / 8 % 2,
-            4 => four ^ four / 8 % 4,
-            _ => four,
-        }
+        four ^ four / 8 % (P & P.wrapping_neg()) as u32
     }
 }
 
 /// Adds one limb, and returns the carry out.
 #[inline(always)]
-fn add<const T: usize>(limbs: &mut [[Limb; 4]; T], limb: Limb) -> Limb {
+fn add<const P: usize>(limbs: &mut [[Limb; 4]; P], limb: Limb) -> Limb {
     let mut carry = u64::from(limb);
-    for_each_limb::<T>(
+    for_each_limb::<P>(
         #[inline(always)]
         |i, k| {
             carry += u64::from(limbs[i][k]);
