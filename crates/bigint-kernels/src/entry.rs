@@ -410,6 +410,8 @@ residue_systems! {
     "powers_9" grid::pow_mod::powers::<9, 512>;
     "powers_13" grid::pow_mod::powers::<13, 384>;
     "powers_18" grid::pow_mod::powers::<18, 256>;
+    "powers_26" grid::pow_mod::powers::<26, 256>;
+    "powers_35" grid::pow_mod::powers::<35, 256>;
     "warpgroups_5" grid::pow_mod::warpgroups::<5>;
     "warpgroups_7" grid::pow_mod::warpgroups::<7>;
     "warpgroups_9" grid::pow_mod::warpgroups::<9>;

@@ -54,9 +54,11 @@
 //! **Moduli without an inverse.** `1/n` takes an `n` that shares no factor with `M`. [`RESIDUES`] marks the others, whose
 //! numbers are computed apart, by bases that have changed places ([`RnsPlan::spare`]).
 
+mod chain;
 mod fill;
 mod stages;
 
+pub use chain::{CHAIN, Instruction};
 pub use stages::{MOST_JOINED, SCANNED, Stages};
 
 use crate::kernel::{EntryPoint, Launch, MatrixArgument, TABLE_WINDOW, power_window};
@@ -105,6 +107,8 @@ pub struct Form {
     pub columns: u32,
     /// Bits of a window of the exponent where its table is read whole, which memory bounds.
     pub window: u32,
+    /// Windows of which readers choose the entries in one reading.
+    pub at_once: u32,
 }
 
 impl Form {
@@ -176,8 +180,8 @@ impl Form {
     }
 }
 
-/// The kernels for warps, for moduli of 1024, 1536, 2048, 3072 and 4096 bits.
-pub const WARPS: [Form; 5] = {
+/// The kernels for warps, for moduli of 1024, 1536, 2048, 3072, 4096, 6144 and 8192 bits.
+pub const WARPS: [Form; 7] = {
     const fn form(name: &'static str, pairs: u32, threads: u32) -> Form {
         Form {
             entry: entry(name),
@@ -186,6 +190,7 @@ pub const WARPS: [Form; 5] = {
             beside_readers: 0,
             columns: 0,
             window: 3,
+            at_once: 1,
         }
     }
     [
@@ -194,14 +199,16 @@ pub const WARPS: [Form; 5] = {
         form("rns_powers_9", 9, 512),
         form("rns_powers_13", 13, 384),
         form("rns_powers_18", 18, 256),
+        form("rns_powers_26", 26, 256),
+        form("rns_powers_35", 35, 256),
     ]
 };
 
-/// The kernels for warpgroups, for the same moduli and those of 6144 and 8192 bits.
+/// The kernels for warpgroups, for the same moduli.
 pub const WARPGROUPS: [Form; 7] = {
     const fn form(
         name: &'static str,
-        [pairs, threads, beside_readers, columns, window]: [u32; 5],
+        [pairs, threads, beside_readers, columns, window, at_once]: [u32; 6],
     ) -> Form {
         Form {
             entry: EntryPoint { name, module: name },
@@ -210,16 +217,17 @@ pub const WARPGROUPS: [Form; 7] = {
             beside_readers,
             columns,
             window,
+            at_once,
         }
     }
     [
-        form("rns_warpgroups_5", [5, 512, 384, 3, 2]),
-        form("rns_warpgroups_7", [7, 384, 256, 3, 3]),
-        form("rns_warpgroups_9", [9, 384, 256, 3, 3]),
-        form("rns_warpgroups_13", [13, 256, 256, 3, 3]),
-        form("rns_warpgroups_18", [18, 256, 0, 3, 3]),
-        form("rns_warpgroups_26", [26, 256, 0, 2, 3]),
-        form("rns_warpgroups_35", [35, 256, 0, 1, 3]),
+        form("rns_warpgroups_5", [5, 512, 384, 3, 3, 4]),
+        form("rns_warpgroups_7", [7, 384, 256, 3, 3, 1]),
+        form("rns_warpgroups_9", [9, 384, 256, 3, 3, 1]),
+        form("rns_warpgroups_13", [13, 256, 256, 3, 4, 4]),
+        form("rns_warpgroups_18", [18, 256, 0, 3, 3, 1]),
+        form("rns_warpgroups_26", [26, 256, 0, 2, 3, 1]),
+        form("rns_warpgroups_35", [35, 256, 0, 1, 3, 1]),
     ]
 };
 
@@ -250,9 +258,6 @@ const MOST_RESIDENT: u32 = 9;
 /// The most pairs of groups of primes.
 const MOST_PAIRS: u32 = WARPGROUPS[WARPGROUPS.len() - 1].pairs;
 
-/// The same of kernels for warps.
-const MOST_OF_WARPS: u32 = WARPS[WARPS.len() - 1].pairs;
-
 /// The most primes of a base, and the place behind them.
 pub const MOST_CHANNELS: usize = 8 * MOST_PAIRS as usize;
 
@@ -274,8 +279,7 @@ pub struct RnsPlan {
 }
 
 impl RnsPlan {
-    /// The plan for moduli of so many limbs, and bases that are no wider, on devices of any kind, or of warpgroups
-    /// where there is no other; none where they are too wide.
+    /// The plan for moduli of so many limbs, and bases that are no wider, on devices without warpgroups; none where they are too wide.
     pub const fn of(width: usize) -> Option<RnsPlan> {
         let width = if width < 2 { 2 } else { width };
         let mut form = 0;
@@ -284,7 +288,7 @@ impl RnsPlan {
             let plan = RnsPlan {
                 width: width as u32,
                 pairs,
-                warpgroups: (pairs > MOST_OF_WARPS) as u16,
+                warpgroups: 0,
                 spare: 0,
             };
             // Bits of `b`; all primes together miss less than a bit of 30 bits each.
@@ -298,15 +302,12 @@ impl RnsPlan {
         None
     }
 
-    /// The plan for devices that have warpgroups or have none, if there is one.
-    pub const fn by_warpgroups(self, has_them: bool) -> Option<RnsPlan> {
-        if !has_them && self.pairs > MOST_OF_WARPS {
-            return None;
-        }
-        Some(RnsPlan {
+    /// The plan for devices that have warpgroups or have none.
+    pub const fn by_warpgroups(self, has_them: bool) -> RnsPlan {
+        RnsPlan {
             warpgroups: has_them as u16,
             ..self
-        })
+        }
     }
 
     /// The plan for moduli that share factors with the first base, and none with the second; none behind that one.
@@ -426,8 +427,9 @@ impl RnsPlan {
         let block = self.numbers_of_block(window) as usize;
         let tiles = (block / TILE as usize) * count.div_ceil(block);
         let units = 2 * self.tile() as usize;
-        // Warpgroups have two more, which were chosen.
-        let entries = (window.entries() + 2 * self.warpgroups as u32) as usize;
+        // Of warpgroups there are those that were chosen, and those that are chosen meanwhile.
+        let chosen = 2 * self.warpgroups as u32 * self.form().at_once;
+        let entries = (window.entries() + chosen) as usize;
         let of_moduli = if moduli == 1 { units } else { units * tiles };
         [
             units * tiles * window.numbers() as usize,
@@ -443,9 +445,9 @@ impl RnsPlan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Window {
-    /// Bits of an exponent, after as many squares.
+    /// Bits of an exponent, after as many squares; of a [`CHAIN`] the places that it has for numbers.
     pub bits: u32,
-    /// Bases, each with an exponent: 1, or 2; or [`TABLE`].
+    /// Bases, each with an exponent: 1, or 2; or [`TABLE`], or [`CHAIN`].
     pub bases: u32,
     /// 1 where tables are read whole, so that no address depends on exponents; else 0.
     pub scans: u32,
@@ -464,6 +466,12 @@ impl Window {
         1 << self.bits
     }
 
+    /// Whether instructions say what is multiplied.
+    #[inline(always)]
+    pub const fn is_chain(self) -> bool {
+        self.bases == CHAIN
+    }
+
     /// Whether a table for all numbers has the powers of one base.
     #[inline(always)]
     pub const fn is_of_table(self) -> bool {
@@ -473,9 +481,9 @@ impl Window {
     /// Numbers that a base, or a pair, is made of; of a table's base there is one for powers.
     #[inline(always)]
     pub const fn numbers(self) -> u32 {
-        match self.is_of_table() {
-            true => 1,
-            false => self.bases,
+        match self.bases {
+            2 => 2,
+            _ => 1,
         }
     }
 
@@ -491,9 +499,10 @@ impl Window {
     /// Entries of a number's own table, at least four: `a^i b^j` is entry `i + row() j`. Where all have one, it is 1 alone.
     #[inline(always)]
     pub const fn entries(self) -> u32 {
-        match self.is_of_table() {
-            true => 1,
-            false => 1 << (self.bits * self.bases),
+        match self.bases {
+            TABLE => 1,
+            CHAIN => self.bits,
+            _ => 1 << (self.bits * self.bases),
         }
     }
 
@@ -523,9 +532,9 @@ pub struct RnsArguments {
     /// A limb for each modulus, zero before, and then 1 where that is zero, or a multiple of a prime of the first base. Its
     /// numbers have no powers, and no other is the worse for it.
     pub refused: u64,
-    /// The table of a base for all numbers, of [`RnsArguments::base_words`], or 0.
+    /// The table of a base for all numbers, or the instructions of a chain, of [`RnsArguments::base_words`], or 0.
     pub base: u64,
-    /// How many windows an exponent has.
+    /// How many windows an exponent has, or how many instructions a chain.
     pub windows: u64,
     /// The plan for the moduli.
     pub plan: RnsPlan,
@@ -580,9 +589,20 @@ impl RnsArguments {
     /// Words of the table of a base, of eight for each unit of an entry: for `q`, primes `8 p + q` and `8 p + 4 + q`. Where tables are
     /// read whole, the entries of a window stand together, for each unit and `q`; else the units of an entry.
     pub const fn base_words(&self) -> u64 {
-        match self.window.is_of_table() {
-            true => (self.windows << self.window.bits) * 16 * self.plan.pairs as u64,
-            false => 0,
+        match self.window.bases {
+            TABLE => (self.windows << self.window.bits) * 16 * self.plan.pairs as u64,
+            CHAIN => 4 * self.windows,
+            _ => 0,
+        }
+    }
+
+    /// Products of each number.
+    #[inline(always)]
+    pub const fn products(&self) -> u32 {
+        let windows = self.windows as u32;
+        match self.window.is_chain() {
+            true => windows,
+            false => self.window.products() + windows * (self.window.squares() + 1) + 1,
         }
     }
 

@@ -251,7 +251,7 @@ families! {
     /// Powers in [residue number systems](crate::rns).
     PowerInResidues {
         /// The powers of which a product is computed.
-        bases: u32 = BASES(12, 2),
+        bases: u32 = BASES(12, 3),
         /// Whether the whole table is read for each window, in constant time.
         scans: bool = SCANS(18, 2),
     }

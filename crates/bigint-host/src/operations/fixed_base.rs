@@ -50,7 +50,7 @@ impl FixedBase {
     /// the table is longer than numbers may be; otherwise as [`Residues::pow_vartime`].
     pub fn new(base: &Residues, bits: usize) -> Result<Self, Error> {
         let moduli = base.params_of().moduli();
-        for several in [base.as_montgomery(), moduli] {
+        for several in [base.as_montgomery()?, moduli] {
             if several.len() != 1 {
                 let (a, b) = (several.len(), 1);
                 return Err(Error::CountMismatch { a, b });
@@ -78,7 +78,7 @@ impl FixedBase {
             let steps = next.pow_vartime(&steps_at)?;
             let mut power = one.clone();
             for digit in 0..1 << TABLE_WINDOW {
-                let rows = power.as_montgomery().rows()?;
+                let rows = power.as_montgomery()?.rows()?;
                 // 1 is one for all windows.
                 for (entries, row) in windows
                     .chunks_mut(of_window)

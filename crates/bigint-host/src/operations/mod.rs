@@ -25,3 +25,4 @@ pub(crate) mod primes;
 pub(crate) mod reduce;
 pub(crate) mod residues;
 pub(crate) mod signed;
+mod waiting;

@@ -1,6 +1,7 @@
 //! Residues modulo odd numbers, in Montgomery's form.
 
 use crate::operations::forms::Form;
+use crate::operations::waiting::Value;
 use crate::{Batch, Engine, Error, Options};
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Limb, Operation};
 use num_bigint::BigUint;
@@ -107,7 +108,15 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 #[derive(Clone)]
 pub struct Residues {
     params: MontgomeryParams,
-    form: Batch,
+    value: Arc<Value>,
+}
+
+/// What is computed of two residues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Product,
+    Sum,
+    Difference,
 }
 
 /// How many there are and their moduli: numbers that are computed with in constant time may be
@@ -117,7 +126,7 @@ impl fmt::Debug for Residues {
         write!(
             f,
             "Residues({} modulo {})",
-            self.form.len(),
+            self.value.count(),
             self.params.moduli()
         )
     }
@@ -166,9 +175,7 @@ impl Residues {
     /// # Errors
     /// As for [`Engine::mont_mul`].
     pub fn retrieve(&self) -> Result<Batch, Error> {
-        let Params { engine, moduli, .. } = self.params();
-        let one = self.params.small(1)?;
-        engine.of_residues(Operation::MontMul, &[&self.form, &one, moduli])
+        self.params.out_of_form(self.as_montgomery()?)
     }
 
     /// The moduli.
@@ -176,9 +183,12 @@ impl Residues {
         &self.params
     }
 
-    /// In Montgomery's form.
-    pub fn as_montgomery(&self) -> &Batch {
-        &self.form
+    /// In Montgomery's form: products that have waited for it are computed now.
+    ///
+    /// # Errors
+    /// As for [`Engine::mont_mul`].
+    pub fn as_montgomery(&self) -> Result<&Batch, Error> {
+        self.value.form(&self.params)
     }
 
     /// `a + b`.
@@ -187,7 +197,7 @@ impl Residues {
     /// [`Error::OtherModuli`] where `other` is modulo other numbers; as
     /// [`Engine::mod_add`].
     pub fn add(&self, other: &Self) -> Result<Self, Error> {
-        self.with(other, Operation::ModAdd)
+        self.with(other, Kind::Sum)
     }
 
     /// `a - b`.
@@ -195,7 +205,7 @@ impl Residues {
     /// # Errors
     /// As for [`Residues::add`].
     pub fn sub(&self, other: &Self) -> Result<Self, Error> {
-        self.with(other, Operation::ModSub)
+        self.with(other, Kind::Difference)
     }
 
     /// `-a`.
@@ -203,10 +213,7 @@ impl Residues {
     /// # Errors
     /// As for [`Engine::mod_sub`].
     pub fn neg(&self) -> Result<Self, Error> {
-        let Params { engine, moduli, .. } = self.params();
-        let zero = self.params.small(0)?;
-        let form = engine.of_residues(Operation::ModSub, &[&zero, &self.form, moduli])?;
-        Ok(self.params.residues(form))
+        self.params.residues(self.params.small(0)?).sub(self)
     }
 
     /// `2 a`.
@@ -235,7 +242,7 @@ impl Residues {
     /// # Errors
     /// As for [`Residues::add`], of [`Engine::mont_mul`].
     pub fn mul(&self, other: &Self) -> Result<Self, Error> {
-        self.with(other, Operation::MontMul)
+        self.with(other, Kind::Product)
     }
 
     /// `a a`.
@@ -361,7 +368,8 @@ impl Residues {
     pub fn equal(&self, other: &Self) -> Result<Batch, Error> {
         self.check(other)?;
         let engine = self.engine();
-        let differing = engine.count_ones(&engine.xor(&self.form, &other.form)?)?;
+        let differing =
+            engine.count_ones(&engine.xor(self.as_montgomery()?, other.as_montgomery()?)?)?;
         // One less is negative where no bit differs, and nowhere else.
         let [one, sign] = [1, LIMB_BITS as Limb - 1].map(|number| self.params.small(number));
         let less = engine.wrapping_sub(&differing, &one?)?;
@@ -374,7 +382,7 @@ impl Residues {
 
     /// The engine that computes with them.
     pub(crate) fn engine(&self) -> &Engine {
-        &self.params().engine
+        self.params.engine()
     }
 
     /// The product of the powers, two at a time.
@@ -422,11 +430,15 @@ impl Residues {
         Ok(self.params.residues(self.params.in_form(&power)?))
     }
 
-    fn with(&self, other: &Self, operation: Operation) -> Result<Self, Error> {
+    fn with(&self, other: &Self, kind: Kind) -> Result<Self, Error> {
         self.check(other)?;
-        let Params { engine, moduli, .. } = self.params();
-        let form = engine.of_residues(operation, &[&self.form, &other.form, moduli])?;
-        Ok(self.params.residues(form))
+        let operands = [&self.value, &other.value];
+        if let Some(value) = Value::waiting(&self.params, kind, operands)? {
+            let params = self.params.clone();
+            return Ok(Residues { params, value });
+        }
+        let operands = [self.as_montgomery()?, other.as_montgomery()?];
+        Ok(self.params.residues(self.params.computed(kind, operands)?))
     }
 
     /// Refuses residues modulo other numbers.
@@ -455,18 +467,33 @@ impl MontgomeryParams {
     pub(crate) fn residues(&self, form: Batch) -> Residues {
         Residues {
             params: self.clone(),
-            form,
+            value: Value::of_form(form),
         }
     }
 
+    /// The engine that computes with them.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// A product, a sum or a difference, in Montgomery's form.
+    pub(super) fn computed(&self, kind: Kind, [a, b]: [&Batch; 2]) -> Result<Batch, Error> {
+        let operation = match kind {
+            Kind::Product => Operation::MontMul,
+            Kind::Sum => Operation::ModAdd,
+            Kind::Difference => Operation::ModSub,
+        };
+        self.engine().of_residues(operation, &[a, b, self.moduli()])
+    }
+
+    /// The numbers of residues in Montgomery's form.
+    pub(super) fn out_of_form(&self, form: &Batch) -> Result<Batch, Error> {
+        self.computed(Kind::Product, [form, &self.small(1)?])
+    }
+
     /// `x R mod m`, of numbers of as many limbs as the moduli, or fewer.
-    fn in_form(&self, numbers: &Batch) -> Result<Batch, Error> {
-        let Params {
-            engine,
-            moduli,
-            square_of_radix,
-        } = &*self.0;
-        engine.of_residues(Operation::MontMul, &[numbers, square_of_radix, moduli])
+    pub(super) fn in_form(&self, numbers: &Batch) -> Result<Batch, Error> {
+        self.computed(Kind::Product, [numbers, &self.0.square_of_radix])
     }
 
     /// Digit `i` of numbers in base `R`.
@@ -481,7 +508,7 @@ impl MontgomeryParams {
     }
 
     /// One small number, in the moduli's layout.
-    fn small(&self, number: Limb) -> Result<Batch, Error> {
+    pub(super) fn small(&self, number: Limb) -> Result<Batch, Error> {
         let Params { engine, moduli, .. } = &*self.0;
         let layout: Layout = moduli.shape().layout;
         engine.batch_from_biguints_in(&[number.into()], 1, layout)

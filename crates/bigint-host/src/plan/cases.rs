@@ -11,7 +11,7 @@ use crate::tuning::gpu::first;
 use crate::tuning::refused;
 use crate::{Error, Options, Provenance, Tuning};
 use bigint_core::operation::Cost;
-use bigint_core::rns::RnsPlan;
+use bigint_core::rns::{CHAIN, RnsPlan};
 use bigint_core::transform::grid::GridPlan;
 use bigint_core::transform::ntt::NttPlan;
 use bigint_core::{Algorithm, LIMB_BITS, Layout, Level, Limb, Operation, Shape};
@@ -189,9 +189,9 @@ impl Tuning {
         let mut cases = Vec::new();
         let rows = self.modular.rns.iter().enumerate();
         for (i, row) in rows.filter(|_| facts.capability >= (8, 0)) {
-            let plan = RnsPlan::of(row.width);
-            let Some(plan) = plan.and_then(|plan| plan.by_warpgroups(facts.has_warpgroups()))
-            else {
+            // A chain is no operation.
+            let plan = RnsPlan::of(row.width).filter(|_| row.bases != CHAIN);
+            let Some(plan) = plan.map(|plan| plan.by_warpgroups(facts.has_warpgroups())) else {
                 continue;
             };
             let wave_of = |scans| {

@@ -57,7 +57,7 @@ impl Explanation {
         Explanation {
             operation: match task {
                 Task::Job(job) => Some(job.operation),
-                Task::Program(..) | Task::Gather(_) => None,
+                Task::Program(..) | Task::Gather(_) | Task::Chain(_) => None,
                 Task::Newton(newton) => newton.by.root.or(Some(newton.by.quotient)),
                 Task::Middle(middle) => Some(middle.job.operation),
                 Task::SumOfProducts(sum) => Some(sum.product.operation),
@@ -118,6 +118,10 @@ impl Inner {
             Task::Newton(_) => (
                 Who::Devices,
                 Why::Said("Newton's steps, which the host does not wait for"),
+            ),
+            Task::Chain(_) => (
+                Who::Devices,
+                Why::Said("a chain of products in residue number systems"),
             ),
         };
         let mut why = vec![format!("who: {}", who.1)];
@@ -189,7 +193,7 @@ fn on_cpu(task: &Task, count: usize, mut why: Vec<String>) -> Part {
         Task::Middle(middle) => middle.plan.algorithm(),
         Task::SumOfProducts(_) => Algorithm::Ntt,
         Task::Pair(_) => Algorithm::Fft,
-        Task::Newton(_) => Algorithm::Auto,
+        Task::Newton(_) | Task::Chain(_) => Algorithm::Auto,
     };
     Part {
         back_end: BackEnd::Cpu,

@@ -26,6 +26,8 @@ pub(crate) mod whole_product;
 pub(crate) mod why;
 pub(crate) mod work;
 
+pub(crate) use powers::is_chain;
+
 pub use explain::{Explanation, Part};
 pub use mersenne::mersenne_by_doubles;
 

@@ -88,7 +88,7 @@ pub(super) fn residues(
         return Err(Error::NoTensorCores { operation });
     }
     let is_for_all = lanes.is_none() && matches!(level, None | Some(Level::Grid));
-    let plan = RnsPlan::of(m).and_then(|plan| plan.by_warpgroups(device.has_warpgroups));
+    let plan = RnsPlan::of(m).map(|plan| plan.by_warpgroups(device.has_warpgroups));
     let plan = plan.filter(|plan| plan.shared_bytes() <= device.shared_bytes);
     let bases = match operation.cost() {
         Cost::PairOfPowers => 2,
@@ -107,6 +107,7 @@ pub(super) fn residues(
     let Some(plan) = plan.filter(|_| is_for_all && device.has_tensor_cores && fits) else {
         return Ok(None);
     };
+    let share = exponent as f64;
     let of_block = plan.numbers_of_block(plan.window(exponent, scans, bases)) as usize;
     let residues = Residues {
         plan,
@@ -120,7 +121,7 @@ pub(super) fn residues(
     let rows = &tuning.modular.rns;
     let why = residues
         .wave
-        .and_then(|wave| rns_or_windows(rows, residues, wave, job.count(), [exponent, m]));
+        .and_then(|wave| rns_or_windows(rows, residues, wave, job.count(), (share, m, 1.0)));
     Ok(why.filter(Why::holds).map(|why| (residues, why)))
 }
 
@@ -134,12 +135,12 @@ fn rns_or_windows(
     }: Residues,
     wave: usize,
     count: usize,
-    [exponent, modulus]: [usize; 2],
+    (exponent, modulus, conversions): (f64, usize, f64),
 ) -> Option<Why> {
     let pairs = |row: &RnsTuning| RnsPlan::of(row.width).map(|plan| plan.pairs);
     let is_it = |row: &&RnsTuning| row.bases == bases && pairs(row) == Some(plan.pairs);
     let row = rows.iter().find(is_it)?;
-    let [exponents, moduli] = [exponent, modulus].map(|limbs| limbs as f64 / row.width as f64);
+    let [exponents, moduli] = [exponent, modulus as f64].map(|limbs| limbs / row.width as f64);
     let in_waves = (count.div_ceil(wave) * wave) as f64 / count.max(1) as f64;
     let (by_rns, by_windows) = match scans {
         true => (row.nanoseconds, row.windows_nanoseconds),
@@ -147,10 +148,33 @@ fn rns_or_windows(
     };
     Some(Why::Faster {
         key: "modular.rns, in whole waves",
-        nanoseconds: in_waves * exponents * by_rns + row.conversion_nanoseconds,
+        nanoseconds: in_waves * exponents * by_rns + conversions * row.conversion_nanoseconds,
         than: "windows",
         other: exponents * moduli.min(1.0).powi(2) * by_windows,
     })
+}
+
+/// Whether a chain of so many numbers takes less time in residue number systems than product by product, and how: of `products`
+/// products, and of `ends` numbers that go in or come out. Tables say it of as many products as moduli have bits.
+pub(crate) fn is_chain(
+    tuning: &Tuning,
+    device: Abilities,
+    count: usize,
+    width: usize,
+    [products, ends]: [usize; 2],
+) -> bool {
+    let multiprocessors = device.multiprocessors.map(|n| n as usize);
+    let residues = Residues::of_chain(width, multiprocessors);
+    let residues = residues.filter(|_| device.has_warpgroups);
+    let Some((residues, wave)) = residues.and_then(|of| Some((of, of.wave?))) else {
+        return false;
+    };
+    let exponent = products as f64 / LIMB_BITS as f64;
+    // What goes in and what comes out is half of conversions each.
+    let conversions = ends as f64 / 2.0;
+    let rows = &tuning.modular.rns;
+    rns_or_windows(rows, residues, wave, count, (exponent, width, conversions))
+        .is_some_and(|why| why.holds())
 }
 
 #[cfg(test)]
@@ -213,7 +237,7 @@ mod tests {
             chosen.is_some()
         };
         let wave_of = |width| {
-            let plan = RnsPlan::of(width).unwrap().by_warpgroups(true).unwrap();
+            let plan = RnsPlan::of(width).unwrap().by_warpgroups(true);
             132 * plan.numbers_of_block(plan.window(width, true, 1)) as usize
         };
         for width in [32, 48, 64, 96, 128, 192, 256] {

@@ -10,6 +10,7 @@ use crate::device::gather::Gather;
 use crate::device::middle::Middle;
 use crate::device::newton::Newton;
 use crate::device::pairs::Pair;
+use crate::device::rns::chain::Chain;
 use crate::device::sum_of_products::SumOfProducts;
 use crate::engine::inner::Inner;
 use crate::host;
@@ -34,6 +35,7 @@ pub(crate) enum Task {
     SumOfProducts(SumOfProducts),
     Pair(Pair),
     Newton(Arc<Newton>),
+    Chain(Arc<Chain>),
 }
 
 impl Task {
@@ -47,6 +49,7 @@ impl Task {
             Task::SumOfProducts(sum) => sum.product.count(),
             Task::Pair(pair) => pair.shapes()[0].count,
             Task::Newton(newton) => newton.count,
+            Task::Chain(chain) => chain.count,
         }
     }
 
@@ -63,6 +66,7 @@ impl Task {
             Task::SumOfProducts(sum) => vec![sum.shape()],
             Task::Pair(pair) => pair.shapes().to_vec(),
             Task::Newton(newton) => vec![newton.shape()],
+            Task::Chain(chain) => vec![chain.shape(); chain.outputs.len()],
         }
     }
 
@@ -98,6 +102,7 @@ impl Task {
                 let k = newton.shape().width;
                 costs.of_number(newton.by.quotient, &[2 * k, k], k)
             }
+            Task::Chain(chain) => chain.products() as f64 * costs.of_residue(chain.width),
         };
         self.count() as f64 * of_number
     }
@@ -120,6 +125,7 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
+            Task::Chain(chain) => chain.modules(),
             Task::Gather(_)
             | Task::Middle(_)
             | Task::SumOfProducts(_)
@@ -184,6 +190,7 @@ impl Task {
                 let made = newton.on_device(device, operands, numbers, &steps)?;
                 Ok(Some(made))
             }
+            Task::Chain(chain) => chain.on_device(device, operands, numbers),
         }
     }
 
@@ -236,6 +243,20 @@ impl Task {
             Task::Pair(pair) => pair.on_host(engine, operands, count)?,
             Task::Newton(newton) => {
                 of_limbs(newton.shape(), newton.limbs(engine, operands, count)?)
+            }
+            Task::Chain(chain) => {
+                let shape = Shape {
+                    count,
+                    ..chain.shape()
+                };
+                let results = chain.limbs(operands, count)?.into_iter();
+                Computed {
+                    results: results
+                        .map(|limbs| Node::on_host(engine, shape, limbs))
+                        .collect(),
+                    flags: None,
+                    first: None,
+                }
             }
             Task::Program(program, _) => {
                 Computed::of(program.with_count(count).run_on_host(engine, operands)?)

@@ -12,7 +12,7 @@ impl CoreTuning {
         let last = width(widths.len().saturating_sub(1));
         let (n, m) = (width(0), width(1));
         let widest = n.max(m);
-        let residue = self.residue_ps * last * last;
+        let residue = self.of_residue(last as usize);
         let computed = match operation.cost() {
             Cost::Power => residue * 32.0 * m,
             Cost::PairOfPowers => residue * self.pair_products * m,
@@ -30,6 +30,11 @@ impl CoreTuning {
         };
         self.moved(widths.iter().sum::<usize>() + results)
             .max(computed)
+    }
+
+    /// The picoseconds for a product modulo a number of so many limbs.
+    pub(crate) fn of_residue(&self, width: usize) -> f64 {
+        self.residue_ps * (width * width) as f64
     }
 
     /// The picoseconds for reading or writing so many limbs.

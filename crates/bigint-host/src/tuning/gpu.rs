@@ -298,7 +298,7 @@ pub struct ModularTuning {
 pub struct RnsTuning {
     /// Limbs of modulus and exponents. The row is for all moduli that have as many primes.
     pub width: usize,
-    /// 1, 2 of products of two powers, or 3 of powers by a table.
+    /// 1, 2 of products of two powers, 3 of powers by a table, or 4 of chains of as many products as moduli have bits.
     #[serde(default = "one")]
     pub bases: u32,
     /// By residue number systems, but for the conversions.

@@ -20,6 +20,7 @@ mod ntt_products;
 mod products;
 mod rings;
 mod rns;
+mod rns_chains;
 mod scanned;
 mod sums;
 mod toeplitz;

@@ -1,6 +1,7 @@
 //! Powers in residue number systems on tensor cores: [`bigint_core::rns`] has the kernels.
 
 mod base;
+pub(crate) mod chain;
 mod refused;
 
 use crate::common::device::{Buffer, Device, Roots};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use refused::compute;
+use refused::marked;
 
 /// Computes numbers `numbers` of a job's powers, but for those whose modulus is zero or shares a factor with the first
 /// base: these are told by their indices. Answers `None` where all are such.
@@ -99,7 +101,7 @@ fn powers(
             // All marks are there before the last powers, and one that stands for all before the first.
             let are_made = marks == 1 || first + here == count;
             if bases != TABLE && entry == plan.form().entry && are_made {
-                refused = refused::marked(device, &memory.refused)?;
+                refused = marked(device, &memory.refused)?;
                 if refused.len() == marks {
                     return Ok(None);
                 }

@@ -17,13 +17,15 @@
 //! (a/b)^m = -1  where W(m) = -2 and W(m+1) = -c, and of even m where W(m / 2) = 0
 //! ```
 //!
-//! So two products and two differences for each bit of `d`: on a device [`Residues`] of all numbers
-//! together, on the CPU a [`Chain`] of some on each core. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
+//! So two products and two differences for each bit of `d`: on a device all numbers together, in one launch
+//! [in residue number systems](crate::device::rns::chain) where that takes less time, else as [`Residues`]; on the CPU a [`Chain`]
+//! of some on each core. By hand: `n` = 13, `D` = 5, `Q` = -1, `c` = -3, and 14 = 2 7: `W` from 0 on is
 //! 2, -3, 7, 8, 8, 7, -3, 2, -3, of which `W(7)` = 2 and `W(8)` = `c`: it passes.
 //!
 //! `D` is prime to `n`, whose symbol is -1; `Q` has an inverse, or `n`, which is greater, a divisor.
 //! The test is that of [Baillie and Wagstaff 1980].
 
+use crate::device::rns::chain::{self, Source, Term};
 use crate::operations::primes::in_parts;
 use crate::operations::residues::{MontgomeryParams, Residues};
 use crate::{Batch, BigUint, Engine, Error, Limb, Options};
@@ -57,28 +59,23 @@ impl Engine {
         let starts: Vec<BigUint> = starts.into_iter().flatten().collect();
         let c = Residues::new(&engine.batch_from_biguints(&starts)?, &params)?;
         let above: Vec<BigUint> = open.iter().map(|&i| &rows[i] + 1u8).collect();
-        for (i, passes) in open.into_iter().zip(engine.chain(&c, &above)?) {
+        for (i, passes) in open.into_iter().zip(engine.ends(&c, &above)?) {
             verdicts[i] = passes;
         }
         Ok(verdicts)
     }
 
     /// Whether the sequences of `c` end, for `n + 1`, as those of primes do.
-    fn chain(&self, c: &Residues, above: &[BigUint]) -> Result<Vec<bool>, Error> {
+    fn ends(&self, c: &Residues, above: &[BigUint]) -> Result<Vec<bool>, Error> {
         let (zeros, odd) = parted(above);
         let one = Residues::one(c.params_of())?;
         let two = one.double()?;
-        // W(k+1) and W(k), the first in `x` where the last bit of k was 0, else in `y`.
-        let (mut x, mut y) = (c.clone(), two.clone());
-        let mut last = vec![false; odd.len()];
-        for i in (0..odd.iter().map(BigUint::bits).max().unwrap_or(0)).rev() {
-            let bits: Vec<bool> = odd.iter().map(|d| d.bit(i)).collect();
-            let same: Vec<bool> = bits.iter().zip(&last).map(|(a, b)| a == b).collect();
-            // W(2k+2) is of W(k+1), W(2k) of W(k).
-            let of = y.select(&x, &self.mask(&same)?)?;
-            (x, y) = (x.mul(&y)?.sub(c)?, of.square()?.sub(&two)?);
-            last = bits;
-        }
+        let bits = odd.iter().map(BigUint::bits).max().unwrap_or(0);
+        let width = c.params_of().moduli().width();
+        let (mut x, y) = match self.is_chain(odd.len(), width, [2 * bits as usize, 4]) {
+            true => self.by_chain([c, &two], &odd, bits)?,
+            false => self.by_steps([c, &two], &odd, bits)?,
+        };
         // All d are odd: x is W(d), and y is W(d + 1).
         let is_one = both(x.sub(&two)?.are_zero()?, y.sub(c)?.are_zero()?);
         let is_minus_one = both(x.add(&two)?.are_zero()?, y.add(c)?.are_zero()?);
@@ -267,17 +264,97 @@ fn jacobi(d: i64, n: &BigUint) -> i32 {
     if m == 1 { symbol } else { 0 }
 }
 
+impl Engine {
+    /// `W(d)` and `W(d+1)` of as many bits of odd `d`, as a chain.
+    fn by_chain(
+        &self,
+        [c, two]: [&Residues; 2],
+        odd: &[BigUint],
+        bits: u64,
+    ) -> Result<(Residues, Residues), Error> {
+        let params = c.params_of();
+        // W(k+1) and W(k), the first in `x` where the last bit of k was 0, else in `y`; what is made of them goes to two
+        // registers in turn.
+        let ([of_c, of_two], mut steps) = ([0, 1], Vec::new());
+        let (mut x, mut y) = (of_c, of_two);
+        let less = |register| {
+            Some(Term {
+                register,
+                is_subtracted: true,
+            })
+        };
+        for bit in (0..bits as u32).rev() {
+            let made = if bit % 2 == 0 { [2, 3] } else { [4, 5] };
+            steps.push(chain::Step {
+                r: made[0],
+                x: Source::Register(x),
+                y: Some(y),
+                t: less(of_c),
+            });
+            // W(2k+2) is of W(k+1), W(2k) of W(k).
+            steps.push(chain::Step {
+                r: made[1],
+                x: Source::Chosen(bit, [y, x]),
+                y: None,
+                t: less(of_two),
+            });
+            [x, y] = made;
+        }
+        let chain = chain::Chain {
+            count: odd.len(),
+            width: params.moduli().width(),
+            registers: 6,
+            inputs: 2,
+            has_keys: true,
+            steps,
+            outputs: vec![x, y],
+        };
+        // Whether a bit is another than the one above it.
+        let changes: Vec<BigUint> = odd.iter().map(|d| d ^ &(d >> 1u8)).collect();
+        let operands = [
+            params.moduli().clone(),
+            c.retrieve()?,
+            two.retrieve()?,
+            self.batch_from_biguints(&changes)?,
+        ];
+        let made = self.of_chain(chain, &operands)?;
+        let made = made.iter().map(|form| Residues::new(form, params));
+        let [x, y] = <[_; 2]>::try_from(made.collect::<Result<Vec<_>, _>>()?)
+            .unwrap_or_else(|_| unreachable!("two results"));
+        Ok((x, y))
+    }
+
+    /// The same step by step.
+    fn by_steps(
+        &self,
+        [c, two]: [&Residues; 2],
+        odd: &[BigUint],
+        bits: u64,
+    ) -> Result<(Residues, Residues), Error> {
+        let (mut x, mut y) = (c.clone(), two.clone());
+        let mut last = vec![false; odd.len()];
+        for i in (0..bits).rev() {
+            let bits: Vec<bool> = odd.iter().map(|d| d.bit(i)).collect();
+            let same: Vec<bool> = bits.iter().zip(&last).map(|(a, b)| a == b).collect();
+            let of = y.select(&x, &self.mask(&same)?)?;
+            (x, y) = (x.mul(&y)?.sub(c)?, of.square()?.sub(two)?);
+            last = bits;
+        }
+        Ok((x, y))
+    }
+}
+
 impl Residues {
     /// The residues of `self` in rows whose mask is 1, and of `other` in the others.
     fn select(&self, other: &Self, mask: &Batch) -> Result<Self, Error> {
         let [ours, theirs] = [self, other].map(Residues::as_montgomery);
-        let chosen = self.engine().select(ours, theirs, mask)?;
+        let chosen = self.engine().select(ours?, theirs?, mask)?;
         Ok(self.params_of().residues(chosen))
     }
 
     /// Which are 0.
     fn are_zero(&self) -> Result<Vec<bool>, Error> {
-        let form = self.as_montgomery();
+        let form = self.as_montgomery()?;
         let is_zero = |row: &[Limb]| row.iter().all(|&limb| limb == 0);
         Ok(form.rows()?.chunks(form.width()).map(is_zero).collect())
     }

@@ -7,6 +7,7 @@
 
 mod at_once;
 mod capabilities;
+mod chains;
 mod conformance;
 mod decimals;
 mod euclid;

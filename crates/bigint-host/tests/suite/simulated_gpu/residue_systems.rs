@@ -63,7 +63,7 @@ fn powers_by_name_are_right_and_what_is_refused_goes_by_windows() {
 }
 
 /// Thresholds by which windows take long modulo 4 limbs, for powers, products of two, or powers by a table.
-fn slow_by_windows(bases: u32) -> Tuning {
+pub fn slow_by_windows(bases: u32) -> Tuning {
     let mut tuning = Tuning::default();
     tuning.device = None;
     tuning.modular.rns = vec![RnsTuning {

@@ -13,6 +13,7 @@
 //! **Cost**: [`radix`] `8 C` passes over a modulus, [`residues`] `n` products for each prime and each
 //! of three numbers, [`limbs`] `C` for each limb. Nothing depends on numbers but on the length of moduli.
 
+mod places;
 mod powers;
 mod warpgroups;
 

@@ -11,7 +11,8 @@
 //! rho -> matrix -> residues of the product -> xi of the next
 //! ```
 //!
-//! The unit that is made comes first; then they are turned by one place, so that one code serves all pairs.
+//! The unit that is made comes first; then they are turned by one place, so that one code serves all pairs. Above 4096 bits registers
+//! do not hold both bases: a lane's units are in memory of its own, and none is turned.
 //!
 //! **Steps.** The table's entries 1, 2, ... and in the end 0, the form of 1; then for each window its squares and a
 //! product by an entry; and a product by 1. With `R` entries in a row, entry `i + R j` is `a^i b^j`. A row
@@ -24,6 +25,7 @@
 //! loads of fours a unit and base. Where all entries are read for each window, no branch and no address depends on
 //! numbers.
 
+use super::places::{Beginning, Place, entry_of};
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
@@ -34,12 +36,15 @@ use crate::gpu::stretch::Stretch;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::wide::{multiply, multiply_add};
-use crate::power::{digit, half};
 use bigint_core::kernel::TABLE_WINDOW;
-use bigint_core::rns::{PRIME_BITS, RnsArguments, RnsPlan, TILE, Window};
+use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, TILE};
+use core::hint::assert_unchecked;
 
 /// The last place of a base has no prime: two bytes 255 on top.
 pub(super) const BYTES: u32 = 0xffff << 16;
+
+/// The most pairs of which registers hold the units of both bases.
+const MOST_IN_REGISTERS: usize = 18;
 
 /// Units of a base: words that a lane has of two groups of primes and two numbers.
 pub(super) type Units<const PAIRS: usize> = [[u32; 4]; PAIRS];
@@ -68,121 +73,6 @@ struct Step {
     /// The window.
     window: u32,
     kept: u32,
-}
-
-/// With what a part of a chain begins.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beginning {
-    /// This one of the bases.
-    Base(u32),
-    One,
-}
-
-/// How far a chain of products has come.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    window: Window,
-    /// The entry that is made, of which the last is 0, or more where all are.
-    pub entry: u32,
-    /// Whether it is the first of a row, and has begun.
-    has_begun: bool,
-    /// The squares of the window before the next step.
-    pub square: u32,
-    /// The windows that are left.
-    pub windows: u32,
-}
-
-impl Place {
-    #[inline(always)]
-    pub fn first(arguments: &RnsArguments) -> Self {
-        Place {
-            window: arguments.window,
-            entry: 1,
-            has_begun: false,
-            square: 0,
-            windows: arguments.windows as u32,
-        }
-    }
-
-    /// Goes to the next step.
-    #[inline(always)]
-    pub fn advance(&mut self) {
-        let (row, entries) = (self.window.row(), self.window.entries());
-        // The second row begins with `b` alone.
-        let is_later = row < self.entry && self.entry < entries;
-        if is_later && self.is_first_of_row() && !self.has_begun {
-            self.has_begun = true;
-            return;
-        }
-        self.has_begun = false;
-        if self.entry <= entries {
-            self.entry += 1;
-        } else {
-            self.square += 1;
-        }
-        if self.square > self.window.squares() {
-            self.square = 0;
-            self.windows -= 1;
-        }
-    }
-
-    #[inline(always)]
-    fn is_first_of_row(self) -> bool {
-        self.entry & (self.window.row() - 1) == 0
-    }
-
-    /// Whether an entry is made.
-    #[inline(always)]
-    pub fn is_of_table(self) -> bool {
-        self.entry <= self.window.entries()
-    }
-
-    /// Whether it is the first of a window.
-    #[inline(always)]
-    pub fn begins_window(self) -> bool {
-        !self.is_of_table() && self.square == 0 && self.windows > 0
-    }
-
-    /// Where in the table the product is kept; beyond it where it is not.
-    #[inline(always)]
-    pub fn kept(self) -> u32 {
-        match self.is_of_table() {
-            true => self.entry & (self.window.entries() - 1),
-            false => self.window.entries(),
-        }
-    }
-
-    /// With what a part of the chain begins, by a product by `M^2`.
-    #[inline(always)]
-    pub fn begins(self) -> Option<Beginning> {
-        let is_first = self.is_first_of_row() && !self.has_begun;
-        match self.entry {
-            entry if entry == self.window.entries() => Some(Beginning::One),
-            1 => Some(Beginning::Base(0)),
-            _ if is_first && self.is_of_table() => Some(Beginning::Base(1)),
-            _ => None,
-        }
-    }
-
-    /// The entry by which the next is made.
-    #[inline(always)]
-    pub fn made_by(self) -> u32 {
-        match self.has_begun {
-            true => self.entry - self.window.row(),
-            false => 1,
-        }
-    }
-}
-
-/// The entry that a window wants of an exponent, or of a pair.
-#[inline(always)]
-pub(super) fn entry_of(window: Window, e: Number<Any>, i: u32) -> u32 {
-    let Window { bits, bases, .. } = window;
-    let digit = |which: u32| digit(half(bases == 2, e, which), i, bits);
-    match bases {
-        2 => digit(0) | digit(1) << bits,
-        _ => digit(0),
-    }
 }
 
 /// The table of a base for all numbers, as the calling lane reads it.
@@ -263,6 +153,8 @@ struct Pair {
 #[inline(always)]
 pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArguments) {
     let arguments = &of_residues(arguments);
+    // SAFETY: chains are for warpgroups. The compiler leaves out what only they need.
+    unsafe { assert_unchecked(!arguments.window.is_chain()) };
     // SAFETY: by this function's own contract.
     let (team, table, base, [units, own, radix, tables, _]) = unsafe {
         (
@@ -346,9 +238,9 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         let mut at = 0;
         while at < PAIRS as u32 {
             let pair = self.pair(1, at);
-            self.units[0].set_four_below(self.unit(pair, 0), u32::MAX, rho[0]);
-            let first = rho[0];
-            turn(&mut rho, first);
+            let unit = Self::at(&rho, at);
+            self.units[0].set_four_below(self.unit(pair, 0), u32::MAX, unit);
+            Self::put(&mut rho, at, unit);
             at += 1;
         }
     }
@@ -443,8 +335,8 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             };
             let (x, y) = (of(first), self.of_modulus(2, first));
             let product = words(|k| first.primes[k / 2].times(x[k], y[k]));
-            turn(&mut xi, first.with_byte(product));
-            turn(&mut rho, of(second));
+            Self::put(&mut xi, at, first.with_byte(product));
+            Self::put(&mut rho, at, of(second));
             at += 1;
         }
         (xi, rho)
@@ -484,20 +376,47 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
         first += self.warp.lane();
         let mut sums = [[[0; 4]; 2]; 2];
-        each::<PAIRS>(
-            #[inline(always)]
-            |s| {
-                let at = first + 64 * s as u32;
-                let right = [self.shared.four(at), self.shared.four(at + 32)];
-                for group in 0..2 {
-                    let [b0, b1, b2, b3] = right[group];
-                    let [low, high] = &mut sums[group];
-                    *low = multiply_add_signed(self.warp, *low, other[s], [b0, b1]);
-                    *high = multiply_add_signed(self.warp, *high, other[s], [b2, b3]);
-                }
-            },
-        );
+        let mut multiply = |s: usize| {
+            let at = first + 64 * s as u32;
+            let right = [self.shared.four(at), self.shared.four(at + 32)];
+            for group in 0..2 {
+                let [b0, b1, b2, b3] = right[group];
+                let [low, high] = &mut sums[group];
+                *low = multiply_add_signed(self.warp, *low, other[s], [b0, b1]);
+                *high = multiply_add_signed(self.warp, *high, other[s], [b2, b3]);
+            }
+        };
+        if Self::IS_WIDE {
+            let mut s = 0;
+            while s < PAIRS {
+                multiply(s);
+                s += 1;
+            }
+        } else {
+            each::<PAIRS>(
+                #[inline(always)]
+                |s| multiply(s),
+            );
+        }
         sums
+    }
+
+    /// Whether units are in memory.
+    const IS_WIDE: bool = PAIRS > MOST_IN_REGISTERS;
+
+    /// The unit that is made next, of the pair at a place.
+    #[inline(always)]
+    fn at(units: &Units<PAIRS>, at: u32) -> [u32; 4] {
+        units[if Self::IS_WIDE { at as usize } else { 0 }]
+    }
+
+    /// Puts it in its place, or behind the others.
+    #[inline(always)]
+    fn put(units: &mut Units<PAIRS>, at: u32, unit: [u32; 4]) {
+        match Self::IS_WIDE {
+            true => units[at as usize] = unit,
+            false => turn(units, unit),
+        }
     }
 
     /// What a residue is multiplied by, for each word of a unit, if it is neither itself nor 1.
@@ -553,9 +472,9 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             let pair = self.pair(1, at);
             let modulus = self.of_modulus(1, pair);
             let sums = self.multiplied(pair, xi);
-            let x = rho[0];
+            let x = Self::at(rho, at);
             let of_modulus = |k: usize| {
-                let q = pair.primes[k / 2].of_digits(digits(&sums, k), true);
+                let q = pair.primes[k / 2].of_digits(digits(&sums, k), PAIRS <= MOST_JOINED);
                 [q, modulus[k]]
             };
             let product = match now.factor {
@@ -578,7 +497,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                 let form = |k: usize| pair.primes[k / 2].in_form(made[k]);
                 self.keep(pair, now.kept, words(form));
             }
-            turn(rho, made);
+            Self::put(rho, at, made);
             at += 1;
         }
         tops
@@ -592,7 +511,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             let pair = self.pair(0, at);
             let k_of = self.of_modulus(1, pair);
             let sums = self.multiplied(pair, rho);
-            let z = words(|k| pair.primes[k / 2].of_digits(digits(&sums, k), true));
+            let z = words(|k| pair.primes[k / 2].of_digits(digits(&sums, k), PAIRS <= MOST_JOINED));
             if kept < self.entries {
                 self.keep(
                     pair,
@@ -609,7 +528,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                 _ => [z, self.factor(next, pair)],
             };
             let made = words(|k| pair.primes[k / 2].times(x[k], y[k]));
-            turn(xi, pair.with_byte(made));
+            Self::put(xi, at, pair.with_byte(made));
             at += 1;
         }
     }

@@ -3,8 +3,9 @@
 
 use super::super::powers::OfBase;
 use super::ring::Progress;
+use super::steps::Step;
 use super::units::Lane;
-use super::{Powers, Step, each, words};
+use super::{Powers, each, words};
 use crate::gpu::thread::here;
 use bigint_core::rns::SCANNED;
 
@@ -140,7 +141,8 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
 
     #[inline(always)]
     fn set_chosen(self, unit: u32, words: [u32; 4]) {
-        self.entry(self.entries).set_unit(unit as usize, words);
+        self.entry(self.place_of_one())
+            .set_unit(unit as usize, words);
     }
 
     /// Chooses a unit while a product runs.

@@ -20,18 +20,18 @@ pub(super) fn of_pairs(pairs: usize, unit: impl Fn(usize) -> [u32; 4]) -> [[u32;
     units
 }
 
-/// A unit of products, and of those of what the sums make and a modulus, over `F`.
+/// A unit of products, and of those of what the sums make, with so many more `M`, and a modulus, over `F`.
 #[inline(always)]
 pub(super) fn product<const PAIRS: usize>(
     primes: [Prime; 2],
     sums: &WideSums,
     product: impl Fn(usize, [u32; 2]) -> u64,
-    modulus: [u32; 4],
+    (modulus, above): ([u32; 4], u32),
 ) -> [u32; 4] {
     words(|k| {
         let prime = primes[k / 2];
         let q = prime.of_digits(digits(sums, k), PAIRS <= MOST_JOINED);
-        here(prime.reduced(product(k, [q, modulus[k]])))
+        here(prime.reduced(product(k, [q.wrapping_add(above), modulus[k]])))
     })
 }
 

@@ -24,16 +24,20 @@
 //! **Cost**: a step and tile `8 P^2` products of matrices of 16 rows, seven products of words for each residue,
 //! and a load of a four for each unit.
 
+mod chain;
 mod choice;
 mod made;
 mod readers;
 mod ring;
+mod steps;
 mod units;
 
 use self::made::{digits, of_pairs, product};
 use self::ring::Progress;
+use self::steps::{Factor, Step};
 use self::units::{Lane, Primes, each_of_few};
-use super::powers::{BYTES, Beginning, Place, Units, each, entry_of, set_alpha, turn, words};
+use super::places::{Beginning, Place, entry_of};
+use super::powers::{BYTES, Units, each, set_alpha, turn, words};
 use super::{Prime, number, row};
 use crate::gpu::block::Team;
 use crate::gpu::flat::Row;
@@ -45,28 +49,6 @@ use crate::gpu::warp::Group;
 use crate::gpu::warpgroup::wait;
 use crate::gpu::wide::{multiply, multiply_add};
 use bigint_core::rns::{Form, MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, Stages, TILE};
-
-/// Where a product finds what it is by, for the lane's two numbers: fours of a row, behind which the other pairs'
-/// follow.
-#[derive(Clone, Copy)]
-struct Factor {
-    row: Row,
-    fours: [u32; 2],
-}
-
-/// A product, by itself or by a factor, and where in the table it is kept.
-#[derive(Clone, Copy)]
-struct Step {
-    squares: bool,
-    factor: Factor,
-    is_last: bool,
-    kept: u32,
-    /// The window's digits of the lane's two numbers, and whether the product is by their entries.
-    digits: [u32; 2],
-    is_by_entry: bool,
-    /// Whether their entries are chosen meanwhile.
-    chooses: bool,
-}
 
 /// The most pairs of a chunk.
 const MOST_COLUMNS: usize = 3;
@@ -156,6 +138,9 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// Whether readers fill a ring.
     const HAS_RING: bool = Self::FORM.has_ring();
 
+    /// Windows of which readers choose the entries in one reading.
+    const AT_ONCE: u32 = Self::FORM.at_once;
+
     /// Warps of readers that read tables.
     const WARPS_FOR_TABLES: u32 = Self::FORM.warps_for_tables();
 
@@ -201,6 +186,10 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             // The block meets no more.
             return;
         }
+        let is_chain = self.arguments.window.is_chain();
+        if is_chain {
+            self.choose_one();
+        }
         let mut window = 0;
         let mut place = Place::first(self.arguments);
         let mut digits = [0; 2];
@@ -209,11 +198,15 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         loop {
             if let Some(beginning) = place.begins() {
                 self.begin(beginning, &mut xi, &mut rho);
+            } else if is_chain && now.instruction.loads() {
+                self.load(now, &mut xi, &mut rho);
             }
             let tops = self.to_second(&xi, &mut rho, now, &mut progress);
             if self.reads_tables() && now.is_by_entry {
-                self.free_choice(window);
                 window += 1;
+                if window.is_multiple_of(Self::AT_ONCE) {
+                    self.free_choice(window - 1);
+                }
             }
             if Self::STAGES.is_wide() {
                 each::<PAIRS>(
@@ -222,20 +215,21 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 );
             }
             set_alpha(self.warp, &mut rho, tops);
+            self.keep_alpha(now, rho[PAIRS - 1]);
             if now.is_last {
                 break;
             }
             let has_windows = !place.is_of_table();
             place.advance();
-            if place.begins_window() {
+            if place.begins_window() && !self.reads_tables() && !is_chain {
                 // The next window's are on their way during a product.
-                if !self.reads_tables() {
-                    let of = self.arguments.window;
-                    digits = self.exponents.map(|e| entry_of(of, e, place.windows - 1));
-                }
+                let of = self.arguments.window;
+                digits = self.exponents.map(|e| entry_of(of, e, place.windows - 1));
             }
             let next = self.step(place, digits, window);
-            if next.is_last {
+            if is_chain {
+                // Instructions tell all places.
+            } else if next.is_last {
                 self.choose_one();
             } else if self.arguments.window.is_of_table() {
                 self.choose_of_base(place.windows - 1, next.digits);
@@ -246,7 +240,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             } else if place.square == 0 && has_windows {
                 self.begin_choice(&mut progress);
             }
-            self.to_first(&mut xi, &rho, now.kept, next, &mut progress);
+            self.to_first(&mut xi, &rho, now, next, &mut progress);
             if Self::STAGES.is_wide() {
                 each::<PAIRS>(
                     #[inline(always)]
@@ -260,11 +254,14 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 // All entries are there.
                 if self.reads_tables() {
                     self.free_choice(0);
-                    self.free_choice(1);
+                    self.free_choice(Self::AT_ONCE);
                 }
                 self.begin_choice(&mut progress);
             }
             now = next;
+        }
+        if is_chain {
+            return;
         }
         each::<PAIRS>(
             #[inline(always)]
@@ -272,52 +269,6 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 self.own(0).set_unit(PAIRS + at, rho[at]);
             },
         );
-    }
-
-    /// The step at a place, with the digits of its window.
-    #[inline(always)]
-    fn step(self, place: Place, digits: [u32; 2], at: u32) -> Step {
-        let (entries, window) = (self.entries, self.arguments.window);
-        let is_of_table = place.is_of_table();
-        let is_last = !is_of_table && place.windows == 0;
-        let is_of_window = !is_of_table && !is_last;
-        let is_by_radix = place.begins().is_some();
-        // The second power comes before the base can be read as an entry.
-        let squares = is_of_table && place.entry == 2 && !is_by_radix
-            || is_of_window && place.square < window.squares();
-        let digits = match is_of_window {
-            true => digits,
-            false => [place.made_by(); 2],
-        };
-        // The first place behind a table, or, where readers choose, one of two.
-        let is_chosen =
-            is_last || window.scans == 1 && is_of_window || window.is_of_table() && is_of_window;
-        let place_of_chosen = match self.reads_tables() && is_of_window {
-            true => self.place_of_chosen(at),
-            false => entries,
-        };
-        // A square is by `k` in the first base, which is of the modulus.
-        let factor = match is_by_radix || squares {
-            true => Factor {
-                row: self.units[if squares { 1 } else { 2 }],
-                fours: [self.first_four(self.tile_of_modulus()); 2],
-            },
-            false => Factor {
-                row: self.units[3],
-                fours: digits.map(|digit| {
-                    self.first_of_entry(if is_chosen { place_of_chosen } else { digit })
-                }),
-            },
-        };
-        Step {
-            squares,
-            factor,
-            is_last,
-            kept: place.kept(),
-            digits,
-            is_by_entry: is_of_window && !squares,
-            chooses: window.scans == 1 && is_of_window && squares,
-        }
     }
 
     /// Whether a warpgroup reads for the others.
@@ -359,10 +310,13 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         2 * PAIRS as u32 * tile * 32 + self.warp.lane()
     }
 
-    /// The first four of an entry of tables. Behind a table is what was chosen.
+    /// The first four of an entry of tables, behind which is what was chosen; or of a place of a chain.
     #[inline(always)]
     fn first_of_entry(self, entry: u32) -> u32 {
-        self.first_four(self.tile * (self.entries + 2) + entry)
+        match self.arguments.window.is_chain() {
+            true => self.first_of_place(entry),
+            false => self.first_four(self.tile * (self.entries + 2 * Self::AT_ONCE) + entry),
+        }
     }
 
     /// Units of this one of the bases of the warp's tile; of the first in the end those of powers.
@@ -387,7 +341,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     /// Where the entry that readers choose for a window stands.
     #[inline(always)]
     fn place_of_chosen(self, window: u32) -> u32 {
-        self.entries + window % 2
+        self.entries + window % (2 * Self::AT_ONCE)
     }
 
     /// Units of a factor, from one on: those of the first number and of the second.
@@ -496,6 +450,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 let sums = wait(sums, pairs);
                 self.release(Self::STAGES.released(), progress);
                 let primes = self.primes();
+                let above = self.above(now);
                 let mut all = [[0; 4]; MOST_COLUMNS];
                 if now.squares {
                     each::<MOST_COLUMNS>(
@@ -505,7 +460,8 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                                 let primes = primes.of(PAIRS + first + i);
                                 let x = self.of_base(rho, first + i);
                                 let squared = |k: usize, qn| primes[k / 2].squared(x[k], qn);
-                                all[i] = product::<PAIRS>(primes, &sums[i], squared, moduli[i]);
+                                all[i] =
+                                    product::<PAIRS>(primes, &sums[i], squared, (moduli[i], above));
                                 self.set_of_base(rho, first + i, all[i]);
                             }
                         },
@@ -520,38 +476,65 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                                 let times = |k: usize, [q, n]: [u32; 2]| {
                                     multiply_add(x[k], y[k], multiply(q, n))
                                 };
-                                all[i] = product::<PAIRS>(primes, &sums[i], times, moduli[i]);
+                                all[i] =
+                                    product::<PAIRS>(primes, &sums[i], times, (moduli[i], above));
                                 self.set_of_base(rho, first + i, all[i]);
                             }
                         },
                     );
                 }
-                each::<MOST_COLUMNS>(
-                    #[inline(always)]
-                    |i| {
-                        if i < pairs {
-                            let made = all[i];
-                            let is_last = first + i == PAIRS - 1 && self.warp.lane() % 4 == 3;
-                            let top = |k: usize| made[k] >> (PRIME_BITS - 16);
-                            let upper = |k: usize| if is_last { 0 } else { top(k) };
-                            tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
-                        }
-                    },
-                );
-                if now.kept < self.entries {
+                if self.arguments.window.is_chain() {
+                    all = self.with_terms(now, chunk, all);
                     each::<MOST_COLUMNS>(
                         #[inline(always)]
                         |i| {
                             if i < pairs {
-                                let (pair, primes) = (first + i, primes.of(PAIRS + first + i));
-                                let form = words(|k| primes[k / 2].in_form(all[i][k]));
-                                self.keep(primes, PAIRS + pair, now.kept, form);
+                                self.set_of_base(rho, first + i, all[i]);
                             }
                         },
                     );
                 }
+                tops = self.kept(now, chunk, all, tops);
             },
         );
+        tops
+    }
+
+    /// Keeps the form of what a chunk made, if it is wanted, and adds up the top bits.
+    #[inline(always)]
+    fn kept(
+        self,
+        now: Step,
+        chunk: usize,
+        all: [[u32; 4]; MOST_COLUMNS],
+        mut tops: [u32; 2],
+    ) -> [u32; 2] {
+        let [first, pairs] = Self::chunk(chunk);
+        let primes = self.primes();
+        each::<MOST_COLUMNS>(
+            #[inline(always)]
+            |i| {
+                if i < pairs {
+                    let made = all[i];
+                    let is_last = first + i == PAIRS - 1 && self.warp.lane() % 4 == 3;
+                    let top = |k: usize| made[k] >> (PRIME_BITS - 16);
+                    let upper = |k: usize| if is_last { 0 } else { top(k) };
+                    tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
+                }
+            },
+        );
+        if now.kept < self.entries {
+            each::<MOST_COLUMNS>(
+                #[inline(always)]
+                |i| {
+                    if i < pairs {
+                        let (pair, primes) = (first + i, primes.of(PAIRS + first + i));
+                        let form = words(|k| primes[k / 2].in_form(all[i][k]));
+                        self.keep(primes, PAIRS + pair, now.kept, form);
+                    }
+                },
+            );
+        }
         tops
     }
 
@@ -561,7 +544,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         self,
         xi: &mut Units<PAIRS>,
         rho: &Units<PAIRS>,
-        kept: u32,
+        now: Step,
         next: Step,
         progress: &mut Progress,
     ) {
@@ -580,6 +563,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 if Self::LOADS_FIRST {
                     factors = load();
                 }
+                let kept = now.kept;
                 let sums = self.multiplied(1, chunk as u32, rho, progress);
                 if Self::STAGES.is_wide() && kept == self.entries {
                     self.choose_next(next, progress);
@@ -609,6 +593,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                         },
                     );
                 }
+                self.keep_place(now, chunk, z);
                 if next.squares {
                     z = of_pairs(pairs, |i| words(|k| prime(i, k).times(z[i][k], z[i][k])));
                 }

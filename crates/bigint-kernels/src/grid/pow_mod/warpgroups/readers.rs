@@ -1,5 +1,5 @@
-//! A warpgroup that reads for the others of its block: tables whole, of which they find chosen entries behind tables, one while another is
-//! made; and matrices, where one of its warps fills the ring. It has few registers, and leaves the others as many.
+//! A warpgroup that reads for the others of its block: tables whole, of which they find chosen entries behind tables, those of one or of
+//! four windows while others are made; and matrices, where one of its warps fills the ring. It has few registers, and leaves the others as many.
 
 use super::units::{Lane, each_of_few};
 use super::{Powers, each, entry_of, exponents, words};
@@ -8,11 +8,14 @@ use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{less_registers, more_registers};
 use bigint_core::rns::READERS;
 
+/// The most windows of which entries are chosen in one reading.
+const MOST_AT_ONCE: usize = 4;
+
 impl<const PAIRS: usize> Powers<'_, PAIRS> {
-    /// The barrier of a warp's chosen entry: that it has been read, and that it is there.
+    /// The barrier of a warp's chosen entries: that they have been read, and that they are there.
     #[inline(always)]
     fn barrier_of_choice(self, warp: u32, window: u32, is_there: bool) -> Arrivals {
-        let at = 4 * warp + 2 * u32::from(is_there) + window % 2;
+        let at = 4 * warp + 2 * u32::from(is_there) + window / Self::AT_ONCE % 2;
         Arrivals::at(self.shared, Self::STAGES.choices_at() + 8 * at)
     }
 
@@ -26,7 +29,13 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
         }
     }
 
-    /// Tells the readers that the place of a window's entry may be written.
+    /// The phase of a window's barriers.
+    #[inline(always)]
+    fn phase_of_choice(window: u32) -> u32 {
+        window / (2 * Self::AT_ONCE) % 2
+    }
+
+    /// Tells the readers that the places of a window's entry, and of those chosen with it, may be written.
     #[inline(always)]
     pub(super) fn free_choice(self, window: u32) {
         let warp = self.team.thread() / 32;
@@ -38,7 +47,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     pub(super) fn wait_for_choice(self, window: u32) {
         let warp = self.team.thread() / 32;
         self.barrier_of_choice(warp, window, true)
-            .wait(window / 2 % 2);
+            .wait(Self::phase_of_choice(window));
     }
 
     /// Leaves registers to the warps that compute: more where no tables are read.
@@ -79,7 +88,6 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
     fn read_tables(self) {
         let (mut window, mut left) = (0, self.arguments.windows as u32);
         while left > 0 {
-            left -= 1;
             let mut warp = (self.team.thread() - Self::FORM.beside_readers) / 32;
             while warp < Self::FORM.beside_readers / 32 {
                 let of_warp = Powers {
@@ -90,21 +98,31 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                     #[allow(unsafe_code)]
                     // SAFETY: by the contract of `warpgroups`.
                     let exponents = unsafe { exponents(self.arguments, of_warp.tile, self.warp) };
-                    let digits = exponents.map(|e| entry_of(self.arguments.window, e, left));
+                    let mut digits = [[0; 2]; MOST_AT_ONCE];
+                    each_of_few(
+                        Self::AT_ONCE,
+                        #[inline(always)]
+                        |i| {
+                            // Behind the last window there is none.
+                            let at = left.saturating_sub(i as u32 + 1);
+                            digits[i] = exponents.map(|e| entry_of(self.arguments.window, e, at));
+                        },
+                    );
                     self.barrier_of_choice(warp, window, false)
-                        .wait(window / 2 % 2);
+                        .wait(Self::phase_of_choice(window));
                     of_warp.read_table(window, digits);
                     self.barrier_of_choice(warp, window, true).arrive();
                 }
                 warp += Self::WARPS_FOR_TABLES;
             }
-            window += 1;
+            window += Self::AT_ONCE;
+            left = left.saturating_sub(Self::AT_ONCE);
         }
     }
 
-    /// Chooses the entry of a window, reading the whole table.
+    /// Chooses the entries of a window and of those behind it, reading the whole table.
     #[inline(always)]
-    fn read_table(self, window: u32, digits: [u32; 2]) {
+    fn read_table(self, window: u32, digits: [[u32; 2]; MOST_AT_ONCE]) {
         let mut next = Four {
             unit: 0,
             first: 0,
@@ -116,25 +134,43 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             #[inline(always)]
             |_| self.bring_entries(&mut next),
         );
-        let mut chosen = [0; 4];
+        let mut chosen = [[0; 4]; MOST_AT_ONCE];
         while at.unit < 2 * PAIRS as u32 {
             self.wait_for_entries();
             let place = self.place_of(at.stage);
             let [a, b, c, d] = [0, 1, 2, 3].map(|i| self.shared.four(place + READERS * i));
-            // One of two by each bit.
-            let of_two = |bit: u32, lower: [u32; 4], upper: [u32; 4]| {
-                let is_upper = digits.map(|digit| digit >> bit & 1 == 1);
-                words(|k| if is_upper[k % 2] { upper[k] } else { lower[k] })
-            };
-            let of_four = of_two(1, of_two(0, a, b), of_two(0, c, d));
-            let is_it = digits.map(|digit| digit / 4 == at.first / 4);
-            chosen = words(|k| if is_it[k % 2] { of_four[k] } else { chosen[k] });
+            each_of_few(
+                Self::AT_ONCE,
+                #[inline(always)]
+                |i| {
+                    // One of two by each bit.
+                    let of_two = |bit: u32, lower: [u32; 4], upper: [u32; 4]| {
+                        let is_upper = digits[i].map(|digit| digit >> bit & 1 == 1);
+                        words(|k| if is_upper[k % 2] { upper[k] } else { lower[k] })
+                    };
+                    let of_four = of_two(1, of_two(0, a, b), of_two(0, c, d));
+                    let is_it = digits[i].map(|digit| digit / 4 == at.first / 4);
+                    chosen[i] = words(|k| {
+                        if is_it[k % 2] {
+                            of_four[k]
+                        } else {
+                            chosen[i][k]
+                        }
+                    });
+                },
+            );
             self.bring_entries(&mut next);
             let unit = at.unit;
             at.advance(self.entries, Self::STAGES.ahead());
             if at.unit != unit {
-                self.entry(self.entries + window % 2)
-                    .set_unit(unit as usize, chosen);
+                each_of_few(
+                    Self::AT_ONCE,
+                    #[inline(always)]
+                    |i| {
+                        self.entry(self.place_of_chosen(window + i as u32))
+                            .set_unit(unit as usize, chosen[i]);
+                    },
+                );
             }
         }
     }

@@ -7,7 +7,7 @@ use super::{MOST_COLUMNS, Powers, Units, each};
 use crate::gpu::arrivals::Arrivals;
 use crate::gpu::thread::here;
 use crate::gpu::warpgroup::{WideSums, begin, commit, multiply_add, wait_but_last};
-use bigint_core::rns::{READERS, RnsArguments};
+use bigint_core::rns::READERS;
 
 /// A stage of the ring, and the phase of its barriers.
 #[derive(Clone, Copy)]
@@ -89,11 +89,7 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             return;
         }
         let stages = Self::STAGES;
-        let RnsArguments {
-            windows, window, ..
-        } = *self.arguments;
-        let products = window.products() + windows as u32 * (window.squares() + 1) + 1;
-        let mut left = (2 * products - 1) * stages.chunks() * stages.parts();
+        let mut left = (2 * self.arguments.products() - 1) * stages.chunks() * stages.parts();
         // At first nobody reads: the phase before the first is over.
         let mut to = Turn { stage: 0, phase: 1 };
         let mut part = 0;
