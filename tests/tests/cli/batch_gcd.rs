@@ -454,3 +454,41 @@ fn what_is_no_key_is_told_with_its_place() {
         ended.stderr
     );
 }
+
+#[test]
+fn files_that_are_read_side_by_side_are_told_of_in_their_order() {
+    let place = Workplace::new();
+    // Two blocks and a bit, whose end is read when the others are over.
+    let long = "# nothing\n".repeat(900_000);
+    let other_key = "-----BEGIN THING-----\n-----END THING-----\n";
+    let [p, q, r, s] = [4099u64, 4111, 4127, 4129];
+    place.file("long.txt", &format!("{long}{}\n{other_key}", p * q));
+    place.file("short.txt", &format!("{other_key}{}\n{}\n", p * r, q * q));
+    place.file("last.txt", &format!("{}\n", r * s));
+    let files = ["long.txt", "short.txt", "last.txt", "short.txt"];
+    let ended = place.run(&[&["batch-gcd", "--json"], &files[..]].concat());
+    let found = report(&ended);
+    let object = |line: &str| serde_json::from_str::<Value>(line).expect("a line of JSON");
+    let lines = ended.stdout.lines().map(object);
+    let places: Vec<String> = lines
+        .map(|object| format!("{}:{}", object["file"], object["line"]))
+        .collect();
+    let expected = [
+        "\"long.txt\":900001",
+        "\"short.txt\":3",
+        "\"short.txt\":4",
+        "\"last.txt\":1",
+    ];
+    assert_eq!(places, expected);
+    let first = &found[&("long.txt".to_owned(), 900_001)];
+    assert_eq!(strings(&first["factors"]), [p, q].map(|p| p.to_string()));
+    let told = "3 passed over that are no RSA keys; the first: long.txt:900002:1: THING";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    // The first of several failures is that of the first file.
+    place.file("long.txt", &format!("{long}12x\n"));
+    place.file("short.txt", "0\n");
+    let ended = place.run(&[&["batch-gcd", "last.txt"], &files[..]].concat());
+    assert_eq!(ended.code, 2);
+    let told = "long.txt:900001:3: 'x' is not a decimal digit";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+}

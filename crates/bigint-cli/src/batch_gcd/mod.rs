@@ -1,11 +1,12 @@
 //! `bigint batch-gcd`: which of many keys share a prime.
 //!
-//! [`keys`] reads keys and tells the same modulus from another, the library finds what moduli share,
+//! [`keys`] reads keys of [`text`]s and tables and tells the same modulus from another, the library finds what moduli share,
 //! [`known`] keeps it in a folder, and [`report`] writes it down.
 
 mod keys;
 mod known;
 mod report;
+mod text;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -85,9 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let old = keys.moduli().len();
     keys.begin_new();
-    for file in &arguments.files {
-        keys.read(file)?;
-    }
+    keys.read(&arguments.files)?;
     keys.end_new();
     if let Some(passed_over) = keys.passed_over() {
         output::tell(passed_over);
