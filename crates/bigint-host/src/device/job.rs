@@ -5,7 +5,7 @@ use crate::common::job::{Job, Wanted};
 use crate::device::launches::{By, Launches, Multiplier};
 use crate::device::ntt::Limbs;
 use crate::device::part::{Part, operand};
-use crate::device::transform::{Pieces, Transform};
+use crate::device::transform::Transform;
 use crate::device::{grid, montgomery, ntt, pieces, rns, sums};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands};
@@ -49,6 +49,9 @@ pub(crate) fn compute(
         By::Transform(Transform::Ntt(plan)) => {
             let shape = job.shapes()[0];
             ntt::compute(device, shape, operands, numbers, plan, Limbs::Lowest)?
+        }
+        By::Transform(Transform::Pieces(pieces)) => {
+            pieces::compute(device, job.shapes()[0], operands, numbers, pieces)?
         }
         By::Transform(plan) => by_transform(device, job, operands, numbers, plan)?,
     };
@@ -197,8 +200,8 @@ pub(super) fn multiply(
         Multiplier::Transform(Transform::Ntt(plan)) => {
             ntt::multiply(device, plan, count, r, factors)
         }
-        Multiplier::Transform(Transform::Pieces(Pieces { longest, .. })) => {
-            pieces::multiply(device, longest, count, r, factors)
+        Multiplier::Transform(Transform::Pieces(pieces)) => {
+            pieces::multiply(device, pieces, count, r, factors)
         }
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! **The error.** With `a b = h B^n + l`, `h < B^from`, the limbs are those of `(l + h - j) / B^from`, or of
 //! `(l - h + j) / B^from`, `j` at most 2, less what two numbers' limbs below `from` would carry: above `l / B^from` by less
-//! than 1, or below it by less than 3, modulo `B^width`. From limb 0 on, which is for `B^n + 1`, they are the product modulo that,
-//! or `B^n + 1` more, or as much less.
+//! than 1, or below it by less than 3, modulo `B^width`. From limb 0 on they are the product modulo
+//! `B^n + 1` or `B^n - 1`, or some times as much more or less.
 
 use crate::Error;
 use crate::common::device::Device;
@@ -94,8 +94,16 @@ impl Middle {
         };
         let above = limbs_from(&product, length, of_above)?;
         let above = Arc::new(Node::on_host(engine, of_above, above));
-        let rest = compute(Operation::Sub, shape.width, &[product, above])?;
+        let rest = compute(self.sign_of_above(), shape.width, &[product, above])?;
         limbs_from(&rest, 0, shape)
+    }
+
+    /// What is done with limbs from `n` on to wrap a number: `B^n` is -1 or 1.
+    pub fn sign_of_above(self) -> Operation {
+        match self.plan {
+            Transform::Fft(_) => Operation::Sub,
+            Transform::Ntt(_) | Transform::Pieces(_) => Operation::Add,
+        }
     }
 
     /// `n`.

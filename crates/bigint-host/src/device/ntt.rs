@@ -141,6 +141,16 @@ pub(crate) fn multiply(
     run(device, plan, count, (r, 0, 0), factors)
 }
 
+/// Multiplies one number by another by the points of both, as wide as their product.
+pub(crate) fn multiply_points(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    r: Part<'_>,
+    points: [Points<'_>; 2],
+) -> Result<(), Error> {
+    run(device, plan, 1, (r, 0, 0), Factors::Both(points))
+}
+
 /// Computes limbs of products of `count` numbers in memory, from a limb on, for a plan that wraps.
 pub(crate) fn wrapped(
     device: &Arc<dyn Device>,
@@ -161,27 +171,44 @@ pub(crate) fn by_points(
     (r, from): (Part<'_>, usize),
     (a, buffer): (Part<'_>, &Buffer),
 ) -> Result<(), Error> {
-    let numbers = count;
-    let factors = Factors::Kept(a, Points { buffer, numbers });
+    let points = Points {
+        numbers: count,
+        ..Points::at(buffer, 0)
+    };
+    let factors = Factors::Kept(a, points);
     run(device, plan, count, (r, from, u32::from(from > 0)), factors)
 }
 
 /// Transforms of numbers: of one for all, or of one for each.
 #[derive(Clone, Copy)]
-struct Points<'a> {
+pub(crate) struct Points<'a> {
     buffer: &'a Buffer,
+    /// Whose are the first.
+    start: usize,
     numbers: usize,
 }
 
 impl<'a> Points<'a> {
     fn of(node: &Node, buffer: &'a Buffer, count: usize) -> Self {
         let numbers = if node.shape.count == 1 { 1 } else { count };
-        Points { buffer, numbers }
+        Points {
+            numbers,
+            ..Points::at(buffer, 0)
+        }
+    }
+
+    /// That of number `start`.
+    pub fn at(buffer: &'a Buffer, start: usize) -> Self {
+        Points {
+            buffer,
+            start,
+            numbers: 1,
+        }
     }
 
     /// The address of those of number `first`.
     fn address(self, plan: NttPlan, first: usize) -> u64 {
-        let before = if self.numbers == 1 { 0 } else { first };
+        let before = self.start + if self.numbers == 1 { 0 } else { first };
         self.buffer.address() + (before * ntt_point_bytes(&plan, 1)) as u64
     }
 }
@@ -371,10 +398,22 @@ pub(crate) fn points(
     a: Part<'_>,
 ) -> Result<Buffer, Error> {
     let buffer = device.allocate(plan.point_limbs() * count)?;
+    points_in(device, plan, count, a, (&buffer, 0))?;
+    Ok(buffer)
+}
+
+/// The same in memory that is there, behind those of `first` numbers.
+pub(crate) fn points_in(
+    device: &Arc<dyn Device>,
+    plan: NttPlan,
+    count: usize,
+    a: Part<'_>,
+    (buffer, first): (&Buffer, usize),
+) -> Result<(), Error> {
     let count = count as u32;
     let arguments = NttArguments {
         a: a.limbs,
-        points: buffer.address(),
+        points: Points::at(buffer, first).address(plan, 0),
         tables: device.roots(Roots::Ntt)?,
         plan,
         count,
@@ -382,7 +421,7 @@ pub(crate) fn points(
         second: Second::Nothing as u32,
         ..NttArguments::default()
     };
-    let buffers: [&Buffer; 2] = [&buffer, a.buffer];
+    let buffers: [&Buffer; 2] = [buffer, a.buffer];
     for (step, blocks) in [
         (Step::Forth, plan.column_blocks()),
         (Step::Rows, plan.rows()),
@@ -390,7 +429,7 @@ pub(crate) fn points(
         let blocks = PRIMES.len() as u32 * blocks * count;
         launch(device, step, blocks, arguments, &buffers)?;
     }
-    Ok(buffer)
+    Ok(())
 }
 
 /// One of the four launches.

@@ -1,163 +1,189 @@
-//! Products and squares that no transform holds, on a device: made of products of halves of
-//! their operands, by [`ntt`], and added up there.
+//! Products and squares that no transform holds, on a device: of pieces of their operands, each of which is transformed once
+//! ([`ntt`]).
 //!
-//! With `B = 2^(32 h)`, `a = a0 + a1 B` and `b = b0 + b1 B`,
+//! With `a` the sum of `a_i A^i`, `b` that of `b_j B^j`, `A` and `B` powers of `2^32`, the product is the sum of `a_i b_j A^i B^j`,
+//! each term by one way back. For 4321 and 21, by pieces of two digits, it is `21 21 + 43 21 100`, 441 + 90300.
 //!
-//! ```text
-//! a b = a0 b0 + (a0 b0 + a1 b1 - (a0 - a1) (b0 - b1)) B + a1 b1 B^2
-//! ```
-//!
-//! which is three products (Karatsuba). Differences of halves are no longer than halves, as
-//! sums might be; the device is asked which are negative. Where `b` is not much longer than
-//! half of `a`, two products take less time: `a b = a0 b + a1 b B`. What is too long still is
-//! cut again. For 4321 and 2134 by halves of two digits: `21 34 = 714`, `43 21 = 903`, and
-//! `(21 - 43) (34 - 21) = -286`, so that the product is `714 + 100 1903 + 10000 903`.
-//!
-//! Cost: the transforms, and for three products eight passes over memory.
+//! Cost: for two pieces of each operand four ways forth and four back, where three products (Karatsuba) have six and three, and wait
+//! for the device to tell signs; and two passes over memory for each product of two parts.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::device::grid::add;
-use crate::device::ntt;
+use crate::device::ntt::{self, Points};
 use crate::device::part::Part;
-use crate::device::transform::{Pieces, Split};
-use bigint_core::{Arguments, Operation};
+use crate::device::transform::{Pieces, kept};
+use crate::values::made::Made;
+use crate::values::node::{Node, Operands, Transformed};
+use bigint_core::{Arguments, Operation, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Multiplies `count` numbers by others, by transforms of at most `longest` limbs. Results are no wider than
-/// products.
+/// Computes numbers `numbers` of products or squares; transforms of one number are kept where products should keep them.
+pub(crate) fn compute(
+    device: &Arc<dyn Device>,
+    shape: Shape,
+    operands: Operands<'_>,
+    numbers: Range<usize>,
+    pieces: Pieces,
+) -> Result<Made, Error> {
+    let made = device.allocate(shape.limbs())?;
+    let r = Part::of_shape(&made, shape);
+    let given = operands.iter();
+    let given = given.map(|node| node.resident(device, numbers.clone()));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    let part = |index: usize| Part::of_operand(&operands[index], &given[index], shape.count);
+    let last = operands.len() - 1;
+    let keeps = |node: &Node| {
+        let is_one = node.shape.count == 1 || shape.count == 1;
+        is_one && node.kept().is_some() && node.shape.width <= shape.width
+    };
+    let own = |index: usize| {
+        let (node, limbs) = (&operands[index], pieces.limbs[index.min(1)]);
+        let make = |_: &Range<usize>| transformed(device, pieces, part(index), limbs);
+        let plan = Transformed::Pieces(pieces.plan, limbs);
+        let kept = || kept(device, node, &numbers, plan, make);
+        keeps(node).then(kept).transpose()
+    };
+    let points = [own(0)?, own(last)?];
+    products(
+        device,
+        pieces,
+        shape.count,
+        r,
+        [part(0), part(last)],
+        points,
+    )?;
+    Ok(Made::of(shape, made))
+}
+
+/// Multiplies `count` numbers by others, or squares them where both factors are the same. Results are no wider than products.
 pub(crate) fn multiply(
     device: &Arc<dyn Device>,
-    longest: usize,
+    pieces: Pieces,
     count: usize,
     r: Part<'_>,
     factors: [Part<'_>; 2],
 ) -> Result<(), Error> {
-    let products = Products { device, longest };
+    products(device, pieces, count, r, factors, [None, None])
+}
+
+/// The same, with transforms of all pieces of a factor where they are there.
+fn products(
+    device: &Arc<dyn Device>,
+    pieces: Pieces,
+    count: usize,
+    r: Part<'_>,
+    factors: [Part<'_>; 2],
+    known: [Option<Arc<Buffer>>; 2],
+) -> Result<(), Error> {
+    let factors = factors.map(|factor| factor.lowest(r.width()));
+    let is_square = factors[0].limbs == factors[1].limbs && pieces.limbs[0] == pieces.limbs[1];
     for number in 0..count {
         let r = r.numbers_from(number);
-        let [a, b] = factors.map(|factor| factor.numbers_from(number));
-        if a.width() + b.width() == r.width() {
-            products.multiply(r, a, b)?;
+        let made = |index: usize| match &known[index] {
+            Some(known) => Ok(Arc::clone(known)),
+            None => {
+                let factor = factors[index].numbers_from(number);
+                transformed(device, pieces, factor, pieces.limbs[index]).map(Arc::new)
+            }
+        };
+        let first = made(0)?;
+        let second = if is_square {
+            Arc::clone(&first)
         } else {
-            let whole = products.product(a, b)?;
-            products.sum(Operation::Add, r, &[Part::of(&whole)], None)?;
+            made(1)?
+        };
+        let products = Products {
+            device,
+            pieces,
+            widths: factors.map(Part::width),
+            points: [&first, &second],
+        };
+        let all = [0, 1].map(|index| 0..pieces.count(index, products.widths[index]));
+        if products.width(&all) == r.width() {
+            products.multiply(r, all)?;
+        } else {
+            let whole = products.product(all)?;
+            products.sum(r, &[Part::of(&whole)])?;
         }
     }
     Ok(())
 }
 
-/// The multiplication of pieces on a device.
+/// The transforms of all pieces of one number, so many limbs each.
+fn transformed(
+    device: &Arc<dyn Device>,
+    pieces: Pieces,
+    factor: Part<'_>,
+    limbs: usize,
+) -> Result<Buffer, Error> {
+    let count = factor.width().div_ceil(limbs);
+    let buffer = device.allocate(pieces.plan.point_limbs() * count)?;
+    for piece in 0..count {
+        let end = factor.width().min((piece + 1) * limbs);
+        let part = factor.at(piece * limbs..end);
+        ntt::points_in(device, pieces.plan, 1, part, (&buffer, piece))?;
+    }
+    Ok(buffer)
+}
+
+/// The products of the pieces of two numbers.
 #[derive(Clone, Copy)]
 struct Products<'a> {
     device: &'a Arc<dyn Device>,
-    longest: usize,
+    pieces: Pieces,
+    widths: [usize; 2],
+    points: [&'a Buffer; 2],
 }
 
 impl Products<'_> {
-    /// `r = a b`, `r` as wide as both together.
-    fn multiply(self, r: Part<'_>, a: Part<'_>, b: Part<'_>) -> Result<(), Error> {
-        let (a, b) = if a.width() < b.width() {
-            (b, a)
-        } else {
-            (a, b)
-        };
-        let pieces = Pieces::of(a.width(), b.width(), self.longest);
-        match pieces.split().0 {
-            Split::Whole(plan) => ntt::multiply(self.device, plan, 1, r, [a, b]),
-            Split::Longer(h) => {
-                let [below, above] = a.halves(h);
-                let [low, high] = [self.product(below, b)?, self.product(above, b)?];
-                let ([r_low, r_high], [low, carried]) = (r.halves(h), Part::of(&low).halves(h));
-                self.sum(Operation::Add, r_low, &[low], None)?;
-                self.sum(Operation::Add, r_high, &[Part::of(&high), carried], None)
-            }
-            Split::Both(h) => {
-                let outer = self.device.allocate(r.width())?;
-                let outer = Part::of(&outer);
-                let middle = {
-                    let ([a0, a1], [b0, b1]) = (a.halves(h), b.halves(h));
-                    let [low, high] = outer.halves(2 * h);
-                    self.multiply(low, a0, b0)?;
-                    self.multiply(high, a1, b1)?;
-                    self.middle([low, high], [a0, a1], [b0, b1])?
-                };
-                let ([r_low, r_high], [low, high]) = (r.halves(h), outer.halves(h));
-                self.sum(Operation::Add, r_low, &[low], None)?;
-                self.sum(Operation::Add, r_high, &[high, Part::of(&middle)], None)
-            }
-        }
+    /// The limbs of these pieces of both factors.
+    fn width(self, of: &[Range<usize>; 2]) -> usize {
+        self.limbs(0, &of[0]) + self.limbs(1, &of[1])
     }
 
-    /// `a b` in memory of its own.
-    fn product(self, a: Part<'_>, b: Part<'_>) -> Result<Buffer, Error> {
-        let r = self.device.allocate(a.width() + b.width())?;
-        self.multiply(Part::of(&r), a, b)?;
+    /// The limbs of these pieces of a factor.
+    fn limbs(self, index: usize, of: &Range<usize>) -> usize {
+        let limbs = self.pieces.limbs[index];
+        (of.end * limbs).min(self.widths[index]) - of.start * limbs
+    }
+
+    /// The product of these pieces of both factors, `r` as wide as both together.
+    fn multiply(self, r: Part<'_>, of: [Range<usize>; 2]) -> Result<(), Error> {
+        let counts = of.each_ref().map(Range::len);
+        if counts == [1, 1] {
+            let points = [0, 1].map(|index| Points::at(self.points[index], of[index].start));
+            return ntt::multiply_points(self.device, self.pieces.plan, r, points);
+        }
+        let longer = usize::from(counts[0] < counts[1]);
+        let Range { start, end } = of[longer];
+        let middle = start + counts[longer].div_ceil(2);
+        let part = |range: Range<usize>| {
+            let mut of = of.clone();
+            of[longer] = range;
+            self.product(of)
+        };
+        let (low, high) = (part(start..middle)?, part(middle..end)?);
+        let h = self.limbs(longer, &(start..middle));
+        let ([r_low, r_high], [low, carried]) = (r.halves(h), Part::of(&low).halves(h));
+        self.sum(r_low, &[low])?;
+        self.sum(r_high, &[Part::of(&high), carried])
+    }
+
+    /// The same in memory of its own.
+    fn product(self, of: [Range<usize>; 2]) -> Result<Buffer, Error> {
+        let r = self.device.allocate(self.width(&of))?;
+        self.multiply(Part::of(&r), of)?;
         Ok(r)
     }
 
-    /// `a0 b1 + a1 b0`, of the products of the lower halves and of the upper ones.
-    fn middle(
-        self,
-        outer: [Part<'_>; 2],
-        a: [Part<'_>; 2],
-        b: [Part<'_>; 2],
-    ) -> Result<Buffer, Error> {
-        let (product, is_negative) = {
-            let (of_a, a_is_negative) = self.distance(a)?;
-            if a.map(|a| a.limbs) == b.map(|b| b.limbs) {
-                let of_a = Part::of(&of_a);
-                (self.product(of_a, of_a)?, false)
-            } else {
-                let (of_b, b_is_negative) = self.distance(b)?;
-                let product = self.product(Part::of(&of_a), Part::of(&of_b))?;
-                (product, a_is_negative != b_is_negative)
-            }
-        };
-        // Both terms are below `B^2`.
-        let limbs = product.limbs() + 1;
-        let [sum, middle] = [self.device.allocate(limbs)?, self.device.allocate(limbs)?];
-        self.sum(Operation::Add, Part::of(&sum), &outer, None)?;
-        let operation = match is_negative {
-            true => Operation::Add,
-            false => Operation::Sub,
-        };
-        let terms = [Part::of(&sum), Part::of(&product)];
-        self.sum(operation, Part::of(&middle), &terms, None)?;
-        Ok(middle)
-    }
-
-    /// The absolute difference of two numbers, the first no narrower, and whether it is
-    /// negative. Waits for the device.
-    fn distance(self, [x, y]: [Part<'_>; 2]) -> Result<(Buffer, bool), Error> {
-        let difference = self.device.allocate(x.width())?;
-        let borrow = self.device.allocate(1)?;
-        let r = Part::of(&difference);
-        self.sum(Operation::Sub, r, &[x, y], Some(&borrow))?;
-        let mut is_negative = [0];
-        self.device.download(&borrow, &mut is_negative)?;
-        if is_negative != [0] {
-            self.sum(Operation::Sub, r, &[y, x], None)?;
-        }
-        Ok((difference, is_negative != [0]))
-    }
-
-    /// The sum or difference of two numbers, or one number as it is, cut or extended to the
-    /// result's width; the carry goes to `carry` if there is one.
-    fn sum(
-        self,
-        operation: Operation,
-        r: Part<'_>,
-        operands: &[Part<'_>],
-        carry: Option<&Buffer>,
-    ) -> Result<(), Error> {
+    /// The sum of two numbers, or one as it is, cut or extended to the result's width.
+    fn sum(self, r: Part<'_>, operands: &[Part<'_>]) -> Result<(), Error> {
         let limbs: Vec<_> = operands.iter().map(|operand| operand.limbs).collect();
-        let arguments = Arguments {
-            carry: carry.map_or(0, Buffer::address),
-            ..Arguments::of(&[r.limbs], &limbs)
-        };
+        let arguments = Arguments::of(&[r.limbs], &limbs);
         let buffers: Vec<_> = operands.iter().map(|operand| operand.buffer).collect();
-        let buffers: Vec<_> = buffers.into_iter().chain([r.buffer]).chain(carry).collect();
-        add(self.device, operation, 1, arguments, &buffers)
+        let buffers: Vec<_> = buffers.into_iter().chain([r.buffer]).collect();
+        add(self.device, Operation::Add, 1, arguments, &buffers)
     }
 }

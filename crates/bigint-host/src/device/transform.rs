@@ -39,7 +39,7 @@ impl Transform {
         match self {
             Transform::Fft(plan) => plan.fits(shared_bytes),
             Transform::Ntt(plan) => plan.fits(shared_bytes),
-            Transform::Pieces(pieces) => pieces.fits(shared_bytes),
+            Transform::Pieces(pieces) => pieces.plan.fits(shared_bytes),
         }
     }
 
@@ -54,59 +54,51 @@ impl Transform {
 /// The lengths of halves are multiples of this, so that they begin at whole lines.
 const LINE: usize = 64;
 
-/// Products of `n` by `m` limbs, by transforms of at most `longest` limbs.
+/// How factors are cut into pieces whose products are transforms by one plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pieces {
-    n: usize,
-    m: usize,
-    pub longest: usize,
-}
-
-/// How a product is computed from smaller ones.
-pub(crate) enum Split {
-    /// It is not split: one transform.
-    Whole(NttPlan),
-    /// The shorter operand times the lowest so many limbs of the longer, and times the rest.
-    Longer(usize),
-    /// Three products, with both operands cut at so many limbs.
-    Both(usize),
+    pub plan: NttPlan,
+    /// The limbs of a piece of either factor, but for the last.
+    pub limbs: [usize; 2],
+    /// The lengths of all transforms of a product, in limbs.
+    pub transformed: usize,
 }
 
 impl Pieces {
+    /// Those of factors of `n` and `m` limbs, by transforms of at most `longest` limbs: that which transforms least.
+    /// Factors as long as one another are cut alike.
     pub fn of(n: usize, m: usize, longest: usize) -> Pieces {
-        Pieces { n, m, longest }
+        let (long, short) = (n.max(m), n.min(m));
+        let piece = |width: usize, count: usize| width.div_ceil(count).next_multiple_of(LINE);
+        let cut = |count: usize| {
+            let of_short = piece(short, count);
+            let room = longest.checked_sub(of_short).filter(|&room| room >= LINE)?;
+            let of_long = match n == m {
+                true => of_short,
+                false => piece(long, long.div_ceil(room)),
+            };
+            let plan = NttPlan::of(of_long, of_short)?;
+            let counts = [long.div_ceil(of_long), short.div_ceil(of_short)];
+            let transforms = counts[0] + counts[1] + counts[0] * counts[1];
+            let is_in_order = n >= m;
+            (plan.length() as usize <= longest).then_some(Pieces {
+                plan,
+                limbs: match is_in_order {
+                    true => [of_long, of_short],
+                    false => [of_short, of_long],
+                },
+                transformed: transforms * plan.length() as usize,
+            })
+        };
+        // More pieces of the shorter one would have more products.
+        let cuts = (1..=2 * short.div_ceil(longest) + 2).filter_map(cut);
+        let least = cuts.min_by_key(|pieces| pieces.transformed);
+        least.expect("the shorter one is cut until there is room for a piece of the other")
     }
 
-    /// The sum of all transforms' lengths, in limbs.
-    pub fn transformed(&self) -> usize {
-        self.split().1
-    }
-
-    /// The first split of the product, and the sum of all transforms' lengths in limbs.
-    pub fn split(&self) -> (Split, usize) {
-        let Pieces { n, m, longest } = *self;
-        let plan = NttPlan::of(n, m).filter(|plan| plan.length() as usize <= longest);
-        if let Some(plan) = plan {
-            return (Split::Whole(plan), plan.length() as usize);
-        }
-        let (n, m) = (n.max(m), n.min(m));
-        let h = n.div_ceil(2).next_multiple_of(LINE);
-        let of = |n, m| Pieces { n, m, longest }.transformed();
-        let longer = of(h, m) + of(n - h, m);
-        if m > h {
-            let both = 2 * of(h, h) + of(n - h, m - h);
-            if both < longer {
-                return (Split::Both(h), both);
-            }
-        }
-        (Split::Longer(h), longer)
-    }
-
-    /// Whether the blocks of every transform fit a device with so many bytes of shared memory for
-    /// each.
-    pub fn fits(&self, shared_bytes: u32) -> bool {
-        let mut plans = NttPlan::all().filter(|plan| plan.length() as usize <= self.longest);
-        plans.all(|plan| plan.fits(shared_bytes))
+    /// The pieces of such a factor of so many limbs.
+    pub fn count(&self, index: usize, width: usize) -> usize {
+        width.div_ceil(self.limbs[index])
     }
 }
 
@@ -211,16 +203,28 @@ mod tests {
     }
 
     #[test]
-    fn what_no_transform_holds_is_three_of_halves_or_two_where_one_is_short() {
+    fn what_no_transform_holds_is_cut_so_that_little_is_transformed() {
         let longest = 1 << 12;
-        let transformed = |n, m| Pieces::of(n, m, longest).transformed();
-        assert_eq!(transformed(1 << 11, 1 << 11), longest);
-        assert_eq!(transformed(1 << 12, 1 << 12), 3 * longest);
-        assert_eq!(transformed(1 << 13, 1 << 13), 9 * longest);
-        assert_eq!(transformed(1 << 12, 1 << 11), 2 * longest);
-        assert_eq!(transformed(1 << 12, 1), 2 * transformed(1 << 11, 1));
-        // Little more than half as long: three products would take 512 limbs more.
-        let split = Pieces::of(3000, 1600, longest).split().0;
-        assert!(matches!(split, Split::Longer(1536)));
+        let of = |n, m| Pieces::of(n, m, longest);
+        let halves = of(longest, longest);
+        assert_eq!(
+            (halves.limbs, halves.transformed),
+            ([longest / 2; 2], 8 * longest)
+        );
+        assert_eq!(of(2 * longest, 2 * longest).transformed, 24 * longest);
+        // The shorter one is whole.
+        let long = of(3 * longest, longest / 4);
+        assert_eq!(
+            (long.limbs, long.transformed),
+            ([3 * longest / 4, longest / 4], 9 * longest)
+        );
+        for n in (1..20_000).step_by(997) {
+            for m in (1..20_000).step_by(1009) {
+                let Pieces { plan, limbs, .. } = of(n, m);
+                assert!(plan.length() as usize >= limbs[0] + limbs[1], "{n} {m}");
+                assert!(plan.length() as usize <= longest, "{n} {m}");
+                assert!(n != m || limbs[0] == limbs[1]);
+            }
+        }
     }
 }

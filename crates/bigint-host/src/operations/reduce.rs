@@ -330,15 +330,17 @@ impl Engine {
         self.middle_of(middle, [a, b]).map(Some)
     }
 
-    /// The lowest `width` limbs of what products are modulo `B^n + 1`, give or take the modulus, by a transform on a device where
-    /// that has them soonest, and `n`, which is `width` or more; else none.
+    /// The lowest `width` limbs of what products are modulo `B^n + 1` or `B^n - 1`, give or take the modulus, by a transform on a
+    /// device where that has them soonest, and which it is, of `n` not below `width`; else none.
     pub(crate) fn product_that_wraps(
         &self,
         factors: [&Batch; 2],
         width: usize,
-    ) -> Result<Option<(Batch, usize)>, Error> {
-        match self.wrapping(factors, 0..width, width, 0)? {
-            Some(middle) => Ok(Some((self.middle_of(middle, factors)?, middle.length()))),
+    ) -> Result<Option<(Batch, Middle)>, Error> {
+        let is_kept = |x: &&&Batch| x.node().kept().is_some();
+        let kept = factors.iter().filter(is_kept).count();
+        match self.wrapping(factors, 0..width, width, kept)? {
+            Some(middle) => Ok(Some((self.middle_of(middle, factors)?, middle))),
             None => Ok(None),
         }
     }

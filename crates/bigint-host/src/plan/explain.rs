@@ -266,7 +266,7 @@ fn on_device(
                 Transform::Fft(plan) => format!("a transform of {} digits", plan.length()),
                 Transform::Ntt(plan) => format!("a transform of {} limbs", plan.length()),
                 Transform::Pieces(pieces) => {
-                    format!("transforms of {} limbs in all", pieces.transformed())
+                    format!("transforms of {} limbs in all", pieces.transformed)
                 }
             };
             (transform.algorithm(), Level::Grid, words)

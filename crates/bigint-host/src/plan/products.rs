@@ -164,8 +164,7 @@ impl Tuning {
     }
 
     /// The [middle products](crate::device::middle) of numbers of these shapes, limbs `limbs`, where a transform of
-    /// `least` limbs or more takes less time than products. Those modulo primes, which do not serve from limb 0 on, keep that
-    /// of so many operands.
+    /// `least` limbs or more takes less time than products. Those modulo primes keep that of so many operands.
     pub(crate) fn middle(
         &self,
         shapes: [Shape; 2],
@@ -181,7 +180,7 @@ impl Tuning {
         let ntt = ntt_that_wraps(least.next_power_of_two());
         let ntt = ntt.filter(|plan| !self.is_short(*plan, n.max(m)));
         let fft = GridPlan::wraps(least).map(Transform::Fft);
-        let plans = [fft, ntt.filter(|_| from > 0).map(Transform::Ntt)];
+        let plans = [fft, ntt.map(Transform::Ntt)];
         let time = |transform, kept| self.on_the_whole_device(job, transform, kept);
         let times = plans.into_iter().flatten();
         let times = times.map(|plan| (time(plan, kept), plan));
@@ -271,7 +270,8 @@ impl Tuning {
                 )
             }
             Transform::Pieces(pieces) => {
-                let one = pieces.transformed() as f64 * of_primes(usize::from(is_square));
+                // A product has three transforms.
+                let one = pieces.transformed as f64 / 3.0 * of_primes(0);
                 return job.count() as f64 * one;
             }
         };

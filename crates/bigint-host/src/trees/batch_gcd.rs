@@ -146,7 +146,7 @@ impl BatchGcd {
     ) -> Result<Common, Error> {
         let run = Run::new(self, numbers, others)?;
         let groups = run.groups.len();
-        let levels = |group: &Which| group.len().max(2).ilog2() as usize;
+        let levels = |group: &Which| levels(group.len());
         // Up, and where trees are not kept up again; sums; down.
         let ways = if run.keeps_trees { 3 } else { 4 };
         let of_levels = ways * run.groups.iter().map(levels).sum::<usize>();
@@ -170,29 +170,29 @@ impl BatchGcd {
             progress(done.get());
         };
         let mut workers = Workers::new(&self.engine, run.by_devices);
-        let wants_products = groups > 1 || run.folder.is_some() || self.wants_products;
+        let wants_products = groups > 1 || run.wants_columns;
         let tasks = (0..groups).map(|group| Task { group, tree: None });
         let trees = workers.each(tasks.collect(), &tell, |(worker, engine), task, tell| {
             let group = task.group;
-            if run.product(group)?.is_some() {
+            if run.column(group)?.is_some() {
                 return Ok(None);
             }
             let tree = run.tree(engine, group, run.keeps_trees, tell)?;
             if wants_products {
-                run.keep_product(group, tree.product())?;
+                run.keep_product(worker, group, tree.product())?;
             }
             Ok(run.keeps_trees.then_some((worker, tree)))
         })?;
         let tasks = trees.into_iter().enumerate();
         let tasks = tasks.map(|(group, tree)| Task { group, tree });
-        let found = workers.each(tasks.collect(), &tell, |(_, engine), task, tell| {
+        let found = workers.each(tasks.collect(), &tell, |(worker, engine), task, tell| {
             let Task { group, tree } = task;
             let found = match run.kept(&name(group, "divisors"))? {
                 Some(both) => {
                     let count = run.groups[group].len();
                     [both.slice(0..count)?, both.slice(count..2 * count)?]
                 }
-                None => run.compare(engine, group, tree.map(|(_, tree)| tree), tell)?,
+                None => run.compare((worker, engine), group, tree.map(|(_, tree)| tree), tell)?,
             };
             tell(1, 0);
             Ok(found)
@@ -246,9 +246,21 @@ struct Run<'a> {
     memory: usize,
     /// Whether there is memory for the trees of all groups at once.
     keeps_trees: bool,
+    /// The bytes that these would leave.
+    room: usize,
     folder: Option<Folder>,
+    /// Whether products come to the host: they are wanted, or another worker than the one that made them takes them.
+    wants_columns: bool,
     /// The products of groups.
-    products: Mutex<Vec<Option<Integers>>>,
+    products: Mutex<Vec<Option<Product>>>,
+}
+
+/// The product of a group.
+#[derive(Clone)]
+enum Product {
+    Column(Integers),
+    /// Where the worker of this number has it.
+    OfWorker(usize, Batch),
 }
 
 impl<'a> Run<'a> {
@@ -258,8 +270,10 @@ impl<'a> Run<'a> {
         let devices = how.devices(numbers.limbs().len());
         let at_once = devices.max(1);
         let groups = groups(numbers, how.memory / at_once, how.most_limbs, at_once);
-        let bytes = |group: &Which| bytes_of_tree(numbers, group);
-        let all = groups.iter().map(bytes).sum::<usize>();
+        let limbs = groups.iter().map(|group| limbs_of(numbers, group));
+        let work = at_once * bytes(limbs.max().unwrap_or(0), MORE_LEVELS);
+        let trees = groups.iter().map(|group| bytes_of_tree(numbers, group));
+        let all = trees.sum::<usize>() + work;
         let folder = how.folder.as_deref().map(|path| {
             let mut key = DefaultHasher::new();
             key.write_usize(groups.len());
@@ -276,6 +290,8 @@ impl<'a> Run<'a> {
             others,
             memory: how.memory,
             keeps_trees: groups.len() == 1 || all <= how.memory,
+            room: how.memory.saturating_sub(all),
+            wants_columns: at_once > 1 || how.folder.is_some() || how.wants_products,
             products: Mutex::new(vec![None; groups.len()]),
             groups,
             folder: folder.transpose()?,
@@ -288,26 +304,47 @@ impl<'a> Run<'a> {
         Ok(kept.transpose()?.flatten())
     }
 
-    /// The product of a group, if it is known.
-    fn product(&self, group: usize) -> Result<Option<Integers>, Error> {
-        let known = lock(&self.products)[group].clone();
-        match known {
-            Some(known) => Ok(Some(known)),
-            None => {
-                let kept = self.kept(&name(group, "product"))?;
-                lock(&self.products)[group].clone_from(&kept);
-                Ok(kept)
-            }
+    /// The product of a group, if it is known on the host.
+    fn column(&self, group: usize) -> Result<Option<Integers>, Error> {
+        if let Some(Product::Column(known)) = &lock(&self.products)[group] {
+            return Ok(Some(known.clone()));
         }
+        let kept = self.kept(&name(group, "product"))?;
+        if let Some(kept) = &kept {
+            lock(&self.products)[group] = Some(Product::Column(kept.clone()));
+        }
+        Ok(kept)
     }
 
-    fn keep_product(&self, group: usize, product: &Batch) -> Result<(), Error> {
-        let product = one_of(product)?;
-        if let Some(folder) = &self.folder {
-            folder.write(&name(group, "product"), &product)?;
+    fn keep_product(&self, worker: usize, group: usize, product: &Batch) -> Result<(), Error> {
+        let product = match self.wants_columns {
+            true => Product::Column(one_of(product)?),
+            false => Product::OfWorker(worker, product.clone()),
+        };
+        if let (Some(folder), Product::Column(product)) = (&self.folder, &product) {
+            folder.write(&name(group, "product"), product)?;
         }
         lock(&self.products)[group] = Some(product);
         Ok(())
+    }
+
+    /// The product of a group for a worker, made again where the one that had it is lost.
+    fn factor(
+        &self,
+        (worker, engine): (usize, &Engine),
+        group: usize,
+        tell: Tell<'_>,
+    ) -> Result<Batch, Error> {
+        let known = lock(&self.products)[group].clone();
+        match known {
+            Some(Product::Column(product)) => one_row(engine, &product),
+            Some(Product::OfWorker(of, product)) if of == worker => Ok(product),
+            _ => {
+                let tree = self.tree(engine, group, false, tell)?;
+                self.keep_product(worker, group, tree.product())?;
+                Ok(tree.product().clone())
+            }
+        }
     }
 
     /// The numbers of a group.
@@ -326,16 +363,19 @@ impl<'a> Run<'a> {
         wants_cofactors: bool,
         tell: Tell<'_>,
     ) -> Result<ProductTree, Error> {
-        // What the tree itself leaves of its part.
-        let trees = if self.keeps_trees {
-            self.groups.len()
-        } else {
-            self.at_once
+        let room = match self.keeps_trees {
+            true => self.room / self.groups.len(),
+            // What the tree itself leaves of its part.
+            false => {
+                let limbs = limbs_of(self.numbers, &self.groups[group]);
+                let own =
+                    bytes_of_tree(self.numbers, &self.groups[group]) + bytes(limbs, MORE_LEVELS);
+                (self.memory / self.at_once).saturating_sub(own)
+            }
         };
-        let bytes = bytes_of_tree(self.numbers, &self.groups[group]);
         let wanted = Wanted {
             cofactors: wants_cofactors,
-            room: (self.memory / trees).saturating_sub(bytes),
+            room,
         };
         ProductTree::watched(engine, &self.numbers(group)?, wanted, &|| tell(0, 1))
     }
@@ -343,37 +383,26 @@ impl<'a> Run<'a> {
     /// The divisors that the numbers of a group have in common with all others, and their small factors.
     fn compare(
         &self,
-        engine: &Engine,
+        by: (usize, &Engine),
         group: usize,
         tree: Option<ProductTree>,
         tell: Tell<'_>,
     ) -> Result<[Integers; 2], Error> {
+        let engine = by.1;
         let tree = match tree {
             Some(tree) => tree,
             None => self.tree(engine, group, true, tell)?,
         };
-        let mut others: Option<Batch> = None;
-        let mut take = |product: &Integers| {
-            let width = product.length(0).max(1);
-            let factor = leaves::rows(engine, product, &Which::all(1), width)?;
+        let (root, count) = (tree.product(), self.groups.len());
+        let own = (0..count).filter(|&other| other != group);
+        let own = own.map(|other| self.factor(by, other, tell));
+        let given = (0..self.others.len())
+            .map(|other| one_row(engine, &self.others.slice(other..other + 1)?));
+        let mut others = own.chain(given).map(|other| match other? {
+            other if other.width() > root.width() => engine.rem(&other, root),
             // What is no longer than the modulus is a factor as it is.
-            let factor = match width > tree.product().width() {
-                true => engine.rem(&factor, tree.product())?,
-                false => factor,
-            };
-            let product = match &others {
-                None => factor,
-                Some(others) => engine.rem(&engine.mul(others, &factor)?, tree.product())?,
-            };
-            others = Some(product);
-            Ok::<_, Error>(())
-        };
-        for other in (0..self.groups.len()).filter(|&other| other != group) {
-            take(&self.product(other)?.expect("all products are known by now"))?;
-        }
-        for other in 0..self.others.len() {
-            take(&self.others.slice(other..other + 1)?)?;
-        }
+            other => Ok(other),
+        });
         // Nobody waits for the product before the divisors.
         let primes: BigUint = small_primes().limbs().iter().product();
         let primes = engine.batch_from_biguints(&[primes])?;
@@ -386,7 +415,7 @@ impl<'a> Run<'a> {
             |_| (1, false),
             |_, limbs| limbs[0] = 1,
         )?;
-        let divisors = tree.common_divisors(others.as_ref(), &ones, &|| tell(0, 1))?;
+        let divisors = tree.common_divisors(&mut others, &ones, &|| tell(0, 1))?;
         let small = self.small(engine, group, &cpu, [&modulo, &primes], ones)?;
         if let Some(folder) = &self.folder {
             let both = Integers::concatenate(&[&divisors, &small])?;
@@ -415,7 +444,7 @@ impl<'a> Run<'a> {
     /// The results of all groups, in the order of the numbers.
     fn common(&self, found: &[[Integers; 2]], wants_products: bool) -> Result<Common, Error> {
         let groups = if wants_products { self.groups.len() } else { 0 };
-        let products = (0..groups).map(|group| self.product(group));
+        let products = (0..groups).map(|group| self.column(group));
         let products = products
             .collect::<Result<Option<Vec<_>>, _>>()?
             .unwrap_or_default();
@@ -464,15 +493,15 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The levels of a tree of so many numbers, by the memory that it takes.
-fn levels(count: usize) -> usize {
-    count.max(2).ilog2() as usize + MORE_LEVELS
+/// The one number of a column in a batch.
+fn one_row(engine: &Engine, of: &Integers) -> Result<Batch, Error> {
+    leaves::rows(engine, of, &Which::all(1), of.length(0).max(1))
 }
 
 /// Numbers in groups whose trees have their place in so many bytes, each of numbers of about one length; a multiple of
 /// `least` groups, of as many numbers.
 fn groups(numbers: &Integers, memory: usize, most_limbs: usize, least: usize) -> Vec<Which> {
-    let most = (memory / BYTES_OF_LIMB / levels(numbers.len())).min(most_limbs);
+    let most = (memory / bytes(1, levels(numbers.len()) + MORE_LEVELS)).min(most_limbs);
     let (limbs, all) = (numbers.limbs().len(), numbers.len());
     if least == 1 && (1..=most).contains(&limbs) {
         return vec![Which::all(all)];
@@ -502,13 +531,27 @@ fn groups(numbers: &Integers, memory: usize, most_limbs: usize, least: usize) ->
     groups
 }
 
-/// The bytes that the tree of a group takes, about.
-fn bytes_of_tree(numbers: &Integers, group: &Which) -> usize {
-    let limbs = match group.len() == numbers.len() {
+/// The levels of a tree of so many numbers.
+fn levels(count: usize) -> usize {
+    count.max(2).ilog2() as usize
+}
+
+/// The bytes of so many levels of so many limbs.
+fn bytes(limbs: usize, levels: usize) -> usize {
+    BYTES_OF_LIMB * limbs * levels
+}
+
+/// The limbs of the numbers of a group.
+fn limbs_of(numbers: &Integers, group: &Which) -> usize {
+    match group.len() == numbers.len() {
         true => numbers.limbs().len(),
         false => group.iter().map(|i| numbers.length(i)).sum(),
-    };
-    BYTES_OF_LIMB * (limbs * levels(group.len()))
+    }
+}
+
+/// The bytes that the tree of a group takes, about.
+fn bytes_of_tree(numbers: &Integers, group: &Which) -> usize {
+    bytes(limbs_of(numbers, group), levels(group.len()))
 }
 
 /// The primes below [`SMALL`], by Eratosthenes.

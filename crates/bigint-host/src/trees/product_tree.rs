@@ -32,7 +32,7 @@
 //! that of a [middle product](crate::device::middle), below 3. The lowest of these nodes give their children
 //! `w + 1` limbs, with an error below `2^32 |e| 2^-SLACK + 3 < 4`, and a leaf has one below `d + 4`.
 //! So fractions are as long as transforms, which wrap. That of the root has no more limbs than the product has below its zeros, and
-//! two more, where it is a sum of fractions `1 / N_i`: what it lacks is `2 P B^-2 / P` at a leaf at most.
+//! two more, where its numerator is less than the product: what it lacks is `2 P B^-2 / P` at a leaf at most.
 //!
 //! **The shape.** Leaves of about one length are a class, and halves of a batch are multiplied with
 //! one another; the last number of an odd count stands by itself. What stands by itself, at most
@@ -52,6 +52,7 @@ use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter;
 use std::sync::OnceLock;
 
 /// A product of many numbers, with the products of parts of them that it is made of.
@@ -140,6 +141,9 @@ impl Sums {
         })
     }
 }
+
+/// Products of numbers that are no leaves, made as they are wanted.
+pub(crate) type Others<'a> = &'a mut dyn Iterator<Item = Result<Batch, Error>>;
 
 /// Is called when a level is done, of either way.
 pub(crate) type Tick<'a> = &'a dyn Fn();
@@ -338,7 +342,7 @@ impl ProductTree {
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub fn cofactors(&self) -> Result<Integers, Error> {
-        let remainders = self.cofactors_by_class(None, &|| ())?;
+        let remainders = self.cofactors_by_class(&mut iter::empty(), &|| ())?;
         self.in_order(&remainders)
     }
 
@@ -364,7 +368,7 @@ impl ProductTree {
     pub fn reconstruct(&self, residues: &Integers) -> Result<Integers, Error> {
         self.refuse_others(residues)?;
         let mut numerators = Vec::new();
-        let cofactors = self.cofactors_by_class(None, &|| ())?;
+        let cofactors = self.cofactors_by_class(&mut iter::empty(), &|| ())?;
         for (class, cofactors) in self.classes.iter().zip(cofactors) {
             let inverses = self.engine.inv_mod(&cofactors, &class.numbers);
             let inverses = inverses.map_err(|error| match error {
@@ -426,14 +430,14 @@ impl ProductTree {
         Ok(all)
     }
 
-    /// The greatest common divisor of each leaf with the product of all others and of `others`, each
-    /// of which is one number; `ones` is a one for each leaf.
+    /// The greatest common divisor of each leaf with the product of all other leaves and of `others`, each
+    /// of which is one number, no longer than the product; `ones` is a one for each leaf.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
     pub(crate) fn common_divisors(
         &self,
-        others: Option<&Batch>,
+        others: Others<'_>,
         ones: &Integers,
         tick: Tick<'_>,
     ) -> Result<Integers, Error> {
@@ -472,23 +476,33 @@ impl ProductTree {
     }
 
     /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.
-    fn cofactors_by_class(
-        &self,
-        others: Option<&Batch>,
-        tick: Tick<'_>,
-    ) -> Result<Vec<Batch>, Error> {
+    fn cofactors_by_class(&self, others: Others<'_>, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
+        let (engine, root) = (&self.engine, self.product());
         let mut sum = match self.nodes.last().and_then(|root| root.sum.clone()) {
             Some(sum) => sum,
             None => self.sum_of(&Numerators::Ones, tick)?,
         };
         // As `sum_of` has it.
-        let is_less = others.is_none() && sum.width() == self.product().width();
-        if let Some(others) = others {
-            let sum_modulo = self.engine.rem(&sum, self.product())?;
-            let product = self.engine.mul(&sum_modulo, others)?;
-            sum = self.engine.rem(&product, self.product())?;
+        let is_less = sum.width() == root.width();
+        let mut others = others.peekable();
+        if others.peek().is_none() {
+            return self.remainders_of(&sum, is_less, tick);
         }
-        self.remainders_of(&sum, is_less, tick)
+        if !is_less {
+            sum = engine.rem(&sum, root)?;
+        }
+        let bits = self.slack().and_then(|slack| slack.bits);
+        let Some(prepared) = engine.prepared(root, bits)? else {
+            for other in others {
+                sum = engine.rem(&engine.mul(&sum, &other?)?, root)?;
+            }
+            return self.remainders_of(&sum, false, tick);
+        };
+        sum = prepared.shifted(&sum)?;
+        for other in others {
+            sum = prepared.product_modulo(&sum, &other?)?;
+        }
+        self.parts_of(prepared.fraction(&sum, self.limbs_of_root())?, tick)
     }
 
     /// The sum of `a_i P / N_i`.
@@ -548,11 +562,23 @@ impl ProductTree {
             true => &engine.rem(x, root)?,
             false => x,
         };
-        let slack = self.slack();
-        let slack_from = slack.map(|slack| slack.from);
-        let limbs = width + usize::from(slack_from.is_none());
-        let bits = slack.filter(|_| is_less).and_then(|slack| slack.bits);
-        let f = engine.fraction_of(x, root, limbs, bits)?;
+        let bits = self
+            .slack()
+            .filter(|_| is_less)
+            .and_then(|slack| slack.bits);
+        let f = engine.fraction_of(x, root, self.limbs_of_root(), bits)?;
+        self.parts_of(f, tick)
+    }
+
+    /// The limbs that the root keeps of its fraction.
+    fn limbs_of_root(&self) -> usize {
+        self.product().width() + usize::from(self.slack().is_none())
+    }
+
+    /// The remainders that have this fraction of the root's, class by class.
+    fn parts_of(&self, f: Batch, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
+        let engine = &self.engine;
+        let slack_from = self.slack().map(|slack| slack.from);
         let mut fractions: Vec<Option<Batch>> = self.nodes.iter().map(|_| None).collect();
         if let (Some(root), false) = (fractions.last_mut(), self.is_empty()) {
             *root = Some(f);

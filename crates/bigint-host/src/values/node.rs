@@ -90,6 +90,8 @@ pub(crate) enum Transformed {
     /// By columns alone, for [pairs](bigint_core::transform::grid::PAIRS).
     ByColumns(GridPlan),
     Ntt(NttPlan),
+    /// Pieces of so many limbs of one number, one after the other.
+    Pieces(NttPlan, usize),
 }
 
 /// The transform of some of a batch's numbers, in the memory of a device.

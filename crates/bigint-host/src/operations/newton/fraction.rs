@@ -59,7 +59,7 @@ impl Engine {
             (x, d) = (self.shl_in(kept, &x, &shift)?, self.shl_in(m, &d, &shift)?);
         }
         let x = self.lifted(&x, limbs, kept + limbs)?;
-        let (q, _) = self.digits(&x, &d, kept + limbs - m, false)?;
+        let (q, _) = self.digits(&x, (&d, None), kept + limbs - m, false)?;
         self.limbs_from(&q, 0, limbs)
     }
 }

@@ -29,8 +29,8 @@
 //! less than 2 too small; with 1 more it is not negative.
 //!
 //! **What is left** of both halves together, `a - q d`, is less than `2 d` in size. So a product modulo `B^n + 1` tells it, `n > m`:
-//! with `a = a1 B^n + a0` it is `a0 - a1 - q d`, and some times the modulus, from -1 to 3. How often the lowest limb tells, `B^n`
-//! being 0 there. The host looks at it and at the top limbs of what is left, which tell, but for one number in `2^31`, that `d`
+//! with `a = a1 B^n + a0` it is `a0 - a1 - q d`, and some times the modulus, from -1 to 3; and so does one modulo `B^n - 1`, with
+//! `a0 + a1 - q d`. How often the lowest limb tells, `B^n` being 0 there. The host looks at it and at the top limbs of what is left, which tell, but for one number in `2^31`, that `d`
 //! need be neither added nor taken off.
 //!
 //! By hand, with `B` = 10, `d` = 7, `a` = 85: `h` = 2, `g` = 1, `x` = 142, `q` = floor(85 142 / 1000) = 12, and 1 is left.
@@ -41,6 +41,7 @@
 mod fraction;
 mod iroot;
 mod looks;
+mod prepared;
 mod root;
 #[cfg(test)]
 pub(super) mod tests;
@@ -63,6 +64,9 @@ const BASE: std::ops::RangeInclusive<usize> = 4..=64;
 
 /// By how much reciprocals are too great at most, in units of their last place.
 const EXCESS: u64 = 16;
+
+/// Limbs of a reciprocal that are not worth being left out.
+const SPARED: usize = 8;
 
 /// What a quotient leaves.
 struct Rest {
@@ -149,12 +153,12 @@ impl Engine {
         }
         let a = self.limbs_from(a, 0, n)?;
         if most == 0 {
-            return self.divided(&a, &b).map(Some);
+            return self.divided(&a, &b, None).map(Some);
         }
         let shifts = self.of_limbs(&shifts)?;
         let b = self.shl_in(m, &b, &shifts)?;
         let a = self.shifted_up(&a, &shifts, most, WIDEST_COUNTED)?;
-        let [quotient, rest] = self.divided(&a, &b)?;
+        let [quotient, rest] = self.divided(&a, &b, None)?;
         Ok(Some([quotient, self.shr_in(m, &rest, &shifts)?]))
     }
 
@@ -181,8 +185,13 @@ impl Engine {
     }
 
     /// Quotients of `n - m + 1` limbs and remainders of `m`, for divisors of `m` limbs whose top bits are set
-    /// and dividends of `n`, not fewer.
-    fn divided(&self, a: &Batch, d: &Batch) -> Result<[Batch; 2], Error> {
+    /// and dividends of `n`, not fewer. A reciprocal that is [known](Self::reciprocal_below) serves shorter quotients.
+    fn divided(
+        &self,
+        a: &Batch,
+        d: &Batch,
+        reciprocal: Option<&Batch>,
+    ) -> Result<[Batch; 2], Error> {
         let m = d.width();
         let (q, rest) = match a.width() - m {
             0 => {
@@ -190,7 +199,8 @@ impl Engine {
                 (self.of_limbs(&[0])?, Rest::of(limbs))
             }
             digits => {
-                let (q, rest) = self.digits(a, d, digits, true)?;
+                let known = reciprocal.filter(|x| digits < x.width() - 1);
+                let (q, rest) = self.digits(a, (d, known), digits, true)?;
                 (q, rest.expect("it is wanted"))
             }
         };
@@ -234,7 +244,7 @@ impl Engine {
     fn digits(
         &self,
         a: &Batch,
-        d: &Batch,
+        (d, known): (&Batch, Option<&Batch>),
         digits: usize,
         wants_rest: bool,
     ) -> Result<(Batch, Option<Rest>), Error> {
@@ -243,14 +253,11 @@ impl Engine {
             let rest = || self.rest_and_more(a, q, d, m + 1);
             wants_rest.then(rest).transpose()
         };
-        let h = reciprocal_limbs(digits);
-        let excess = self.of_limbs(&[EXCESS])?;
-        let reciprocal = match wants_rest {
-            true => self.reciprocal(d, h)?,
-            // The host may be ahead of the device, and waits for nothing.
-            false => self.reciprocal_by(d, h, 0)?,
+        let x = match known {
+            Some(known) => known.clone(),
+            None => self.reciprocal_below(d, reciprocal_limbs(digits), wants_rest)?,
         };
-        let x = self.sub_in(h + 1, &reciprocal, &excess)?;
+        let h = x.width() - 1;
         if digits < h {
             let top = self.limbs_from(a, m - 1, digits + 2)?;
             let q = self.quotient_by(&x, &top, digits)?;
@@ -295,10 +302,23 @@ impl Engine {
         Ok((lifted(&high, &low)?, rest))
     }
 
+    /// `x` of `h + 1` limbs, not above `B^h / D`, and nearer than [`EXCESS`]. The host may begin it, or be ahead of the device and
+    /// wait for nothing.
+    fn reciprocal_below(&self, d: &Batch, h: usize, may_host_begin: bool) -> Result<Batch, Error> {
+        let reciprocal = match may_host_begin {
+            true => self.reciprocal(d, h)?,
+            false => self.reciprocal_by(d, h, 0)?,
+        };
+        self.sub_in(h + 1, &reciprocal, &self.of_limbs(&[EXCESS])?)
+    }
+
     /// `floor(top x / B^(h+1))` of `g + 1` limbs, for `top` of `g + 2`.
     fn quotient_by(&self, x: &Batch, top: &Batch, g: usize) -> Result<Batch, Error> {
-        // So few limbs need no more of the reciprocal; of what is below it is too small by less than 1.
-        let x = self.limbs_from(x, x.width() - g - 2, g + 2)?;
+        // So few limbs need no more of the reciprocal; of what is below it is too small by less than 1. But a transform is kept of
+        // all of it.
+        let below = x.width() - g - 2;
+        let below = if below > SPARED { below } else { 0 };
+        let x = self.limbs_from(x, below, x.width() - below)?;
         let product = self.mul_in(g + 1 + x.width(), top, &x)?;
         self.limbs_from(&product, x.width(), g + 1)
     }
@@ -314,16 +334,17 @@ impl Engine {
 
     /// The same, but for small numbers, which are still to be added to it.
     fn rest_and_more(&self, a: &Batch, q: &Batch, d: &Batch, width: usize) -> Result<Rest, Error> {
-        let Some((product, length)) = self.product_that_wraps([d, q], width)? else {
+        let Some((product, wrapped)) = self.product_that_wraps([d, q], width)? else {
             let product = self.mul_in(width, q, d)?;
             return Ok(Rest::of(self.sub_in(width, a, &product)?));
         };
+        let length = wrapped.length();
         let above = a.width().saturating_sub(length).min(width);
         let rest = match above {
             0 => self.sub_in(width, a, &product)?,
             _ => {
                 let above = self.limbs_from(a, length, above)?;
-                let rest = self.sub_in(width, a, &above)?;
+                let rest = self.cut(wrapped.sign_of_above(), width, &[a, &above])?;
                 self.sub_in(width, &rest, &product)?
             }
         };

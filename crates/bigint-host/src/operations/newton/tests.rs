@@ -118,6 +118,56 @@ fn a_reciprocal_is_too_great_by_few_of_its_last_place() {
     }
 }
 
+/// A simulated device that multiplies by transforms modulo primes wherever it can.
+pub(super) fn by_primes() -> Engine {
+    let mut tuning = engine().tuning().clone();
+    tuning.mul.grid.launch_nanoseconds = 0.0;
+    tuning.mul.grid.digit_nanoseconds = 1e6;
+    tuning.mul.grid.far_digit_nanoseconds = 1e6;
+    tuning.mul.ntt.shortest = 0;
+    tuning.mul.ntt.launch_nanoseconds = 0.0;
+    tuning.mul.ntt.limb_nanoseconds = 1e-6;
+    Engine::cuda(0).expect("a device").with_tuning(tuning)
+}
+
+#[test]
+fn what_is_left_is_told_by_products_modulo_a_power_less_one() {
+    let name =
+        "operations::newton::tests::what_is_left_is_told_by_products_modulo_a_power_less_one";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = by_primes();
+    let batch = |numbers: &[BigUint], width| {
+        let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+        batch.unwrap()
+    };
+    let (n, m) = (900, 400);
+    let divisors = numbers(m);
+    let mut dividends = numbers(n);
+    for (i, b) in divisors.iter().enumerate() {
+        // Remainders of 0 and of the divisor less 1, and quotients of ones.
+        let a = (&dividends[i] / b) * b;
+        dividends[i] = match i % 3 {
+            0 => a,
+            1 if a > BigUint::ZERO => a - 1u8,
+            _ => b * ones(n - m) + (b - 1u8),
+        };
+    }
+    let (a, b) = (batch(&dividends, n), batch(&divisors, m));
+    let wrapped = engine.product_that_wraps([&b, &engine.limbs_from(&a, m, n - m).unwrap()], m + 1);
+    let (_, middle) = wrapped.unwrap().expect("a transform wraps");
+    assert_eq!(middle.sign_of_above(), Operation::Add);
+    let [q, r] = engine
+        .newton_quotient(&a, &b, Wanted::First)
+        .unwrap()
+        .unwrap();
+    let (q, r) = (q.to_biguints().unwrap(), r.to_biguints().unwrap());
+    for (i, (a, b)) in dividends.iter().zip(&divisors).enumerate() {
+        assert_eq!((&q[i], &r[i]), (&(a / b), &(a % b)), "{a:x} by {b:x}");
+    }
+}
+
 /// By kernels for short products, and by transforms, which wrap, over the complex numbers and modulo primes.
 #[test]
 fn steps_on_a_device_make_reciprocals_and_inverse_roots() {
@@ -137,12 +187,8 @@ fn steps_on_a_device_make_reciprocals_and_inverse_roots() {
     let mut tuning = engine().tuning().clone();
     tuning.mul.grid.launch_nanoseconds = 0.0;
     tuning.mul.grid.digit_nanoseconds = 1e-6;
-    let complex = on_device(Engine::cpu().with_tuning(tuning.clone()));
-    tuning.mul.grid.digit_nanoseconds = 1e6;
-    tuning.mul.ntt.shortest = 0;
-    tuning.mul.ntt.launch_nanoseconds = 0.0;
-    let by_primes = on_device(Engine::cpu().with_tuning(tuning));
-    for engine in [complex, by_primes] {
+    let complex = on_device(Engine::cpu().with_tuning(tuning));
+    for engine in [complex, by_primes()] {
         check_reciprocals(&engine, 600, 510);
         root::tests::check_inverse_roots(&engine, 300, 510);
     }

@@ -32,7 +32,7 @@ fn groups_whose_trees_are_kept_find_what_others_find() {
         ..all.clone()
     };
     let built_again = BatchGcd {
-        memory: 40 * BYTES_OF_LIMB * levels(100),
+        memory: bytes(40, levels(100) + MORE_LEVELS),
         ..kept.clone()
     };
     let none = Integers::new();
@@ -151,6 +151,27 @@ fn the_groups_of_a_device_that_is_lost_are_computed_by_others() {
             assert!(warnings.contains("CUDA device 2"), "{warnings}");
             assert!(warnings.contains("other devices"), "{warnings}");
             assert_eq!(engine.back_end().to_string(), "cuda:0,1");
+            return;
+        }
+    }
+}
+
+#[test]
+fn products_that_are_lost_with_the_only_device_are_made_again() {
+    let name =
+        "trees::batch_gcd::tests::products_that_are_lost_with_the_only_device_are_made_again";
+    for launch in [60, 150, 250] {
+        let device = ("CUDA_SIM_DEVICES", "sm_90:1GiB");
+        let fault = format!("cuLaunchKernel:{launch}=CUDA_ERROR_LAUNCH_FAILED!@0");
+        if on_simulator(name, &[device, ("CUDA_SIM_FAULT", &fault)]) {
+            let engine = Engine::all().expect("a device");
+            let how = BatchGcd {
+                most_limbs: 200,
+                ..compared(&engine)
+            };
+            check(&how, &|_| 18);
+            let warnings = engine.warnings().join("\n");
+            assert!(warnings.contains("CUDA device 0"), "{warnings}");
             return;
         }
     }
