@@ -35,7 +35,7 @@ const OLDEST_CAPABILITY: (u32, u32) = (7, 5);
 pub(super) const FREE_SHARED_BYTES: u32 = 48 << 10;
 
 /// A device's pool keeps one part in so many of its memory for later.
-const KEPT_PART: u64 = 4;
+const KEPT_PART: u64 = 2;
 
 /// The devices that are open. Engines of one process share a device, so that its
 /// kernels are compiled once.

@@ -9,7 +9,7 @@
 //! **The error.** With `a b = h B^n + l`, `h < B^from`, the limbs are those of `(l + h - j) / B^from`, or of
 //! `(l - h + j) / B^from`, `j` at most 2, less what two numbers' limbs below `from` would carry: above `l / B^from` by less
 //! than 1, or below it by less than 3, modulo `B^width`. From limb 0 on they are the product modulo
-//! `B^n + 1` or `B^n - 1`, or some times as much more or less.
+//! `B^n + 1` or `B^n - 1`, or some times as much more or less, without what is above the last limb that is wanted: limb `n` has a carry.
 
 use crate::Error;
 use crate::common::device::Device;
@@ -26,7 +26,7 @@ use bigint_core::{Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Limbs `from ..` of the products of two operands. What products have above limb `n` of the plan is below `B^from`.
+/// Limbs `from ..` of the products of two operands. What products have above limb `n` of the plan is below `B^from`, or `from` is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Middle {
     /// The product's, up to the last limb that is wanted.
@@ -94,7 +94,13 @@ impl Middle {
         };
         let above = limbs_from(&product, length, of_above)?;
         let above = Arc::new(Node::on_host(engine, of_above, above));
-        let rest = compute(self.sign_of_above(), shape.width, &[product, above])?;
+        let of_below = Shape {
+            width: length,
+            ..shape
+        };
+        let below = limbs_from(&product, 0, of_below)?;
+        let below = Arc::new(Node::on_host(engine, of_below, below));
+        let rest = compute(self.sign_of_above(), shape.width, &[below, above])?;
         limbs_from(&rest, 0, shape)
     }
 

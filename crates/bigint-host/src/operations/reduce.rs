@@ -345,6 +345,21 @@ impl Engine {
         }
     }
 
+    /// Products modulo `B^width - 1`, or as much more, of `width + 1` limbs, by a transform on a device where one of that length
+    /// has them soonest; else none.
+    pub(crate) fn cyclic_product(
+        &self,
+        factors: [&Batch; 2],
+        width: usize,
+    ) -> Result<Option<Batch>, Error> {
+        let shapes = factors.map(Batch::shape);
+        let middle = self.tuning().cyclic(shapes, self.options, width)?;
+        let middle = middle.filter(|middle| self.fits(middle));
+        middle
+            .map(|middle| self.middle_of(middle, factors))
+            .transpose()
+    }
+
     fn wrapping(
         &self,
         factors: [&Batch; 2],
@@ -352,14 +367,18 @@ impl Engine {
         least: usize,
         kept: usize,
     ) -> Result<Option<Middle>, Error> {
-        let devices = self.inner.devices();
-        let shared_bytes = devices.map(|device| device.shared_bytes()).min();
-        let fits = |middle: &Middle| shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes));
         let shapes = factors.map(Batch::shape);
         let middle = self
             .tuning()
             .middle(shapes, self.options, limbs, least, kept)?;
-        Ok(middle.filter(fits))
+        Ok(middle.filter(|middle| self.fits(middle)))
+    }
+
+    /// Whether all devices can run it, and there are any.
+    fn fits(&self, middle: &Middle) -> bool {
+        let devices = self.inner.devices();
+        let shared_bytes = devices.map(|device| device.shared_bytes()).min();
+        shared_bytes.is_some_and(|bytes| middle.plan.fits(bytes))
     }
 
     fn middle_of(&self, middle: Middle, factors: [&Batch; 2]) -> Result<Batch, Error> {

@@ -184,18 +184,42 @@ impl Tuning {
         let time = |transform, kept| self.on_the_whole_device(job, transform, kept);
         let times = plans.into_iter().flatten();
         let times = times.map(|plan| (time(plan, kept), plan));
-        let Some((wrapped, plan)) = times.min_by(|(x, _), (y, _)| x.total_cmp(y)) else {
-            return Ok(None);
-        };
+        let least = times.min_by(|(x, _), (y, _)| x.total_cmp(y));
+        let least = least.filter(|(wrapped, _)| self.is_before_whole(*wrapped, job, [n, m]));
+        Ok(least.map(|(_, plan)| Middle { job, from, plan }))
+    }
+
+    /// The products of numbers of these shapes modulo `B^width - 1`, or as much more, of a limb more, where a transform of this length
+    /// takes less time than products.
+    pub(crate) fn cyclic(
+        &self,
+        shapes: [Shape; 2],
+        options: Options,
+        width: usize,
+    ) -> Result<Option<Middle>, Error> {
+        let [n, m] = shapes.map(|shape| shape.width);
+        let limbs = width + 1;
+        let job = Job::new(Operation::Mul, &shapes, &[limbs], options, Wanted::Nothing)?;
+        let plan = ntt_that_wraps(width).filter(|plan| !self.is_short(*plan, n.max(m)));
+        let plan = plan.map(Transform::Ntt);
+        let plan = plan.filter(|plan| {
+            let wrapped = self.on_the_whole_device(job, *plan, 0);
+            n.max(m) <= width && self.is_before_whole(wrapped, job, [n, m])
+        });
+        Ok(plan.map(|plan| Middle { job, from: 0, plan }))
+    }
+
+    /// Whether this time is less than that of whole products.
+    fn is_before_whole(&self, nanoseconds: f64, job: Job, [n, m]: [usize; 2]) -> bool {
         let whole = match self.transform(job, n, m, 0) {
-            Some((whole, _)) => time(whole, 0),
+            Some((whole, _)) => self.on_the_whole_device(job, whole, 0),
             None if self.blocks_or_rows(Operation::Mul, n, m).holds() => {
                 let blocks = self.blocks(Operation::Mul, n, m);
                 blocks.alone.max(blocks.one * job.count() as f64)
             }
-            None => return Ok(None),
+            None => return false,
         };
-        Ok((wrapped < whole).then_some(Middle { job, from, plan }))
+        nanoseconds < whole
     }
 
     /// Whether the whole device multiplies numbers of these shapes by transforms modulo primes, where it keeps those of both.

@@ -46,6 +46,9 @@ const BYTES_OF_LIMB: usize = 4;
 /// Levels whose memory is that of transforms and of what is computed of the root.
 const MORE_LEVELS: usize = 18;
 
+/// Groups that a device computes at one time where memory holds the trees of all.
+const GROUPS_AT_ONCE: usize = 2;
+
 /// Primes below this are looked for in all numbers.
 const SMALL: u32 = 1 << 12;
 
@@ -169,7 +172,7 @@ impl BatchGcd {
             });
             progress(done.get());
         };
-        let mut workers = Workers::new(&self.engine, run.by_devices);
+        let mut workers = Workers::new(&self.engine, run.by_devices, run.of_worker);
         let wants_products = groups > 1 || run.wants_columns;
         let tasks = (0..groups).map(|group| Task { group, tree: None });
         let trees = workers.each(tasks.collect(), &tell, |(worker, engine), task, tell| {
@@ -238,8 +241,10 @@ fn name(group: usize, of: &str) -> String {
 struct Run<'a> {
     /// Whether each device computes groups by itself.
     by_devices: bool,
-    /// How many trees there are at one time.
+    /// How many devices there are at work, or one.
     at_once: usize,
+    /// How many groups a worker computes at one time.
+    of_worker: usize,
     numbers: &'a Integers,
     others: &'a Integers,
     groups: Vec<Which>,
@@ -271,7 +276,12 @@ impl<'a> Run<'a> {
         let at_once = devices.max(1);
         let groups = groups(numbers, how.memory / at_once, how.most_limbs, at_once);
         let limbs = groups.iter().map(|group| limbs_of(numbers, group));
-        let work = at_once * bytes(limbs.max().unwrap_or(0), MORE_LEVELS);
+        let of_worker = if groups.len() > at_once {
+            GROUPS_AT_ONCE
+        } else {
+            1
+        };
+        let work = at_once * of_worker * bytes(limbs.max().unwrap_or(0), MORE_LEVELS);
         let trees = groups.iter().map(|group| bytes_of_tree(numbers, group));
         let all = trees.sum::<usize>() + work;
         let folder = how.folder.as_deref().map(|path| {
@@ -283,13 +293,15 @@ impl<'a> Run<'a> {
             }
             Folder::open(path, key.finish())
         });
+        let keeps_trees = groups.len() == 1 || all <= how.memory;
         Ok(Run {
             by_devices: devices > 0,
             at_once,
+            of_worker: if keeps_trees { of_worker } else { 1 },
             numbers,
             others,
             memory: how.memory,
-            keeps_trees: groups.len() == 1 || all <= how.memory,
+            keeps_trees,
             room: how.memory.saturating_sub(all),
             wants_columns: at_once > 1 || how.folder.is_some() || how.wants_products,
             products: Mutex::new(vec![None; groups.len()]),

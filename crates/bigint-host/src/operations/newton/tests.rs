@@ -18,7 +18,7 @@ fn ones(limbs: usize) -> BigUint {
 }
 
 /// Numbers of up to so many limbs: about powers of two, all ones, and anything between.
-pub(super) fn numbers(limbs: usize) -> Vec<BigUint> {
+pub(crate) fn numbers(limbs: usize) -> Vec<BigUint> {
     let one = BigUint::from(1u8);
     let top = &one << (32 * limbs - 1);
     let mixed = ones(limbs) / 7u8 * 5u8;
@@ -119,7 +119,7 @@ fn a_reciprocal_is_too_great_by_few_of_its_last_place() {
 }
 
 /// A simulated device that multiplies by transforms modulo primes wherever it can.
-pub(super) fn by_primes() -> Engine {
+pub(crate) fn by_primes() -> Engine {
     let mut tuning = engine().tuning().clone();
     tuning.mul.grid.launch_nanoseconds = 0.0;
     tuning.mul.grid.digit_nanoseconds = 1e6;
