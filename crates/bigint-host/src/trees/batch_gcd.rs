@@ -25,8 +25,9 @@ use crate::trees::leaves::{self, Which};
 use crate::trees::product_tree::{ProductTree, Wanted, one_of, refuse_negative};
 use crate::trees::workers::{Task, Tell, Workers};
 use crate::{Batch, BigUint, Engine, Error, Integers};
-use bigint_core::Limb;
+use bigint_core::{Limb, MAX_WIDTH};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -48,6 +49,9 @@ const MORE_LEVELS: usize = 18;
 
 /// Groups that a device computes at one time where memory holds the trees of all.
 const GROUPS_AT_ONCE: usize = 2;
+
+/// Groups whose products are multiplied before they are reduced: each costs a quotient then, and all of them a product.
+const JOINED: usize = 4;
 
 /// Primes below this are looked for in all numbers.
 const SMALL: u32 = 1 << 12;
@@ -258,6 +262,8 @@ struct Run<'a> {
     wants_columns: bool,
     /// The products of groups.
     products: Mutex<Vec<Option<Product>>>,
+    /// Those of [`JOINED`] groups, by the worker that has them and their number.
+    joined: Mutex<HashMap<(usize, usize), Vec<Batch>>>,
 }
 
 /// The product of a group.
@@ -305,6 +311,7 @@ impl<'a> Run<'a> {
             room: how.memory.saturating_sub(all),
             wants_columns: at_once > 1 || how.folder.is_some() || how.wants_products,
             products: Mutex::new(vec![None; groups.len()]),
+            joined: Mutex::default(),
             groups,
             folder: folder.transpose()?,
         })
@@ -359,6 +366,31 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The product of the products of [`JOINED`] groups for a worker, or several where one would be too wide.
+    fn joined(
+        &self,
+        by: (usize, &Engine),
+        set: usize,
+        tell: Tell<'_>,
+    ) -> Result<Vec<Batch>, Error> {
+        let mut all = lock(&self.joined);
+        if let Some(known) = all.get(&(by.0, set)) {
+            return Ok(known.clone());
+        }
+        let mut made: Vec<Batch> = Vec::new();
+        for group in set * JOINED..self.groups.len().min((set + 1) * JOINED) {
+            let factor = self.factor(by, group, tell)?;
+            match made.last_mut() {
+                Some(last) if last.width() + factor.width() <= MAX_WIDTH => {
+                    *last = by.1.mul(last, &factor)?;
+                }
+                _ => made.push(factor),
+            }
+        }
+        all.insert((by.0, set), made.clone());
+        Ok(made)
+    }
+
     /// The numbers of a group.
     fn numbers(&self, group: usize) -> Result<Integers, Error> {
         match &self.groups[group] {
@@ -405,16 +437,17 @@ impl<'a> Run<'a> {
             Some(tree) => tree,
             None => self.tree(engine, group, true, tell)?,
         };
-        let (root, count) = (tree.product(), self.groups.len());
-        let own = (0..count).filter(|&other| other != group);
-        let own = own.map(|other| self.factor(by, other, tell));
+        let (count, own) = (self.groups.len(), group / JOINED);
+        let in_set = (own * JOINED..count.min((own + 1) * JOINED)).filter(|&other| other != group);
+        let in_set = in_set.map(|other| self.factor(by, other, tell));
+        let sets = (0..count.div_ceil(JOINED)).filter(|&set| set != own);
+        let sets = sets.flat_map(|set| match self.joined(by, set, tell) {
+            Ok(products) => products.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
         let given = (0..self.others.len())
             .map(|other| one_row(engine, &self.others.slice(other..other + 1)?));
-        let mut others = own.chain(given).map(|other| match other? {
-            other if other.width() > root.width() => engine.rem(&other, root),
-            // What is no longer than the modulus is a factor as it is.
-            other => Ok(other),
-        });
+        let mut others = in_set.chain(sets).chain(given);
         // Nobody waits for the product before the divisors.
         let primes: BigUint = small_primes().limbs().iter().product();
         let primes = engine.batch_from_biguints(&[primes])?;

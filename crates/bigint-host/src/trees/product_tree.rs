@@ -431,7 +431,7 @@ impl ProductTree {
     }
 
     /// The greatest common divisor of each leaf with the product of all other leaves and of `others`, each
-    /// of which is one number, no longer than the product; `ones` is a one for each leaf.
+    /// of which is one number; `ones` is a one for each leaf.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
@@ -491,16 +491,26 @@ impl ProductTree {
         if !is_less {
             sum = engine.rem(&sum, root)?;
         }
+        // What is no longer than the product is a factor as it is.
+        let is_long = |other: &Batch| other.width() > root.width();
         let bits = self.slack().and_then(|slack| slack.bits);
         let Some(prepared) = engine.prepared(root, bits)? else {
             for other in others {
-                sum = engine.rem(&engine.mul(&sum, &other?)?, root)?;
+                let mut other = other?;
+                if is_long(&other) {
+                    other = engine.rem(&other, root)?;
+                }
+                sum = engine.rem(&engine.mul(&sum, &other)?, root)?;
             }
             return self.remainders_of(&sum, false, tick);
         };
         sum = prepared.shifted(&sum)?;
         for other in others {
-            sum = prepared.product_modulo(&sum, &other?)?;
+            let mut other = other?;
+            if is_long(&other) {
+                other = prepared.modulo(&other)?;
+            }
+            sum = prepared.product_modulo(&sum, &other)?;
         }
         self.parts_of(prepared.fraction(&sum, self.limbs_of_root())?, tick)
     }

@@ -91,6 +91,24 @@ impl Prepared {
         })
     }
 
+    /// What the divisor leaves of a number of any length, neither of which is times the power of two for this.
+    pub fn modulo(&self, a: &Batch) -> Result<Batch, Error> {
+        let (engine, m) = (&self.engine, self.divisor.width());
+        engine.inner.choices.as_steps(|| {
+            let part = |from: usize| engine.limbs_from(a, from, m.min(a.width() - from));
+            let mut parts = (0..a.width()).step_by(m).rev().map(part);
+            let mut rest = parts.next().expect("a number has limbs")?;
+            for part in parts {
+                let width = m + rest.width().max(m);
+                let above = engine.lifted(&rest, m, width)?;
+                let rest_and_part = engine.or_in(width, &above, &part?)?;
+                let known = Some(&self.reciprocal);
+                [_, rest] = engine.divided(&rest_and_part, &self.divisor, known)?;
+            }
+            Ok(rest)
+        })
+    }
+
     /// The highest `limbs` limbs of the fraction of a number less than the divisor by it, both times the power of two: it is off by less than
     /// 2 of the last place that is made, [two limbs](GUARD) below those of `1 / d`, and below it there are zeros.
     pub fn fraction(&self, a: &Batch, limbs: usize) -> Result<Batch, Error> {
@@ -145,6 +163,11 @@ mod tests {
             let bits = (i % 2 == 0).then(|| d.bits());
             let prepared = engine.prepared(&batch(&d, m), bits).expect("memory");
             let prepared = prepared.expect("it is for devices");
+            for (limbs, of) in [(m, 0), (m + 1, 4), (2 * m, 2), (3 * m + 7, i)] {
+                let long = numbers(limbs).swap_remove(of);
+                let rest = prepared.modulo(&batch(&long, limbs)).expect("memory");
+                assert_eq!((one(rest) + &long) % &d, &long * 2u8 % &d, "{long:x} {d:x}");
+            }
             for (a, b) in [(&d - 1u8, &factors[0]), (&factors[i] % &d, &factors[4])] {
                 let rest = prepared.shifted(&batch(&a, m)).expect("memory");
                 let rest = prepared
