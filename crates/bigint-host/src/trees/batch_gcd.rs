@@ -21,8 +21,8 @@
 
 use crate::common::threads::lock;
 use crate::trees::folder::Folder;
-use crate::trees::leaves::{self, Which};
-use crate::trees::product_tree::{ProductTree, Wanted, one_of, refuse_negative};
+use crate::trees::leaves::{self, Which, one_of, refuse_negative};
+use crate::trees::product_tree::{ProductTree, Wanted};
 use crate::trees::workers::{Task, Tell, Workers};
 use crate::{Batch, BigUint, Engine, Error, Integers};
 use bigint_core::{Limb, MAX_WIDTH};

@@ -46,7 +46,9 @@
 
 use crate::operations::forms::Form;
 use crate::operations::fractions::bytes_of_transforms;
-use crate::trees::leaves::{self, Class as OfOneLength, Which, rows};
+use crate::trees::leaves::{
+    self, Class as OfOneLength, Which, one_of, refuse_negative, rows, trimmed,
+};
 use crate::trees::slack::{self, Slack};
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
@@ -688,34 +690,5 @@ impl ProductTree {
             return Err(Error::CountMismatch { a, b });
         }
         refuse_negative(a)
-    }
-}
-
-/// The one number of a batch.
-pub(crate) fn one_of(a: &Batch) -> Result<Integers, Error> {
-    let rows = a.rows()?;
-    let number = trimmed(&rows);
-    let fill = |_, limbs: &mut [Limb]| bigint_cpu::copy(limbs, number);
-    Integers::from_fn(1, number.len(), |_| (number.len(), false), fill)
-}
-
-/// Without zeros on top.
-fn trimmed(limbs: &[Limb]) -> &[Limb] {
-    let top = limbs.iter().rposition(|&limb| limb != 0);
-    &limbs[..top.map_or(0, |top| top + 1)]
-}
-
-/// Refuses numbers that are negative.
-pub(super) fn refuse_negative(a: &Integers) -> Result<(), Error> {
-    if a.signs().iter().all(|&signs| signs == 0) {
-        return Ok(());
-    }
-    match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative {
-            operation: Operation::Mul,
-            operand: "a",
-            index,
-        }),
-        None => Ok(()),
     }
 }
