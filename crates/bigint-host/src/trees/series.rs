@@ -221,3 +221,38 @@ fn limbs(bits: &[u64]) -> usize {
     let longest = bits.iter().max().copied().unwrap_or(0);
     (longest.div_ceil(LIMB_BITS as u64) as usize).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BigUint;
+
+    /// `1 - 1/2 + 1/4 - ..`, in blocks of many lengths.
+    #[test]
+    fn alternating_terms_are_summed_in_blocks_of_any_length() {
+        let halves = Series {
+            after: |k| {
+                let one = (k + 1u32).min(1u32);
+                [one.clone(), &one * 2u32, one]
+            },
+            first: 1,
+            alternates: true,
+        };
+        let engine = Engine::cpu();
+        for terms in [
+            1, 2, 3, 31, 32, 33, 63, 64, 65, 66, 129, 130, 150, 255, 256, 1000,
+        ] {
+            let [t, q] = halves.sum(&engine, terms, 4096).expect("memory");
+            let [t, q] = [t, q].map(|x| x.to_biguints().expect("memory").swap_remove(0));
+            // 2/3 but for the first term that is left out.
+            let (twice, bits) = (BigUint::from(2u8) * &q, q.bits());
+            let thrice = BigUint::from(3u8) * t;
+            let difference = if thrice > twice {
+                thrice - twice
+            } else {
+                twice - thrice
+            };
+            assert!(bits >= terms as u64 && difference <= 4u8.into(), "{terms}");
+        }
+    }
+}
