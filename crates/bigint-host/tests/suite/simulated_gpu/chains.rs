@@ -50,8 +50,8 @@ fn moduli() -> Vec<BigUint> {
 #[test]
 fn residues_of_a_chain_are_those_of_num_bigint_and_leave_limbs_once() {
     let name = "residues_of_a_chain_are_those_of_num_bigint_and_leave_limbs_once";
-    // Chains, one of them by both plans, and no product by itself but for what goes in and out.
-    if !counted(name, ["rns_warpgroups", "mod_sub"], [4..=12, 0..=0]) {
+    // Chains, one of them by both plans; of 18 differences a few are alone with sums, for which no chain pays.
+    if !counted(name, ["rns_warpgroups", "mod_sub"], [4..=12, 0..=4]) {
         return;
     }
     let engine = Engine::cuda(0).expect("a device");

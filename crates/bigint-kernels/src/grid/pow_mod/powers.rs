@@ -376,29 +376,31 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
         first += self.warp.lane();
         let mut sums = [[[0; 4]; 2]; 2];
-        let mut multiply = |s: usize| {
-            let at = first + 64 * s as u32;
-            let right = [self.shared.four(at), self.shared.four(at + 32)];
-            for group in 0..2 {
-                let [b0, b1, b2, b3] = right[group];
-                let [low, high] = &mut sums[group];
-                *low = multiply_add_signed(self.warp, *low, other[s], [b0, b1]);
-                *high = multiply_add_signed(self.warp, *high, other[s], [b2, b3]);
-            }
-        };
         if Self::IS_WIDE {
             let mut s = 0;
             while s < PAIRS {
-                multiply(s);
+                self.add_products(&mut sums, other[s], first + 64 * s as u32);
                 s += 1;
             }
         } else {
             each::<PAIRS>(
                 #[inline(always)]
-                |s| multiply(s),
+                |s| self.add_products(&mut sums, other[s], first + 64 * s as u32),
             );
         }
         sums
+    }
+
+    /// Adds what a unit makes by the columns from a four on.
+    #[inline(always)]
+    fn add_products(self, sums: &mut [[Sums; 2]; 2], unit: [u32; 4], at: u32) {
+        let right = [self.shared.four(at), self.shared.four(at + 32)];
+        for group in 0..2 {
+            let [b0, b1, b2, b3] = right[group];
+            let [low, high] = &mut sums[group];
+            *low = multiply_add_signed(self.warp, *low, unit, [b0, b1]);
+            *high = multiply_add_signed(self.warp, *high, unit, [b2, b3]);
+        }
     }
 
     /// Whether units are in memory.
