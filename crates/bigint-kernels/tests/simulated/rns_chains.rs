@@ -75,21 +75,6 @@ impl Powers {
         }
         assert_eq!(bench.read(arguments.refused, moduli).iter().sum::<u32>(), 0);
         self.launch(&arguments, &[chain]);
-        if std::env::var("R_DEBUG").is_ok() {
-            let p = plan.bases()[0];
-            for place in 1..8 {
-                let words = bench.read(of_place(place), 2 * plan.tile() as usize);
-                let w: Vec<u32> = [0, 4, 8, 12, 128]
-                    .iter()
-                    .zip([0usize, 1, 2, 3, 8])
-                    .map(|(i, c)| words[*i] % p[c])
-                    .collect();
-                eprintln!(
-                    "place {place}: {w:?} second {:?}",
-                    &words[plan.tile() as usize..][..4]
-                );
-            }
-        }
         let found = outputs.iter().map(|place| {
             let of_output = RnsArguments {
                 scratch: at(*place),
@@ -232,52 +217,5 @@ fn chains_of_any_width_are_those_of_num_bigint() {
         &[48, 64, 96, 128, 192, 256],
     ) {
         chains_of_width(*width, Layout::Contiguous, 17, 17);
-    }
-}
-
-#[test]
-fn chains_debug() {
-    let mut powers = Powers::new();
-    let m = (1, vec![BigUint::from(101u8)]);
-    let inputs = [(1, vec![BigUint::from(7u8)]), (1, vec![BigUint::from(5u8)])];
-    let e = (1, vec![BigUint::from(1u8)]);
-    let _ = powers.0.next();
-    let (square, product) = (Instruction::SQUARE, |by| Instruction::SQUARE.by(by));
-    let base = vec![
-        square.by_radix().of(1).kept(3).form(4),
-        square.by_radix().of(2).kept(5).form(6),
-    ];
-    for (name, rest) in [
-        ("in 7", vec![product(0).of(3).kept(7), square.of(1)]),
-        ("acc 5", vec![product(0).kept(7)]),
-        ("square 49", vec![square.of(3), product(0).kept(7)]),
-        (
-            "square twice",
-            vec![square.of(3), square, product(0).kept(7)],
-        ),
-        ("product 35", vec![product(4).of(5), product(0).kept(7)]),
-        (
-            "kept product 35",
-            vec![product(4).of(5).kept(8), product(0).of(8).kept(7)],
-        ),
-        (
-            "plus 42",
-            vec![product(4).of(5).plus(3), product(0).kept(7)],
-        ),
-        (
-            "minus 28",
-            vec![product(4).of(5).minus(3), product(0).kept(7)],
-        ),
-    ] {
-        let all: Vec<_> = base.iter().copied().chain(rest).collect();
-        let found = powers.run_chain(
-            chains(1)[0],
-            &inputs,
-            [&e, &m],
-            Layout::Contiguous,
-            (&all, 9),
-            &[7],
-        );
-        eprintln!("{name}: {:?}", found);
     }
 }

@@ -154,11 +154,11 @@ impl Chain {
         let scratch = [1, 2, 3, 4].map(|i: usize| device.allocate(limbs[i]));
         let scratch = scratch.into_iter().collect::<Result<Vec<_>, _>>()?;
         let words: Vec<Limb> = program.instructions.iter().flat_map(|i| i.0).collect();
-        let [words, one, refused] = [words, vec![1], zeroed(marks)?].map(|x| device.upload(&x));
-        let (words, one, refused) = (words?, one?, refused?);
+        let [words, refused] = [words, zeroed(marks)?].map(|x| device.upload(&x));
+        let (words, refused) = (words?, refused?);
         let buffers: Vec<&Buffer> = given.iter().map(|buffer| &**buffer).collect();
         let buffers = buffers.into_iter().chain(&results).chain(&scratch);
-        let buffers: Vec<&Buffer> = buffers.chain([&words, &one, &refused]).collect();
+        let buffers: Vec<&Buffer> = buffers.chain([&words, &refused]).collect();
         let operand = |index: usize| Part::of_operand(&operands[index], &given[index], count);
         let all = RnsArguments {
             r: MatrixArgument::default(),
@@ -190,8 +190,7 @@ impl Chain {
             };
             run.radix()?;
             for &(index, place) in &program.inputs {
-                let one = Part::rows(&one, 1, 1).for_all();
-                run.input(index.map_or(one, operand), place)?;
+                run.input(operand(index), place)?;
             }
             run.powers()?;
             for (result, place) in results.iter().zip(&program.outputs) {
@@ -388,8 +387,8 @@ fn from(numbers: MatrixArgument, first: usize) -> MatrixArgument {
 struct Program {
     instructions: Vec<Instruction>,
     places: u32,
-    /// The operands, or 1, and the places to which they are converted.
-    inputs: Vec<(Option<usize>, u32)>,
+    /// The operands, and the places to which they are converted.
+    inputs: Vec<(usize, u32)>,
     outputs: Vec<u32>,
 }
 
@@ -432,10 +431,10 @@ impl Program {
         let mut places = 1..;
         let mut products = Vec::new();
         let mut values = vec![0; usize::from(chain.registers)];
-        for register in 0..usize::from(chain.inputs) {
+        for (register, value) in values.iter_mut().take(chain.inputs.into()).enumerate() {
             let place = places.next().unwrap_or_default();
-            program.inputs.push((Some(1 + register), place));
-            values[register] = products.len();
+            program.inputs.push((1 + register, place));
+            *value = products.len();
             products.push(Product {
                 x: OfProduct::Number(place),
                 y: Factor::Radix,

@@ -7,7 +7,7 @@ use bigint_testing::simulator::on_simulator;
 
 /// Runs a test on the simulator; says what kernels were launched of those whose names begin so.
 fn counted(name: &str, kernels: [&str; 2], launched: [std::ops::RangeInclusive<usize>; 2]) -> bool {
-    let file = std::env::temp_dir().join(format!("bigint-chains-{}", std::process::id()));
+    let file = std::env::temp_dir().join(format!("bigint-{name}-{}", std::process::id()));
     let path = file.to_str().expect("Unicode");
     let name = format!("simulated_gpu::chains::{name}");
     if on_simulator(&name, &[("CUDA_SIM_COUNTS", path)]) {
