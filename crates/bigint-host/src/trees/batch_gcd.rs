@@ -21,8 +21,8 @@
 
 use crate::common::threads::lock;
 use crate::trees::folder::Folder;
-use crate::trees::leaves::{self, Which, one_of, refuse_negative};
-use crate::trees::product_tree::{ProductTree, Wanted};
+use crate::trees::leaves::{self, Which, one_of};
+use crate::trees::product_tree::{ProductTree, Wanted, refuse_negative};
 use crate::trees::workers::{Task, Tell, Workers};
 use crate::{Batch, BigUint, Engine, Error, Integers};
 use bigint_core::{Limb, MAX_WIDTH};
@@ -186,7 +186,7 @@ impl BatchGcd {
             }
             let tree = run.tree(engine, group, run.keeps_trees, tell)?;
             if wants_products {
-                run.keep_product(worker, group, tree.product())?;
+                run.keep_product(worker, group, &tree)?;
             }
             Ok(run.keeps_trees.then_some((worker, tree)))
         })?;
@@ -335,10 +335,10 @@ impl<'a> Run<'a> {
         Ok(kept)
     }
 
-    fn keep_product(&self, worker: usize, group: usize, product: &Batch) -> Result<(), Error> {
+    fn keep_product(&self, worker: usize, group: usize, tree: &ProductTree) -> Result<(), Error> {
         let product = match self.wants_columns {
-            true => Product::Column(one_of(product)?),
-            false => Product::OfWorker(worker, product.clone()),
+            true => Product::Column(one_of(tree.product())?),
+            false => Product::OfWorker(worker, tree.product_alone()?),
         };
         if let (Some(folder), Product::Column(product)) = (&self.folder, &product) {
             folder.write(&name(group, "product"), product)?;
@@ -360,8 +360,8 @@ impl<'a> Run<'a> {
             Some(Product::OfWorker(of, product)) if of == worker => Ok(product),
             _ => {
                 let tree = self.tree(engine, group, false, tell)?;
-                self.keep_product(worker, group, tree.product())?;
-                Ok(tree.product().clone())
+                self.keep_product(worker, group, &tree)?;
+                tree.product_alone()
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::common::limbs;
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{Layout, Limb, Operation, Shape};
+use bigint_core::{Layout, Limb, Shape};
 use std::ops::Range;
 
 /// Numbers of about one length, and as many limbs as the longest has.
@@ -137,19 +137,4 @@ pub(super) fn one_of(a: &Batch) -> Result<Integers, Error> {
 pub(super) fn trimmed(limbs: &[Limb]) -> &[Limb] {
     let top = limbs.iter().rposition(|&limb| limb != 0);
     &limbs[..top.map_or(0, |top| top + 1)]
-}
-
-/// Refuses numbers that are negative.
-pub(super) fn refuse_negative(a: &Integers) -> Result<(), Error> {
-    if a.signs().iter().all(|&signs| signs == 0) {
-        return Ok(());
-    }
-    match (0..a.len()).find(|&index| a.is_negative(index)) {
-        Some(index) => Err(Error::Negative {
-            operation: Operation::Mul,
-            operand: "a",
-            index,
-        }),
-        None => Ok(()),
-    }
 }

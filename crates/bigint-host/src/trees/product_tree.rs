@@ -46,10 +46,9 @@
 
 use crate::operations::forms::Form;
 use crate::operations::fractions::bytes_of_transforms;
-use crate::trees::leaves::{
-    self, Class as OfOneLength, Which, one_of, refuse_negative, rows, trimmed,
-};
+use crate::trees::leaves::{self, Class as OfOneLength, Which, one_of, rows, trimmed};
 use crate::trees::slack::{self, Slack};
+use crate::trees::workers::{Others, Tick};
 use crate::{Batch, Engine, Error, Integers};
 use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
 use std::cmp::Reverse;
@@ -143,12 +142,6 @@ impl Sums {
         })
     }
 }
-
-/// Products of numbers that are no leaves, made as they are wanted.
-pub(crate) type Others<'a> = &'a mut dyn Iterator<Item = Result<Batch, Error>>;
-
-/// Is called when a level is done, of either way.
-pub(crate) type Tick<'a> = &'a dyn Fn();
 
 impl ProductTree {
     /// The tree of these numbers, none of which is zero or negative; of none, their product is 1.
@@ -324,6 +317,17 @@ impl ProductTree {
         &self.nodes[self.nodes.len() - 1].product
     }
 
+    /// The same without zeros on top, but for few.
+    pub(crate) fn product_alone(&self) -> Result<Batch, Error> {
+        let bits = self.slack().and_then(|slack| slack.bits);
+        let bits = bits.map_or_else(
+            || Ok(self.engine.lengths(self.product())?[0]),
+            Ok::<_, Error>,
+        )?;
+        let limbs = bits.div_ceil(LIMB_BITS as u64) as usize;
+        self.engine.limbs_from(self.product(), 0, limbs)
+    }
+
     /// The one number of `x` modulo each leaf.
     ///
     /// # Errors
@@ -380,12 +384,8 @@ impl ProductTree {
                 other => other,
             })?;
             let longest = class.leaves.iter().map(|i| residues.length(i)).max();
-            let given = rows(
-                &self.engine,
-                residues,
-                &class.leaves,
-                longest.unwrap_or(1).max(1),
-            )?;
+            let width = longest.unwrap_or(1).max(1);
+            let given = rows(&self.engine, residues, &class.leaves, width)?;
             let product = self.engine.mul(&given, &inverses)?;
             numerators.push(self.engine.rem(&product, &class.numbers)?);
         }
@@ -401,11 +401,8 @@ impl ProductTree {
         let mut parts = Vec::new();
         for (index, class) in self.classes.iter().enumerate() {
             let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
-            let levels = &class.levels;
-            let level = levels
-                .iter()
-                .position(is_long)
-                .unwrap_or(levels.len().saturating_sub(1));
+            let (levels, last) = (&class.levels, class.levels.len().saturating_sub(1));
+            let level = levels.iter().position(is_long).unwrap_or(last);
             for half in levels.get(level).into_iter().flatten() {
                 parts.push(rem(half)?);
             }
@@ -493,28 +490,22 @@ impl ProductTree {
         if !is_less {
             sum = engine.rem(&sum, root)?;
         }
-        // What is no longer than the product is a factor as it is.
-        let is_long = |other: &Batch| other.width() > root.width();
         let bits = self.slack().and_then(|slack| slack.bits);
-        let Some(prepared) = engine.prepared(root, bits)? else {
-            for other in others {
-                let mut other = other?;
-                if is_long(&other) {
-                    other = engine.rem(&other, root)?;
-                }
-                sum = engine.rem(&engine.mul(&sum, &other)?, root)?;
-            }
-            return self.remainders_of(&sum, false, tick);
-        };
-        sum = prepared.shifted(&sum)?;
-        for other in others {
-            let mut other = other?;
-            if is_long(&other) {
-                other = prepared.modulo(&other)?;
-            }
-            sum = prepared.product_modulo(&sum, &other)?;
+        let prepared = engine.prepared(root, bits)?;
+        if let Some(by) = &prepared {
+            sum = by.shifted(&sum)?;
         }
-        self.parts_of(prepared.fraction(&sum, self.limbs_of_root())?, tick)
+        for other in others {
+            let other = other?;
+            sum = match &prepared {
+                Some(by) => by.product_modulo(&sum, &other)?,
+                None => engine.rem(&engine.mul(&sum, &engine.rem(&other, root)?)?, root)?,
+            };
+        }
+        match prepared {
+            Some(by) => self.parts_of(by.fraction(&sum, self.limbs_of_root())?, tick),
+            None => self.remainders_of(&sum, false, tick),
+        }
     }
 
     /// The sum of `a_i P / N_i`.
@@ -648,13 +639,11 @@ impl ProductTree {
 
     /// What zeros on top there are, where the tree is one class without odd numbers and levels above some have enough.
     fn slack(&self) -> Option<Slack> {
-        let find = || match (&self.classes[..], &self.nodes[..]) {
-            ([class], [_]) => {
-                let (width, levels) = (class.numbers.width(), class.levels.len());
-                slack::lowest_level(&self.leaves, &class.leaves, width, levels)
-            }
-            _ => None,
+        let ([class], [_]) = (&self.classes[..], &self.nodes[..]) else {
+            return None;
         };
+        let (width, levels) = (class.numbers.width(), class.levels.len());
+        let find = || slack::lowest_level(&self.leaves, &class.leaves, width, levels);
         *self.slack.get_or_init(find)
     }
 
@@ -690,5 +679,20 @@ impl ProductTree {
             return Err(Error::CountMismatch { a, b });
         }
         refuse_negative(a)
+    }
+}
+
+/// Refuses numbers that are negative.
+pub(super) fn refuse_negative(a: &Integers) -> Result<(), Error> {
+    if a.signs().iter().all(|&signs| signs == 0) {
+        return Ok(());
+    }
+    match (0..a.len()).find(|&index| a.is_negative(index)) {
+        Some(index) => Err(Error::Negative {
+            operation: Operation::Mul,
+            operand: "a",
+            index,
+        }),
+        None => Ok(()),
     }
 }

@@ -6,13 +6,19 @@
 
 use crate::common::threads::lock;
 use crate::trees::product_tree::ProductTree;
-use crate::{Engine, Error};
+use crate::{Batch, Engine, Error};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 /// Is told of so many more groups that are done, and levels.
 pub(super) type Tell<'a> = &'a dyn Fn(usize, usize);
+
+/// Is called when a level of a tree is done, of either way.
+pub(crate) type Tick<'a> = &'a dyn Fn();
+
+/// Products of numbers that are no leaves of a tree, made as they are wanted.
+pub(super) type Others<'a> = &'a mut dyn Iterator<Item = Result<Batch, Error>>;
 
 /// Those who compute the groups of a run.
 pub(super) struct Workers<'a> {

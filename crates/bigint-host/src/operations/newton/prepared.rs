@@ -13,8 +13,11 @@ use crate::plan::choose;
 use crate::{Batch, Engine, Error, Options};
 use bigint_core::{LIMB_BITS, Layout, Operation, Shape, WIDEST_COUNTED};
 
-/// Limbs that a reciprocal has beside those of the divisor, and fractions at most one less.
-const GUARD: usize = 3;
+/// Limbs that a reciprocal has beside those of the divisor: factors may be so much longer.
+const LONGER: usize = 64;
+
+/// Limbs that fractions have at most beside those of the divisor.
+const GUARD: usize = 2;
 
 /// One divisor, of which quotients are [composed of products](choose::by_newton).
 pub(crate) struct Prepared {
@@ -56,7 +59,7 @@ impl Engine {
         if shift > 0 {
             divisor = self.shl_in(m, &divisor, &self.of_limbs(&[shift])?)?;
         }
-        let reciprocal = self.reciprocal_below(&divisor, m + GUARD, false)?;
+        let reciprocal = self.reciprocal_below(&divisor, m + LONGER, false)?;
         self.keep_transform(&divisor);
         self.keep_transform(&reciprocal);
         Ok(Prepared {
@@ -79,11 +82,15 @@ impl Prepared {
         }
     }
 
-    /// What the divisor leaves of the product of `a` and `b`, both times the power of two, as `a` is.
+    /// What the divisor leaves of the product of `a` and `b`, of any length, both times the power of two, as `a` is.
     pub fn product_modulo(&self, a: &Batch, b: &Batch) -> Result<Batch, Error> {
         let engine = &self.engine;
         engine.inner.choices.as_steps(|| {
-            let product = engine.mul(a, b)?;
+            // It is no longer than reciprocals serve, or is reduced first.
+            let product = match b.width() >= self.divisor.width() + LONGER {
+                true => engine.mul(a, &self.modulo(b)?)?,
+                false => engine.mul(a, b)?,
+            };
             let width = product.width().max(self.divisor.width());
             let product = engine.limbs_from(&product, 0, width)?;
             let [_, rest] = engine.divided(&product, &self.divisor, Some(&self.reciprocal))?;
@@ -92,21 +99,19 @@ impl Prepared {
     }
 
     /// What the divisor leaves of a number of any length, neither of which is times the power of two for this.
-    pub fn modulo(&self, a: &Batch) -> Result<Batch, Error> {
+    fn modulo(&self, a: &Batch) -> Result<Batch, Error> {
         let (engine, m) = (&self.engine, self.divisor.width());
-        engine.inner.choices.as_steps(|| {
-            let part = |from: usize| engine.limbs_from(a, from, m.min(a.width() - from));
-            let mut parts = (0..a.width()).step_by(m).rev().map(part);
-            let mut rest = parts.next().expect("a number has limbs")?;
-            for part in parts {
-                let width = m + rest.width().max(m);
-                let above = engine.lifted(&rest, m, width)?;
-                let rest_and_part = engine.or_in(width, &above, &part?)?;
-                let known = Some(&self.reciprocal);
-                [_, rest] = engine.divided(&rest_and_part, &self.divisor, known)?;
-            }
-            Ok(rest)
-        })
+        let part = |from: usize| engine.limbs_from(a, from, m.min(a.width() - from));
+        let mut parts = (0..a.width()).step_by(m).rev().map(part);
+        let mut rest = parts.next().expect("a number has limbs")?;
+        for part in parts {
+            let width = m + rest.width().max(m);
+            let above = engine.lifted(&rest, m, width)?;
+            let rest_and_part = engine.or_in(width, &above, &part?)?;
+            let known = Some(&self.reciprocal);
+            [_, rest] = engine.divided(&rest_and_part, &self.divisor, known)?;
+        }
+        Ok(rest)
     }
 
     /// The highest `limbs` limbs of the fraction of a number less than the divisor by it, both times the power of two: it is off by less than
@@ -114,7 +119,7 @@ impl Prepared {
     pub fn fraction(&self, a: &Batch, limbs: usize) -> Result<Batch, Error> {
         let (engine, m) = (&self.engine, self.divisor.width());
         engine.inner.choices.as_steps(|| {
-            let made = limbs.min(m + GUARD - 1);
+            let made = limbs.min(m + GUARD);
             let a = engine.lifted(a, made, m + made)?;
             let known = (&self.divisor, Some(&self.reciprocal));
             let (q, _) = engine.digits(&a, known, made, false)?;
@@ -163,7 +168,7 @@ mod tests {
             let bits = (i % 2 == 0).then(|| d.bits());
             let prepared = engine.prepared(&batch(&d, m), bits).expect("memory");
             let prepared = prepared.expect("it is for devices");
-            for (limbs, of) in [(m, 0), (m + 1, 4), (2 * m, 2), (3 * m + 7, i)] {
+            for (limbs, of) in [(m, 0), (m + 1, 4), (m + LONGER, 1), (3 * m + 7, i)] {
                 let long = numbers(limbs).swap_remove(of);
                 let rest = prepared.modulo(&batch(&long, limbs)).expect("memory");
                 assert_eq!((one(rest) + &long) % &d, &long * 2u8 % &d, "{long:x} {d:x}");
@@ -181,7 +186,7 @@ mod tests {
                 );
                 for limbs in [m, m + 1, 2 * m] {
                     let found = one(prepared.fraction(&rest, limbs).expect("memory"));
-                    let made = limbs.min(d.bits().div_ceil(32) as usize + GUARD - 1);
+                    let made = limbs.min(d.bits().div_ceil(32) as usize + GUARD);
                     let below = 32 * (limbs - made);
                     assert_eq!((&found >> below) << below, found);
                     let whole = BigUint::from(1u8) << (32 * made);
