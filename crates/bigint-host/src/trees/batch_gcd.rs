@@ -47,9 +47,6 @@ const BYTES_OF_LIMB: usize = 4;
 /// Levels whose memory is that of transforms and of what is computed of the root.
 const MORE_LEVELS: usize = 18;
 
-/// Groups that a device computes at one time where memory holds the trees of all.
-const GROUPS_AT_ONCE: usize = 2;
-
 /// Groups whose products are multiplied before they are reduced: each costs a quotient then, and all of them a product.
 const JOINED: usize = 4;
 
@@ -176,7 +173,7 @@ impl BatchGcd {
             });
             progress(done.get());
         };
-        let mut workers = Workers::new(&self.engine, run.by_devices, run.of_worker);
+        let mut workers = Workers::new(&self.engine, run.by_devices);
         let wants_products = groups > 1 || run.wants_columns;
         let tasks = (0..groups).map(|group| Task { group, tree: None });
         let trees = workers.each(tasks.collect(), &tell, |(worker, engine), task, tell| {
@@ -245,10 +242,8 @@ fn name(group: usize, of: &str) -> String {
 struct Run<'a> {
     /// Whether each device computes groups by itself.
     by_devices: bool,
-    /// How many devices there are at work, or one.
+    /// How many trees there are at one time.
     at_once: usize,
-    /// How many groups a worker computes at one time.
-    of_worker: usize,
     numbers: &'a Integers,
     others: &'a Integers,
     groups: Vec<Which>,
@@ -282,12 +277,7 @@ impl<'a> Run<'a> {
         let at_once = devices.max(1);
         let groups = groups(numbers, how.memory / at_once, how.most_limbs, at_once);
         let limbs = groups.iter().map(|group| limbs_of(numbers, group));
-        let of_worker = if groups.len() > at_once {
-            GROUPS_AT_ONCE
-        } else {
-            1
-        };
-        let work = at_once * of_worker * bytes(limbs.max().unwrap_or(0), MORE_LEVELS);
+        let work = at_once * bytes(limbs.max().unwrap_or(0), MORE_LEVELS);
         let trees = groups.iter().map(|group| bytes_of_tree(numbers, group));
         let all = trees.sum::<usize>() + work;
         let folder = how.folder.as_deref().map(|path| {
@@ -303,7 +293,6 @@ impl<'a> Run<'a> {
         Ok(Run {
             by_devices: devices > 0,
             at_once,
-            of_worker: if keeps_trees { of_worker } else { 1 },
             numbers,
             others,
             memory: how.memory,

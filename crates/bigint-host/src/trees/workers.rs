@@ -1,5 +1,4 @@
-//! Who computes groups of numbers: each device a group at a time, or two where memory holds both, so that it need not wait
-//! for the host; all devices side by side.
+//! Who computes groups of numbers: each device a group at a time, side by side.
 //!
 //! An engine of one device remembers nothing to make results again, as one does that goes on without a device. What a
 //! device loses is begun again, as a whole group: by another device, or in the end by the engine of all.
@@ -25,8 +24,6 @@ pub(super) struct Workers<'a> {
     all: &'a Engine,
     /// Engines of a device each, until that fails.
     alone: Vec<Option<Engine>>,
-    /// The groups that each computes at one time.
-    at_once: usize,
 }
 
 /// A group that is to be computed, with its tree and the worker that has made it.
@@ -37,7 +34,7 @@ pub(super) struct Task {
 
 impl<'a> Workers<'a> {
     /// Each usable device of this engine, or the engine itself where groups are to be computed by `all` of it.
-    pub fn new(all: &'a Engine, by_devices: bool, at_once: usize) -> Self {
+    pub fn new(all: &'a Engine, by_devices: bool) -> Self {
         let inner = &all.inner;
         let devices = inner.devices().filter(|_| by_devices && inner.falls_back());
         let alone = |device| Engine {
@@ -47,7 +44,6 @@ impl<'a> Workers<'a> {
         Workers {
             all,
             alone: devices.map(|device| Some(alone(device))).collect(),
-            at_once,
         }
     }
 
@@ -90,7 +86,6 @@ impl<'a> Workers<'a> {
         loop {
             let alone = self.alone.iter().enumerate();
             let ready = alone.filter_map(|(worker, of)| Some((worker, of.as_ref()?)));
-            let ready = ready.flat_map(|ready| std::iter::repeat_n(ready, self.at_once));
             let ready: Vec<(usize, &Engine)> = ready.collect();
             let ended = side_by_side(&ready, tell, &all_of);
             let mut failed = Vec::new();
@@ -110,14 +105,7 @@ impl<'a> Workers<'a> {
                 }
             }
         }
-        // An engine of one device that is its user's own, or that of all.
-        let at_once = match self.alone.is_empty() && self.all.inner.device().is_some() {
-            true => self.at_once,
-            false => 1,
-        };
-        let last = vec![(self.alone.len(), self.all); at_once];
-        let ended = side_by_side(&last, tell, &all_of).into_iter();
-        ended.collect::<Result<(), Error>>()?;
+        all_of(self.alone.len(), self.all, tell)?;
         let made = made.into_iter().map(|made| made.into_inner());
         let made = made.map(|made| made.unwrap_or_else(PoisonError::into_inner));
         Ok(made
