@@ -370,21 +370,21 @@ unsafe extern "ptx-kernel" fn weighted_long_keep(arguments: LongArguments) {
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns::<true, false>();
+    unsafe { weighted::long::Block::new(&arguments) }.columns();
 }
 
 /// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_MODULO`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns_modulo(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns::<false, false>();
+    unsafe { weighted::long::Block::new(&arguments) }.columns_modulo();
 }
 
 /// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_FAR`].
 #[unsafe(no_mangle)]
 unsafe extern "ptx-kernel" fn weighted_long_columns_far(arguments: LongArguments) {
     // SAFETY: above.
-    unsafe { weighted::long::Block::new(&arguments) }.columns::<false, true>();
+    unsafe { weighted::long::Block::new(&arguments) }.columns_far();
 }
 
 /// A kernel of residue number systems, [`bigint_core::rns`].

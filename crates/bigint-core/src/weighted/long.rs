@@ -79,9 +79,8 @@ pub struct Radices {
 }
 
 impl Radices {
-    /// The radices of a transform of `words` words, if there is one. For `m` of 1 or 2, `f` is 16; for `m` of 4 or 8,
-    /// `f` is 9 to 16. Rows are twice as long in some transforms with `m` of 8, and in all with `m` of 9 or 10, for
-    /// which `f` is 16.
+    /// The radices of a transform of `words` words, if there is one. Up to `m` of 8, `f` is 9 to 16. Rows are twice as long
+    /// in some transforms with `m` of 8, and in all with `m` of 9 or 10, for which `f` is 16.
     pub fn of(words: usize) -> Option<Radices> {
         let unit = 32 * POINTS as usize;
         let units = u32::try_from(words / unit)
@@ -96,8 +95,7 @@ impl Radices {
         });
         shapes.into_iter().find(|&Radices { radix, factor, row }| {
             let are_radices = match factor {
-                1 | 2 => radix == 16 && row == 1,
-                4 | 8 => (9..=16).contains(&radix) && (row == 1 || factor == 8),
+                1 | 2 | 4 | 8 => (9..=16).contains(&radix) && (row == 1 || factor == 8),
                 _ => radix == 16 && row == 2,
             };
             are_radices && radix * factor * row == units
@@ -122,13 +120,17 @@ pub const WARPS: u32 = THREADS / 32;
 pub const EARLY_CAPABILITY: (u32, u32) = (9, 0);
 
 /// The PTX of a kernel whose launch begins before the one before has ended, which saves the time that a launch takes
-/// to begin: the version of the language, the target, and the kernel's first instructions, which wait until the
-/// launch before has ended.
-pub const WAITS: [&str; 3] = [
+/// to begin: the version of the language, the target, the kernel's first instruction, and the one that waits until the
+/// launch before has ended, which takes the place of [`WAITS_HERE`].
+pub const WAITS: [&str; 4] = [
     ".version 7.8",
     ".target sm_90",
-    "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
+    "griddepcontrol.launch_dependents;\n",
+    "griddepcontrol.wait;",
 ];
+
+/// The comment in a kernel's PTX before it touches what launches write.
+pub const WAITS_HERE: &str = "/*waits here*/";
 
 /// The instructions by which the PTX loads and stores points, and those by which the host replaces them if a launch
 /// begins [early](WAITS) and rows have [`POINTS`] points. The latter keep points out of the first-level cache, where
@@ -230,6 +232,11 @@ pub struct LongArguments {
     pub stage: u32,
     /// The points of a row, in units of [`POINTS`].
     pub row: u32,
+    /// What [`reciprocal`] is of `f`, and of `m`.
+    pub reciprocals: [u32; 2],
+    /// The address of two limbs for each thread of the columns' blocks, from group to group, which describe its even
+    /// and its odd words modulo `2^p - 1`: see [`WordBits`]. 0 modulo other numbers.
+    pub word_bits: u64,
 }
 
 /// A subtraction from one word: word `part` of point `column` of row `first + 16 m k`, where `first` is below `16 m`.
@@ -277,7 +284,7 @@ impl LongArguments {
     }
 
     /// The stretches of device memory that the kernels touch: their addresses and their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 14] {
+    pub const fn stretches(&self) -> [(u64, u64); 15] {
         let m = self.factor as u64;
         let row = self.row as u64 * POINTS as u64;
         let rows = 16 * self.radix as u64 * m;
@@ -307,6 +314,11 @@ impl LongArguments {
                 0 => (self.points, 0),
                 twists => (twists, 16 * m * 4),
             },
+            match self.word_bits {
+                0 => (self.points, 0),
+                // Of each thread.
+                bits => (bits, 2 * 16 * m * row),
+            },
         ]
     }
 }
@@ -316,6 +328,43 @@ impl LongArguments {
 #[inline(always)]
 pub const fn log_width(m: u32) -> u32 {
     if m > 4 { 1 } else { 2 }
+}
+
+/// By what [`quotient`] multiplies to divide by `n`, which is at most 16.
+pub const fn reciprocal(n: u32) -> u32 {
+    (1 << 20) / n + 1
+}
+
+/// The quotient of `k`, below 2^12, by the number of which this is the [`reciprocal`]. (The driver's compiler divides by a
+/// number that it has been told as by any other.)
+#[inline(always)]
+pub const fn quotient(k: u32, reciprocal: u32) -> u32 {
+    (k * reciprocal) >> 20
+}
+
+/// The bits of a limb that describe the words of a thread of columns, all even or all odd ones. The weight of the word
+/// in row `k` of `f` rows that are `16 m` apart is a product of those of a row, a column and a step, less a base if the
+/// sum of exponents is a unit too many.
+pub struct WordBits;
+
+impl WordBits {
+    /// Whether the sum of the exponents of row and column is a unit too many.
+    pub const FIRST: u32 = 1;
+
+    /// Whether that exponent, reduced, and the step's are together. Step 0 adds nothing.
+    #[inline(always)]
+    pub const fn wraps(k: usize) -> u32 {
+        match k {
+            0 => 0,
+            _ => 1 << k,
+        }
+    }
+
+    /// Whether the word is one place longer than others.
+    #[inline(always)]
+    pub const fn is_long(k: usize) -> u32 {
+        1 << 16 << k
+    }
 }
 
 /// The nodes of a column's last pass, and how the rows of their frequencies are paired.
@@ -334,9 +383,20 @@ pub struct Nodes {
     pub radix: u32,
     /// Whether the transform is negacyclic.
     pub is_negacyclic: bool,
+    /// The [`reciprocal`] of the radix.
+    pub reciprocal: u32,
 }
 
 impl Nodes {
+    /// The nodes of columns whose first pass has this radix.
+    pub const fn new(radix: u32, is_negacyclic: bool) -> Self {
+        Nodes {
+            radix,
+            is_negacyclic,
+            reciprocal: reciprocal(radix),
+        }
+    }
+
     /// The row of the mirror of the frequency of row `k`, of `rows`.
     #[inline(always)]
     pub const fn mirror(self, k: u32, rows: u32) -> u32 {
@@ -352,7 +412,8 @@ impl Nodes {
     #[inline(always)]
     pub const fn row(self, k: u32, m: u32) -> (u32, u32) {
         let radix = self.radix;
-        let (h, i, j) = (k % radix, k / radix % 16, k / (16 * radix));
+        let q = quotient(k, self.reciprocal);
+        let (h, i, j) = (k - radix * q, q % 16, q / 16);
         let (pair, side) = if self.is_negacyclic {
             match i {
                 ..8 if 2 * h + 1 == radix => (16 * h + i, 0),
@@ -587,7 +648,7 @@ mod tests {
     fn every_frequency_has_a_row_and_every_point_of_a_block_a_place() {
         let shapes =
             (1..=1 << 10).filter_map(|units| Some((units << 16, Radices::of(units << 16)?)));
-        assert_eq!(shapes.clone().count(), 28);
+        assert_eq!(shapes.clone().count(), 42);
         let both = shapes.flat_map(|shape| [false, true].map(|negacyclic| (shape, negacyclic)));
         for (
             (
@@ -601,10 +662,7 @@ mod tests {
             is_negacyclic,
         ) in both
         {
-            let nodes = Nodes {
-                radix,
-                is_negacyclic,
-            };
+            let nodes = Nodes::new(radix, is_negacyclic);
             assert_eq!(32 * (radix * m * row * POINTS) as usize, words);
             let mut rows = [false; 2560];
             let mut places = [false; 12_000];

@@ -17,7 +17,7 @@
 //!
 //! Convolutions are cyclic, or, for positive `c`, negacyclic: points have a twist, and frequencies are half-odd.
 //!
-//! Transforms of a million words and more take two launches modulo `2^p - 1` and some others: see [`long`].
+//! Transforms of 589,824 words and more take two launches modulo `2^p - 1` and some others: see [`long`].
 //!
 //! The frequencies of a transform lie in the order that [`frequency`] and [`place`] define.
 

@@ -11,6 +11,7 @@ pub mod flat;
 pub mod float;
 pub mod folding;
 pub mod fours;
+pub mod halves;
 pub mod handed;
 pub mod known;
 pub mod local;

@@ -72,3 +72,13 @@ pub fn here(x: u32) -> u32 {
     }
     same
 }
+
+/// The place before which the kernel touches nothing that launches write, which the PTX names by a comment
+/// ([`WAITS_HERE`](bigint_core::weighted::long::WAITS_HERE)).
+#[inline(always)]
+pub fn waits_here() {
+    // SAFETY: there is no instruction, or one that waits for the launch before.
+    unsafe {
+        asm!("/*waits here*/", options(nostack, preserves_flags));
+    }
+}

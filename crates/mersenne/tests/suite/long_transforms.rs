@@ -19,7 +19,7 @@ fn a_long_transform_squares_as_the_cpu_does() {
         "long_transforms::a_long_transform_squares_as_the_cpu_does",
         &[],
     ) {
-        square_by_long_transform(1 << 20, 3);
+        square_by_long_transform(1 << 20, 3, 18);
     }
 }
 
@@ -139,11 +139,12 @@ fn a_longer_transform_squares_as_the_cpu_does() {
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
     let test = "long_transforms::a_longer_transform_squares_as_the_cpu_does";
     if sweep(false, true) && on_simulator(test, &unchecked) {
-        square_by_long_transform(18 << 20, 1);
+        square_by_long_transform(18 << 20, 1, 18);
     }
 }
 
-/// Columns' first passes of all radices but 16, that of all other tests; of some, where it is no sweep.
+/// Columns' first passes of all radices but 16, that of all other tests, and last ones of 4, and of 1 or 2; of some, where
+/// it is no sweep.
 #[test]
 fn transforms_of_lengths_between_square_as_the_cpu_does() {
     let unchecked = [("CUDA_SIM_CHECKS", "none")];
@@ -151,9 +152,12 @@ fn transforms_of_lengths_between_square_as_the_cpu_does() {
         "long_transforms::transforms_of_lengths_between_square_as_the_cpu_does",
         &unchecked,
     ) {
-        for radix in (9..16).step_by(sweep(4, 1)) {
-            square_by_long_transform(radix << 18, 1);
+        for (i, radix) in (9..16).enumerate().step_by(sweep(4, 1)) {
+            square_by_long_transform(radix << 18, 1, 18);
+            square_by_long_transform(radix << (17 - i / 4 % 2), 1, 18);
         }
+        // Of the shortest, whose words have the most bits.
+        square_by_long_transform(9 << 16, 1, 19);
     }
 }
 
@@ -176,6 +180,7 @@ fn long_transforms_compute_modulo_other_numbers_as_the_cpu_does() {
         // Carries reach over up to four words; blocks have four columns and two.
         (100_001, 2, -1, 4, 10),
         (321, 2, -1, 18, 13),
+        (65_537, 2, 1, 5, 9),
         (10_223, 2, 1, 4, 12),
         (27, 2, 1, 9, 13),
     ];
@@ -235,11 +240,11 @@ fn compute_modulo(number: Number, words: usize) {
     }
 }
 
-/// A squaring by two launches, of so many words of 18 bits: `bigint_core`'s
+/// A squaring by two launches, of so many words of so many bits: `bigint_core`'s
 /// `weighted::long`.
-fn square_by_long_transform(words: usize, by: u32) {
+fn square_by_long_transform(words: usize, by: u32, bits: u32) {
     let device = Cuda::open(0).unwrap();
-    let p = words as u32 * 18 + 1;
+    let p = words as u32 * bits + 1;
     let start = Residue::reduce(p, &pseudo_random_limbs(p));
     let mut found = by_words(&device, p, words);
     found.set(&start).unwrap();

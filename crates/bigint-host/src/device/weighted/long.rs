@@ -11,8 +11,8 @@ use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
     LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT,
     LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK,
-    ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, last_roots, log_width, long_columns_bytes,
-    long_rows_bytes,
+    ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, WordBits, last_roots, log_width,
+    long_columns_bytes, long_rows_bytes, reciprocal,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
@@ -133,6 +133,42 @@ fn row_roots(k: u64, rows: u64) -> [[f64; 2]; ROW_ROOTS as usize] {
     roots
 }
 
+/// The [`WordBits`] of all threads of the columns' blocks, of even and odd words in turn.
+fn word_bits(layout: &Layout, Radices { radix, factor, row }: Radices) -> Vec<u32> {
+    let first_rows = 16 * factor as usize;
+    let row_words = 2 * (row * POINTS) as usize;
+    let exponents = |count: usize, apart: usize| -> Vec<u64> {
+        (0..count).map(|i| layout.exponent(i * apart)).collect()
+    };
+    let rows = exponents(first_rows, row_words);
+    let columns = exponents(row_words, 1);
+    let steps = exponents(radix as usize, first_rows * row_words);
+    let (_, long) = layout.short();
+    let wrapped = |sum: u64| match sum.checked_sub(layout.unit) {
+        Some(less) => (true, less),
+        None => (false, sum),
+    };
+    let word = |row: usize, column: usize| {
+        let (wraps, g) = wrapped(rows[row] + columns[column]);
+        let mut bits = if wraps { WordBits::FIRST } else { 0 };
+        for (k, step) in steps.iter().enumerate() {
+            let (wraps, g) = wrapped(g + step);
+            bits |= if wraps { WordBits::wraps(k) } else { 0 };
+            bits |= if g < long { WordBits::is_long(k) } else { 0 };
+        }
+        bits
+    };
+    let group = 2 << log_width(factor);
+    let groups = (0..row_words).step_by(group);
+    groups
+        .flat_map(|first| {
+            (0..first_rows)
+                .flat_map(move |row| (first..first + group).map(move |column| (row, column)))
+        })
+        .map(|(row, column)| word(row, column))
+        .collect()
+}
+
 impl Long {
     pub fn new(device: &Arc<dyn Device>, layout: Layout, radices: Radices) -> Result<Self, Error> {
         let Radices { radix, factor, row } = radices;
@@ -151,10 +187,7 @@ impl Long {
             upload_pairs(device, weights)
         };
         let modulus = layout.modulus;
-        let nodes = Nodes {
-            radix,
-            is_negacyclic: modulus.is_negacyclic(),
-        };
+        let nodes = Nodes::new(radix, modulus.is_negacyclic());
         let own = (0..=rows as u64 / 2).flat_map(|k| match nodes.is_negacyclic {
             true => row_roots(2 * k + 1, 2 * rows as u64),
             false => row_roots(k, rows as u64),
@@ -170,20 +203,23 @@ impl Long {
             tables.push(upload_pairs(device, (0..first_rows).map(twist))?);
         }
         let columns = columns(modulus, words).expect("a length of `transform_modulo`");
+        if columns == LONG_COLUMNS {
+            tables.push(device.upload(&word_bits(&layout, radices))?);
+        }
         let regions = if columns == LONG_COLUMNS_FAR { 2 } else { 1 };
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
-        let warps = WARPS as usize;
         let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
         let (points, carries) = (
             filled(0, 2 * words)?,
             filled(NO_CARRY, 16 * first_rows * blocks * regions as usize)?,
         );
-        let (flag, errors) = (filled(0, 1)?, filled(0, warps * blocks)?);
+        let (flag, errors) = (filled(0, 1)?, filled(0, WARPS as usize * blocks)?);
         // There are no more than `radix`.
         let step_row = |k: usize| k % radix as usize * first_rows;
         let step = |k: usize| weight(step_row(k) * row_words);
         let scale = modulus.k as f64 / (2.0 * words as f64);
-        let address = |i: usize| tables.get(i).map_or(0, Buffer::address);
+        let address = |i: usize| tables[i].address();
+        let last = |is_there: bool| if is_there { address(4) } else { 0 };
         let (short, long) = layout.short();
         let base = f64::from(modulus.base);
         let arguments = LongArguments {
@@ -205,7 +241,7 @@ impl Long {
             minus: 0.0,
             word: (layout.word + 4 - words) as u32,
             regions,
-            twists: address(4),
+            twists: last(nodes.is_negacyclic),
             step_twists: std::array::from_fn(|k| twist(step_row(k))),
             base: with_inverse(base),
             powers: [0, 1].map(|more| with_inverse(base.powi(short as i32 + more))),
@@ -218,6 +254,8 @@ impl Long {
             factor,
             stage: 0,
             row,
+            reciprocals: [radix, factor].map(reciprocal),
+            word_bits: last(columns == LONG_COLUMNS),
         };
         Ok(Long {
             device: Arc::clone(device),

@@ -97,7 +97,7 @@ fn early(shared: &str, own: &str, known: &LongTransform) -> String {
         1 => uncached(own),
         _ => Cow::Borrowed(own),
     };
-    let [version, target, waits] = long::WAITS;
+    let [version, target, begins, waits] = long::WAITS;
     let shared = shared.lines().map(|line| match line.split(' ').next() {
         Some(".version") => version,
         Some(".target") => target,
@@ -106,11 +106,12 @@ fn early(shared: &str, own: &str, known: &LongTransform) -> String {
     let shared: Vec<&str> = shared.collect();
     // Behind the declarations of registers.
     let is_declared = |line: &&str| line.starts_with(".reg") || line.starts_with(".local");
+    let own = own.replace(long::WAITS_HERE, waits);
     let (head, body) = own.split_once("\n{\n").unwrap_or_default();
     let declared = body.lines().take_while(is_declared);
     let (declared, body) = body.split_at(declared.map(|line| line.len() + 1).sum());
     let shared = shared.join("\n");
-    [&shared, "\n", ENTRY, head, "\n{\n", declared, waits, body].concat()
+    [&shared, "\n", ENTRY, head, "\n{\n", declared, begins, body].concat()
 }
 
 /// The PTX of a kernel whose points go past the first cache.
@@ -262,20 +263,30 @@ mod tests {
     }
 
     #[test]
-    fn early_kernels_wait_behind_their_declarations() {
-        for entry in [
-            long::LONG_ROWS,
-            long::LONG_COLUMNS,
-            long::LONG_COLUMNS_MODULO,
-            long::LONG_COLUMNS_FAR,
-        ] {
+    fn early_kernels_wait_once_before_they_touch_points() {
+        for entry in OTHERS
+            .into_iter()
+            .filter(|entry| entry.module == long::LONG_MODULE)
+        {
             let [ptx, late] =
                 [true, false].map(|is_early| specialized(entry, long_transform(2, is_early)));
-            let [version, target, waits] = long::WAITS;
+            let [version, target, begins, waits] = long::WAITS;
             assert!(ptx.contains(version) && ptx.contains(target));
-            let (before, after) = ptx.split_once(waits).unwrap();
+            let (before, after) = ptx.split_once(begins).unwrap();
             assert!(before.ends_with(";\n") && !after.trim_start().starts_with('.'));
-            assert!(!late.contains(waits) && !late.contains(target));
+            let (before, after) = after.split_once(waits).unwrap();
+            for written in [
+                "ld.global.L1",
+                "ld.global.v2.f64",
+                "ld.relaxed",
+                "st.",
+                "red.",
+            ] {
+                assert!(!before.contains(written), "{}: {written}", entry.name);
+            }
+            assert!(!after.contains(waits));
+            let is_late = |text: &str| !late.contains(text);
+            assert!(is_late(begins) && is_late(waits) && is_late(target));
             assert_eq!(ptx.matches('{').count(), late.matches('{').count());
         }
     }

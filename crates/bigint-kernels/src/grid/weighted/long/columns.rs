@@ -1,15 +1,15 @@
 //! A few columns: they are transformed back to points, become words and carries, and are
 //! transformed to frequencies again.
 
+mod binary;
 mod far;
 mod handing;
+mod near;
 
-use super::words::{ROUND_UPPER, Words, f64_upper};
 use super::{Block, eighth_on, sixteen, turned};
-use crate::gpu::float::signed;
 use crate::gpu::handed::Handed;
 use crate::gpu::known::Known;
-use crate::gpu::registers::{afresh, known_later};
+use crate::gpu::registers::known_later;
 use crate::gpu::thread;
 use crate::grid::weighted::around;
 use crate::grid::weighted::few::{butterfly, transform};
@@ -17,7 +17,7 @@ use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex};
 use bigint_core::specialization::LongTransform;
 use bigint_core::weighted::long::{
-    ColumnPlaces, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width,
+    ColumnPlaces, Nodes, POINTS, Stage, Tables, WARPS, last_roots, log_width, quotient,
 };
 
 /// Calls a method that is generic in the factor, which is the radix of a column's last pass.
@@ -104,10 +104,47 @@ impl ThreadPlace {
     }
 }
 
+/// The words of a thread, and how points become words and words points.
+trait Words: Copy {
+    /// Whether the transform is cyclic, modulo any number of the kernel's.
+    const IS_CYCLIC: bool;
+    /// The words of the calling thread.
+    fn of(block: Block<'_>, place: ThreadPlace) -> Self;
+    /// Multiplies the words of the thread's point `k` by their weights.
+    fn weigh(self, block: Block<'_>, z: &mut Complex, k: usize);
+    /// Turns points into words, rounds, carries, and applies the weights again unless the launch
+    /// `ends` with the words. Returns false if the block, `number`, has only handed its carries on.
+    fn carry(
+        self,
+        block: Block<'_>,
+        place: ThreadPlace,
+        number: u32,
+        ends: bool,
+        v: &mut [Complex; 16],
+    ) -> bool;
+}
+
 impl Block<'_> {
-    /// Computes the columns of the calling block, modulo `2^p - 1` or other numbers, with carries that reach `FAR` or not.
+    /// Computes the columns of the calling block, modulo `2^p - 1`.
     #[inline(always)]
-    pub fn columns<const MERSENNE: bool, const FAR: bool>(self) {
+    pub fn columns(self) {
+        self.through_words::<binary::BinaryWords>();
+    }
+
+    /// Computes them modulo other numbers, where carries die out in a point.
+    #[inline(always)]
+    pub fn columns_modulo(self) {
+        self.through_words::<near::NearWords>();
+    }
+
+    /// Computes them modulo other numbers, where carries reach over more than a point.
+    #[inline(always)]
+    pub fn columns_far(self) {
+        self.through_words::<far::FarWords>();
+    }
+
+    #[inline(always)]
+    fn through_words<W: Words>(self) {
         let arguments = self.arguments;
         let factor = LongTransform::FACTOR.or(arguments.factor).max(1);
         let radix = self.radix();
@@ -125,15 +162,11 @@ impl Block<'_> {
         let t = self.team.thread();
         let (row, lane) = (t >> log, t & (width - 1));
         // The node in the first pass, which is also the place of the node in the middle pass.
-        let (node, row_of_node) = (row / factor, row % factor);
+        let node = quotient(row, arguments.reciprocals[1]);
+        let row_of_node = row - factor * node;
         let places = ColumnPlaces::of(factor);
-        let nodes = match MERSENNE {
-            true => Nodes {
-                radix,
-                is_negacyclic: false,
-            },
-            false => self.nodes(),
-        };
+        let mut nodes = self.nodes();
+        nodes.is_negacyclic &= !W::IS_CYCLIC;
         let place = ThreadPlace {
             radix,
             nodes,
@@ -152,40 +185,35 @@ impl Block<'_> {
             places,
             tables: Tables::of(radix, factor),
         };
+        let words = W::of(self, place);
+        thread::waits_here();
+        let digits = self.pairs(arguments.digits);
+        let digit = |k: usize| (row + 16 * factor * k as u32) * row_points + place.column;
         let mut v = [Complex::ZERO; 16];
-        if !begins {
-            with_factor!(factor, self.last_back(place));
-        }
-        let words = self.words::<MERSENNE>(place);
         if begins {
-            let digits = self.pairs(arguments.digits);
             sixteen!(k => {
                 if (k as u32) < radix {
-                    let row = row + 16 * factor * k as u32;
-                    v[k] = complex(digits.pair(row * row_points + place.column));
+                    v[k] = complex(digits.pair(digit(k)));
                 }
             });
             sixteen!(k => {
-                words.weigh(&mut v[k], words.steps::<MERSENNE>(self, k));
+                if (k as u32) < radix {
+                    words.weigh(self, &mut v[k], k);
+                }
             });
             self.twist(place, &mut v, false);
         } else {
+            with_factor!(factor, self.last_back(place));
             self.team.sync_part(part_warps(factor));
             self.back(place, &mut v);
-            let goes_on = match FAR {
-                true => self.carry_far(place, words, block, ends, &mut v),
-                false => self.carry::<MERSENNE>(place, words, block, ends, &mut v),
-            };
-            if !goes_on {
+            if !words.carry(self, place, block, ends, &mut v) {
                 return;
             }
         }
         if ends {
-            let digits = self.pairs(arguments.digits);
             sixteen!(k => {
                 if (k as u32) < radix {
-                    let row = row + 16 * factor * k as u32;
-                    digits.set_pair(row * row_points + place.column, [v[k].re, v[k].im]);
+                    digits.set_pair(digit(k), [v[k].re, v[k].im]);
                 }
             });
             return;
@@ -203,9 +231,13 @@ impl Block<'_> {
         }
         let points = self.pairs(self.arguments.points);
         let mut z = [[Complex::ZERO; M]; 16];
-        // If one of the pairs of nodes after the first eight does not exist, points of others are
-        // loaded and not used.
-        let has = |g: usize| g < 16 / M || 16 % M > 0 && self.has_butterfly::<M>(place.nodes, g);
+        // From `m = 4` on a part of the block has the butterflies of one pair of nodes. If half of these do not exist,
+        // points of others are loaded and not used.
+        let is_one_pair = M >= 4;
+        let has = |g: usize| {
+            is_one_pair && g < 16 / M
+                || (!is_one_pair || 16 % M > 0) && self.has_butterfly::<M>(place.nodes, g)
+        };
         sixteen!(g => {
             if has(g) {
                 let [_, _, point] = self.places_of_butterfly::<M>(place, g as u32);
@@ -240,28 +272,33 @@ impl Block<'_> {
         let mut g = 0;
         // The bound is known to the driver's compiler, which unrolls the loop.
         while g < known_later(16_u32.div_ceil(M as u32)) {
-            if !self.has_butterfly::<M>(place.nodes, g as usize) {
+            let is_there = self.has_butterfly::<M>(place.nodes, g as usize);
+            if !is_there && M >= 4 {
                 return;
             }
             let [side, first, point] = self.places_of_butterfly::<M>(place, g);
             let mut z = [Complex::ZERO; M];
-            sixteen!(j => {
-                if j < M {
-                    z[j] = self.get(first + (j << log_width(M as u32)) as u32);
-                }
-            });
-            forth_in_order(&mut z, w);
-            reversed_where(side == 1, &mut z);
+            if is_there {
+                sixteen!(j => {
+                    if j < M {
+                        z[j] = self.get(first + (j << log_width(M as u32)) as u32);
+                    }
+                });
+                forth_in_order(&mut z, w);
+                reversed_where(side == 1, &mut z);
+            }
             g += 1;
             if self.has_butterfly::<M>(place.nodes, g as usize) {
                 w = self.roots_of_butterfly::<M>(g);
             }
-            sixteen!(j => {
-                if j < M {
-                    let point = point + 2 * j as u32 * place.row_points;
-                    points.set_pair(point, [z[j].re, z[j].im]);
-                }
-            });
+            if is_there {
+                sixteen!(j => {
+                    if j < M {
+                        let point = point + 2 * j as u32 * place.row_points;
+                        points.set_pair(point, [z[j].re, z[j].im]);
+                    }
+                });
+            }
         }
     }
 
@@ -413,62 +450,6 @@ impl Block<'_> {
         w
     }
 
-    /// Turns points into words, rounds, carries, and applies the weights again unless the launch
-    /// `ends` with the words. Returns false if the block has only handed its carries on.
-    #[inline(always)]
-    fn carry<const MERSENNE: bool>(
-        self,
-        place: ThreadPlace,
-        words: Words,
-        block: u32,
-        ends: bool,
-        v: &mut [Complex; 16],
-    ) -> bool {
-        let mut carries = [0; 16];
-        let (mut error, mut excess) = (0, 0);
-        self.twist(place, v, true);
-        sixteen!(k => {
-            if (k as u32) < place.radix {
-                let steps = words.steps::<MERSENNE>(self, k);
-                let (sum, distance) = self.to_words::<MERSENNE>(&mut v[k], words, steps);
-                error = error.max(distance);
-                carries[k] = afresh(sum.to_bits() as u32);
-                let sign = (carries[k] as i32 >> 31) as u32;
-                excess |= ((sum.to_bits() >> 32) as u32).wrapping_sub(sign) ^ ROUND_UPPER;
-            }
-        });
-        if excess != 0 {
-            error = f64_upper(f64::INFINITY);
-        }
-        let end = carries;
-        if !self.hand_on::<MERSENNE>(place, block, &mut carries) {
-            error = f64_upper(f64::INFINITY);
-        }
-        self.note(block, error);
-        if block == 0 {
-            return false;
-        }
-        match MERSENNE {
-            true => self.subtract(place, v),
-            false => self.add_around(place, block, end, v),
-        }
-        let words = words.afresh();
-        sixteen!(k => {
-            if (k as u32) < place.radix {
-                let steps = words.steps::<MERSENNE>(self, k);
-                // The odd word takes the carry that is left, which is at most 1 in size.
-                self.add::<MERSENNE>(&mut v[k], signed(carries[k] as i32), steps, true);
-                if !ends {
-                    words.weigh(&mut v[k], steps);
-                }
-            }
-        });
-        if !ends {
-            self.twist(place, v, false);
-        }
-        true
-    }
-
     /// Multiplies the points of a negacyclic transform by the factors of their rows, or, on the way `back`, by the
     /// conjugates.
     #[inline(always)]
@@ -489,43 +470,6 @@ impl Block<'_> {
     #[inline(always)]
     fn around(self, carry: f64) -> [f64; 2] {
         around(self.arguments.around, carry, self.arguments.minus)
-    }
-
-    /// Adds to a word of the last point what goes around; `end` are the carries of the thread's rows.
-    #[inline(always)]
-    fn add_around(self, place: ThreadPlace, block: u32, end: [u32; 16], v: &mut [Complex; 16]) {
-        if !(place.has_end(block) && place.is_last) {
-            return;
-        }
-        sixteen!(k => {
-            if k as u32 + 1 == place.radix {
-                let [_, high] = self.around(signed(end[k] as i32));
-                match self.arguments.word {
-                    2 => v[k].re += high,
-                    _ => v[k].im += high,
-                }
-            }
-        });
-    }
-
-    /// Subtracts from a word of one thread, whose digit may become three times as great as others. Of a point's words,
-    /// the even one is split once more, and the odd one stays so.
-    #[inline(always)]
-    fn subtract(self, place: ThreadPlace, v: &mut [Complex; 16]) {
-        let less = self.arguments.less;
-        if place.column != less.column || place.row != less.first {
-            return;
-        }
-        sixteen!(k => {
-            if (k as u32) < place.radix {
-                if less.word == 2 * k as u32 {
-                    v[k].re -= less.amount;
-                }
-                if less.word == 2 * k as u32 + 1 {
-                    v[k].im -= less.amount;
-                }
-            }
-        });
     }
 
     /// Records the greatest error of the warp.
@@ -549,33 +493,6 @@ impl Block<'_> {
     fn handed(self, address: u64) -> Handed {
         // SAFETY: `new`'s caller vouches for the memory.
         unsafe { Handed::new(address) }
-    }
-
-    /// The weights of the words of the thread's first row.
-    #[inline(always)]
-    fn words<const MERSENNE: bool>(self, place: ThreadPlace) -> Words {
-        let (rows, columns) = (
-            self.roots(self.arguments.row_weights),
-            self.roots(self.arguments.column_weights),
-        );
-        let row = place.row;
-        let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
-        let word = |part: u32| {
-            let column = 2 * place.column + part;
-            let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
-            let (wraps, g) = self.wrapped(g.to_bits() as u32 + row_g.to_bits() as u32);
-            (
-                self.divided::<MERSENNE>(row_weight * weight, wraps),
-                self.multiplied::<MERSENNE>(row_inverse * inverse, wraps),
-                g,
-            )
-        };
-        let ((w0, i0, g0), (w1, i1, g1)) = (word(0), word(1));
-        Words {
-            weight: [w0, w1],
-            inverse: [i0, i1],
-            g: [g0, g1],
-        }
     }
 }
 

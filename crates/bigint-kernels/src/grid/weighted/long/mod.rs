@@ -74,6 +74,7 @@ impl<'a> Block<'a> {
         Nodes {
             radix: self.radix(),
             is_negacyclic: LongTransform::NEGACYCLIC.or(self.arguments.is_negacyclic()),
+            reciprocal: self.arguments.reciprocals[0],
         }
     }
 

@@ -12,6 +12,7 @@
 
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::float::multiply_add;
+use crate::gpu::registers::afresh;
 use crate::gpu::thread;
 use crate::transform::butterflies::{down, up};
 use crate::transform::complex::{Complex, complex, multiply_mirrored, square_mirrored};
@@ -157,6 +158,9 @@ impl Block<'_> {
         let points = self.pairs(self.arguments.points);
         let (pair, place) = nodes.row(row, factor);
         let at = (pair << (9 + log)) + 2 * s - (s & ((1 << width) - 1)) + (place << width);
+        // Places are computed while the launch before ends.
+        let (at, mirror) = (afresh(at), afresh(mirror));
+        thread::waits_here();
         // Roots are loaded before the points, as they would wait behind them.
         self.fetch_roots(k, places);
         let mut v = [Complex::ZERO; 16];

@@ -1,4 +1,4 @@
-//! The weights and the bits of words, and how points are rounded to them.
+//! The weights and the bases of words in any base, and how points are rounded to them.
 
 use super::Block;
 use crate::gpu::float::{multiply_add, upper};
@@ -16,7 +16,7 @@ pub const ROUND_UPPER: u32 = 0x4338_0000;
 
 /// The weights of the two words of a point in a thread's first row.
 #[derive(Clone, Copy)]
-pub struct Words {
+pub struct BaseWords {
     pub weight: [f64; 2],
     pub inverse: [f64; 2],
     /// The exponents `g` of the weights `b^(g / unit)`.
@@ -31,17 +31,17 @@ pub struct Step {
     places: u32,
 }
 
-impl Words {
+impl BaseWords {
     /// The steps of the words of the thread's point `k`.
     #[inline(always)]
-    pub fn steps<const MERSENNE: bool>(self, block: Block<'_>, k: usize) -> [Step; 2] {
+    pub fn steps(self, block: Block<'_>, k: usize) -> [Step; 2] {
         let arguments = block.arguments;
         let [weight, inverse] = arguments.steps[k];
         self.g.map(|g| {
             let (wraps, g) = block.wrapped(g + arguments.step_g[k]);
             Step {
-                weight: block.divided::<MERSENNE>(weight, wraps),
-                inverse: block.multiplied::<MERSENNE>(inverse, wraps),
+                weight: block.divided(weight, wraps),
+                inverse: block.multiplied(inverse, wraps),
                 places: arguments.short + u32::from(g < arguments.long),
             }
         })
@@ -49,9 +49,9 @@ impl Words {
 
     /// The same, whose steps the compiler computes again.
     #[inline(always)]
-    pub fn afresh(self) -> Words {
+    pub fn afresh(self) -> Self {
         let g = self.g.map(afresh);
-        Words { g, ..self }
+        BaseWords { g, ..self }
     }
 
     /// Multiplies the words of a point by their weights.
@@ -63,22 +63,7 @@ impl Words {
 }
 
 impl Step {
-    #[inline(always)]
-    fn base<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
-        match MERSENNE {
-            true => power_of_two(1023 + self.places),
-            false => self.power(block)[0],
-        }
-    }
-
-    #[inline(always)]
-    fn base_inverse<const MERSENNE: bool>(self, block: Block<'_>) -> f64 {
-        match MERSENNE {
-            true => power_of_two(1023 - self.places),
-            false => self.power(block)[1],
-        }
-    }
-
+    /// The base to the places, and its inverse.
     #[inline(always)]
     fn power(self, block: Block<'_>) -> [f64; 2] {
         let LongArguments { powers, short, .. } = *block.arguments;
@@ -91,37 +76,52 @@ impl Step {
 }
 
 impl Block<'_> {
+    /// The weights of the words of the thread's first row.
+    #[inline(always)]
+    pub fn base_words(self, row: u32, column: u32) -> BaseWords {
+        let (rows, columns) = (
+            self.roots(self.arguments.row_weights),
+            self.roots(self.arguments.column_weights),
+        );
+        let ([row_weight, row_inverse], [row_g, _]) = (rows.at(2 * row), rows.at(2 * row + 1));
+        let word = |part: u32| {
+            let column = 2 * column + part;
+            let ([weight, inverse], [g, _]) = (columns.at(2 * column), columns.at(2 * column + 1));
+            let (wraps, g) = self.wrapped(g.to_bits() as u32 + row_g.to_bits() as u32);
+            (
+                self.divided(row_weight * weight, wraps),
+                self.multiplied(row_inverse * inverse, wraps),
+                g,
+            )
+        };
+        let ((w0, i0, g0), (w1, i1, g1)) = (word(0), word(1));
+        BaseWords {
+            weight: [w0, w1],
+            inverse: [i0, i1],
+            g: [g0, g1],
+        }
+    }
+
     /// Turns a point into its two words, rounded and multiplied, without the carry into them. Returns the carry out of them,
     /// to which `ROUND` is added, and the upper half of the greater distance from an integer.
     #[inline(always)]
-    pub fn to_words<const MERSENNE: bool>(
-        self,
-        z: &mut Complex,
-        words: Words,
-        [even, odd]: [Step; 2],
-    ) -> (f64, u32) {
+    pub fn to_words(self, z: &mut Complex, words: BaseWords, [even, odd]: [Step; 2]) -> (f64, u32) {
         let by = self.arguments.by;
         let (x, of_even) = rounded(z.re * words.inverse[0], even.inverse);
-        let (re, sum) = self.split::<MERSENNE>(even, x * by);
+        let (re, sum) = self.split(even, x * by);
         z.re = computed(re);
         let (x, of_odd) = rounded(z.im * words.inverse[1], odd.inverse);
-        let (im, sum) = self.split::<MERSENNE>(odd, multiply_add(x, by, sum - ROUND));
+        let (im, sum) = self.split(odd, multiply_add(x, by, sum - ROUND));
         z.im = computed(im);
         (sum, of_even.max(of_odd))
     }
 
     /// Adds to the words of a point. Returns what is beyond them, unless the odd word `takes` that.
     #[inline(always)]
-    pub fn add<const MERSENNE: bool>(
-        self,
-        z: &mut Complex,
-        x: f64,
-        [even, odd]: [Step; 2],
-        takes: bool,
-    ) -> f64 {
-        let (re, sum) = self.split::<MERSENNE>(even, z.re + x);
+    pub fn add(self, z: &mut Complex, x: f64, [even, odd]: [Step; 2], takes: bool) -> f64 {
+        let (re, sum) = self.split(even, z.re + x);
         let of_odd = z.im + (sum - ROUND);
-        let (im, sum) = self.split::<MERSENNE>(odd, of_odd);
+        let (im, sum) = self.split(odd, of_odd);
         let (im, beyond) = if takes {
             (of_odd, 0.0)
         } else {
@@ -133,9 +133,10 @@ impl Block<'_> {
 
     /// A word's digit, and its carry, to which [`ROUND`] is added.
     #[inline(always)]
-    fn split<const MERSENNE: bool>(self, step: Step, x: f64) -> (f64, f64) {
-        let sum = multiply_add(x, step.base_inverse::<MERSENNE>(self), ROUND);
-        let digit = multiply_add(sum - ROUND, -step.base::<MERSENNE>(self), x);
+    fn split(self, step: Step, x: f64) -> (f64, f64) {
+        let [base, inverse] = step.power(self);
+        let sum = multiply_add(x, inverse, ROUND);
+        let digit = multiply_add(sum - ROUND, -base, x);
         (digit, sum)
     }
 
@@ -149,50 +150,28 @@ impl Block<'_> {
 
     /// `x`, divided by the base if it `wraps`.
     #[inline(always)]
-    pub fn divided<const MERSENNE: bool>(self, x: f64, wraps: u32) -> f64 {
-        match MERSENNE {
-            true => halved(x, wraps),
-            false if wraps == 1 => x * self.arguments.base[1],
-            false => x,
+    pub fn divided(self, x: f64, wraps: u32) -> f64 {
+        if wraps == 1 {
+            x * self.arguments.base[1]
+        } else {
+            x
         }
     }
 
     /// `x`, multiplied by the base if it `wraps`.
     #[inline(always)]
-    pub fn multiplied<const MERSENNE: bool>(self, x: f64, wraps: u32) -> f64 {
-        match MERSENNE {
-            true => doubled(x, wraps),
-            false if wraps == 1 => x * self.arguments.base[0],
-            false => x,
+    pub fn multiplied(self, x: f64, wraps: u32) -> f64 {
+        if wraps == 1 {
+            x * self.arguments.base[0]
+        } else {
+            x
         }
     }
 }
 
 #[inline(always)]
-fn power_of_two(exponent: u32) -> f64 {
-    f64::from_bits(u64::from(exponent << 20) << 32)
-}
-
-/// `x`, or half of it if it `wraps`, computed on the exponent.
-#[inline(always)]
-fn halved(x: f64, wraps: u32) -> f64 {
-    with_upper(x, f64_upper(x).wrapping_sub(wraps << 20))
-}
-
-/// `x`, or twice `x` if it `wraps`, computed on the exponent.
-#[inline(always)]
-fn doubled(x: f64, wraps: u32) -> f64 {
-    with_upper(x, f64_upper(x).wrapping_add(wraps << 20))
-}
-
-#[inline(always)]
 pub const fn f64_upper(x: f64) -> u32 {
     (x.to_bits() >> 32) as u32
-}
-
-#[inline(always)]
-fn with_upper(x: f64, upper: u32) -> f64 {
-    f64::from_bits(u64::from(upper) << 32 | x.to_bits() & 0xffff_ffff)
 }
 
 /// The integer nearest to `x scale`, and the upper half of their distance.

@@ -6,9 +6,9 @@
 //! carry into it, before it knows what comes from the block before; that reaches the block's second column at most, of
 //! two or four.
 
-use super::super::words::{ROUND, Words, f64_upper};
+use super::super::words::{BaseWords, ROUND, f64_upper};
 use super::super::{Block, sixteen};
-use super::ThreadPlace;
+use super::{ThreadPlace, Words};
 use crate::gpu::float::{multiply_add, signed};
 use crate::gpu::registers::computed;
 use crate::transform::complex::Complex;
@@ -17,59 +17,74 @@ use bigint_core::weighted::long::NO_CARRY;
 /// The weight of a carry's upper half. The lower half is at most half of that in size.
 const UPPER: f64 = 16_777_216.0;
 
-impl Block<'_> {
-    /// What `carry` is where it does not reach far. Returns the same.
+#[derive(Clone, Copy)]
+pub(super) struct FarWords(BaseWords);
+
+impl Words for FarWords {
+    const IS_CYCLIC: bool = false;
+
     #[inline(always)]
-    pub(super) fn carry_far(
+    fn of(block: Block<'_>, place: ThreadPlace) -> Self {
+        FarWords(block.base_words(place.row, place.column))
+    }
+
+    #[inline(always)]
+    fn weigh(self, block: Block<'_>, z: &mut Complex, k: usize) {
+        self.0.weigh(z, self.0.steps(block, k));
+    }
+
+    #[inline(always)]
+    fn carry(
         self,
+        block: Block<'_>,
         place: ThreadPlace,
-        words: Words,
-        block: u32,
+        number: u32,
         ends: bool,
         v: &mut [Complex; 16],
     ) -> bool {
+        let words = self.0;
         let (mut error, mut end) = (0, 0.0);
         let mut halves = [[0; 4]; 2];
-        self.twist(place, v, true);
+        block.twist(place, v, true);
         sixteen!(k => {
             if (k as u32) < place.radix {
-                let steps = words.steps::<false>(self, k);
-                let (sum, distance) = self.to_words::<false>(&mut v[k], words, steps);
+                let steps = words.steps(block, k);
+                let (sum, distance) = block.to_words(&mut v[k], words, steps);
                 error = error.max(distance);
                 let carry = sum - ROUND;
-                let before = self.from_lane_before(place, carry);
-                let beyond = self.add::<false>(&mut v[k], before, steps, false);
-                let before = self.from_lane_before(place, beyond);
-                self.add::<false>(&mut v[k], before, steps, true);
+                let before = block.from_lane_before(place, carry);
+                let beyond = block.add(&mut v[k], before, steps, false);
+                let before = block.from_lane_before(place, beyond);
+                block.add(&mut v[k], before, steps, true);
                 end = computed(carry + beyond);
                 let sum = multiply_add(end, 1.0 / UPPER, ROUND);
                 let lower = multiply_add(sum - ROUND, -UPPER, end) + ROUND;
                 [halves[0][k % 4], halves[1][k % 4]] = [lower, sum].map(|half| half.to_bits() as u32);
             }
             if k % 4 == 3 {
-                self.hand_far(place, block, k as u32 / 4, halves);
+                block.hand_far(place, number, k as u32 / 4, halves);
             }
         });
-        if self.has_read(block) {
-            self.note(block, error);
+        if block.has_read(number) {
+            block.note(number, error);
             return false;
         }
-        let mut arrived = self.may_write(place, block);
+        let mut arrived = block.may_write(place, number);
         // Of the block's last column, and for the one before it.
-        let next = self.of_lane(end, self.team.warp().lane() + 1 & 31);
-        let [_, high] = self.around(if place.is_last { end } else { next });
-        let word = self.arguments.word;
-        let has_word = place.has_end(block) && place.lanes_behind() == 1 - word / 2;
+        let next = block.of_lane(end, block.team.warp().lane() + 1 & 31);
+        let [_, high] = block.around(if place.is_last { end } else { next });
+        let word = block.arguments.word;
+        let has_word = place.has_end(number) && place.lanes_behind() == 1 - word / 2;
         let words = words.afresh();
         let mut carries = [0.0; 4];
         sixteen!(k => {
             if k % 4 == 0 {
                 let came;
-                (carries, came) = self.take_far(place, block, k as u32 / 4);
+                (carries, came) = block.take_far(place, number, k as u32 / 4);
                 arrived &= came;
             }
             if (k as u32) < place.radix {
-                let steps = words.steps::<false>(self, k);
+                let steps = words.steps(block, k);
                 let mut from = carries[k % 4];
                 if has_word && k as u32 + 1 == place.radix {
                     match word % 2 {
@@ -77,9 +92,9 @@ impl Block<'_> {
                         _ => v[k].im += high,
                     }
                 }
-                let beyond = self.add::<false>(&mut v[k], from, steps, place.is_last);
-                let before = self.from_lane_before(place, beyond);
-                self.add::<false>(&mut v[k], before, steps, true);
+                let beyond = block.add(&mut v[k], from, steps, place.is_last);
+                let before = block.from_lane_before(place, beyond);
+                block.add(&mut v[k], before, steps, true);
                 if !ends {
                     words.weigh(&mut v[k], steps);
                 }
@@ -88,13 +103,15 @@ impl Block<'_> {
         if !arrived {
             error = f64_upper(f64::INFINITY);
         }
-        self.note(block, error);
+        block.note(number, error);
         if !ends {
-            self.twist(place, v, false);
+            block.twist(place, v, false);
         }
         true
     }
+}
 
+impl Block<'_> {
     /// The value of the column before; 0 for a block's first column.
     #[inline(always)]
     fn from_lane_before(self, place: ThreadPlace, x: f64) -> f64 {

@@ -7,9 +7,10 @@ use bigint_core::weighted::long::{NO_CARRY, log_width};
 
 impl Block<'_> {
     /// Hands the carries of the last column on to the next block, and those of other columns to
-    /// the next lane, and takes those of the block before. Returns whether these arrived in time.
+    /// the next lane, and takes those of the block before; what `GOES_AROUND` may be other than the carry. Returns whether
+    /// these arrived in time.
     #[inline(always)]
-    pub(super) fn hand_on<const MERSENNE: bool>(
+    pub(super) fn hand_on<const GOES_AROUND: bool>(
         self,
         place: ThreadPlace,
         block: u32,
@@ -34,7 +35,7 @@ impl Block<'_> {
         });
         if place.lane == 0 {
             (*carries, arrived) = self.take(place, block);
-            if !MERSENNE && place.is_first(block) {
+            if GOES_AROUND && place.is_first(block) {
                 let [low, _] = self.around(signed(carries[0] as i32));
                 carries[0] = low as i32 as u32;
                 // It may be greater than the carry by less than a base.
