@@ -79,7 +79,7 @@ pub use common::options::Options;
 #[doc(hidden)]
 pub use device::trial::TrialFactors;
 #[doc(hidden)]
-pub use device::weighted::{MersenneFactor, MersenneSquares};
+pub use device::weighted::{MersenneFactor, MersenneResidue, MersenneSquares};
 #[doc(hidden)]
 pub use engine::ceilings::Ceilings;
 #[doc(hidden)]

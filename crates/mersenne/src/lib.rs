@@ -22,7 +22,6 @@ mod prp;
 mod residue;
 mod runner;
 mod save;
-mod scaled;
 mod stage_2;
 mod steps;
 mod temperature;

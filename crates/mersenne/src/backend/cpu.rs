@@ -4,8 +4,8 @@ use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Operand, Weighted};
 use bigint_host::plan::mersenne_by_doubles;
 
+use super::transformed::{Machine, Transformed};
 use super::{Backend, Factor, Kept, Multiplying, Squaring, for_differences};
-use crate::scaled::Scaled;
 use crate::{Error, Number, Residue, Runner};
 
 /// The arithmetic by which the CPU squares.
@@ -52,17 +52,30 @@ impl Cpu {
         Some(longer().find(listed).unwrap_or(first))
     }
 
-    /// The machine with a transform for an exponent that is greater by `more`; `None` where exact
-    /// products are to be taken.
-    fn transformed(
+    /// The machine for a number, with a transform for an exponent that is greater by `more`.
+    fn machine(
         &self,
         number: Number,
         longer_than: Option<usize>,
         more: u32,
-    ) -> Result<Option<Transformed>, Error> {
-        let Some(p) = number.exponent() else {
-            return Ok(None);
+    ) -> Result<Box<dyn Multiplying>, Error> {
+        let transformed = match number.exponent() {
+            Some(p) => self.modulo_mersenne(p, longer_than, more)?,
+            None => self.modulo_other(number, longer_than),
         };
+        Ok(match transformed {
+            Some(transformed) => Box::new(transformed),
+            None => Exact::boxed(number),
+        })
+    }
+
+    /// The transform for an exponent that is greater than `p` by `more`; `None` where exact products are to be taken.
+    fn modulo_mersenne(
+        &self,
+        p: u32,
+        longer_than: Option<usize>,
+        more: u32,
+    ) -> Result<Option<Transformed>, Error> {
         let exact = match self.arithmetic {
             Arithmetic::Auto => !mersenne_by_doubles(p),
             Arithmetic::Exact => true,
@@ -80,17 +93,15 @@ impl Cpu {
                 _ => Ok(None),
             };
         };
-        let weighted = Weighted::new(p, length, self.path);
-        let error = 0.0;
-        Ok(Some(Transformed { p, weighted, error }))
+        let machine = Machine::cpu(Weighted::new(p, length, self.path));
+        Ok(Some(Transformed::mersenne(p.into(), machine)))
     }
 
     /// The bits of a number from which on transforms are faster than exact products.
     const SCALED: u64 = 8000;
 
-    /// The machine with a transform for a number that is not `2^p - 1`; `None` where exact products are to be
-    /// taken.
-    fn scaled(&self, number: Number, longer_than: Option<usize>) -> Option<Scaled> {
+    /// The transform for a number that is not `2^p - 1`; `None` where exact products are to be taken.
+    fn modulo_other(&self, number: Number, longer_than: Option<usize>) -> Option<Transformed> {
         let is_exact = match self.arithmetic {
             Arithmetic::Auto => number.bits() < Self::SCALED,
             Arithmetic::Exact => true,
@@ -99,7 +110,7 @@ impl Cpu {
         if is_exact {
             return None;
         }
-        Scaled::on_cpu(number, longer_than.and_then(Length::of_words), self.path)
+        Transformed::on_cpu(number, longer_than.and_then(Length::of_words), self.path)
     }
 }
 
@@ -113,16 +124,7 @@ impl Backend for Cpu {
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
-        if number.exponent().is_none() {
-            return Ok(match self.scaled(number, longer_than) {
-                Some(scaled) => Box::new(scaled),
-                None => Exact::boxed(number),
-            });
-        }
-        Ok(match self.transformed(number, longer_than, 0)? {
-            Some(transformed) => Box::new(transformed),
-            None => Exact::boxed(number),
-        })
+        Ok(self.machine(number, longer_than, 0)?)
     }
 
     fn multiplying(
@@ -130,18 +132,7 @@ impl Backend for Cpu {
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Multiplying>, Error> {
-        if number.exponent().is_none() {
-            return Ok(match self.scaled(number, longer_than) {
-                Some(scaled) => Box::new(scaled),
-                None => Exact::boxed(number),
-            });
-        }
-        Ok(
-            match self.transformed(number, longer_than, for_differences(number))? {
-                Some(transformed) => Box::new(transformed),
-                None => Exact::boxed(number),
-            },
-        )
+        self.machine(number, longer_than, for_differences(number))
     }
 }
 
@@ -215,80 +206,5 @@ impl Multiplying for Exact {
         });
         self.0 = left.mul(&right);
         Ok(())
-    }
-}
-
-/// Squares by the weighted transform.
-struct Transformed {
-    p: u32,
-    weighted: Weighted,
-    error: f64,
-}
-
-impl Transformed {
-    fn erred(&mut self, error: f64) {
-        self.error = if error.is_nan() {
-            f64::INFINITY
-        } else {
-            self.error.max(error)
-        };
-    }
-}
-
-impl Multiplying for Transformed {
-    fn keep(&mut self) -> Result<Factor, Error> {
-        Ok(Factor(Kept::Transformed(self.weighted.keep())))
-    }
-
-    fn multiply(
-        &mut self,
-        Factor(factor): &Factor,
-        less: Option<&Factor>,
-        minus: u32,
-    ) -> Result<(), Error> {
-        let less = less.map(|Factor(less)| less.transformed());
-        let error = self.weighted.multiply(factor.transformed(), less, minus);
-        self.erred(error);
-        Ok(())
-    }
-
-    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
-        let operands = operands.map(|side| side.map(|Factor(factor)| factor.transformed()));
-        let error = self.weighted.product(operands);
-        self.erred(error);
-        Ok(())
-    }
-}
-
-impl Squaring for Transformed {
-    fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        self.weighted.set(x.limbs());
-        Ok(())
-    }
-
-    fn residue(&self) -> Result<Residue, Error> {
-        Ok(Residue::reduce(self.p, &self.weighted.residue()))
-    }
-
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        for _ in 0..times {
-            let error = self.weighted.square(by, minus);
-            self.erred(error);
-        }
-        Ok(())
-    }
-
-    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
-        let error = self.weighted.square_shifted(by, minus, bit);
-        self.erred(error);
-        Ok(())
-    }
-
-    fn error(&self) -> Result<f64, Error> {
-        Ok(self.error)
-    }
-
-    fn words(&self) -> Option<usize> {
-        Some(self.weighted.length().words())
     }
 }

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use bigint_cpu::fast::number::weighted::{Length, Modulus, Operand};
+use bigint_cpu::fast::number::weighted::{Length, Modulus};
 use bigint_cpu::fast::trial::Trial;
-use bigint_host::{Engine, MersenneSquares, TrialFactors};
+use bigint_host::{Engine, TrialFactors};
 
 use super::cpu::Exact;
-use super::{Backend, Cpu, Factor, Kept, Later, Multiplying, Squaring, for_differences};
-use crate::scaled::Scaled;
+use super::transformed::{Machine, Transformed};
+use super::{Backend, Cpu, Multiplying, Squaring, for_differences};
 use crate::temperature::Thermometer;
-use crate::{Error, Number, Residue, Runner, Tries};
+use crate::{Error, Number, Runner, Tries};
 
 /// A CUDA device, whose transforms [`Engine::transform_modulo`] chooses.
 #[derive(Debug)]
@@ -54,8 +54,8 @@ impl Backend for Cuda {
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
         let Some(p) = number.exponent() else {
-            return match Scaled::on_device(number, longer_than, &self.engine)? {
-                Some(scaled) => Ok(Box::new(scaled)),
+            return match Transformed::on_device(number, longer_than, &self.engine)? {
+                Some(transformed) => Ok(Box::new(transformed)),
                 None => Cpu::default().squaring(number, longer_than),
             };
         };
@@ -70,7 +70,10 @@ impl Backend for Cuda {
             return Err(too_long);
         };
         match self.engine.squares_modulo(modulus, words)? {
-            Some(squares) => Ok(Box::new(OnDevice { p, squares })),
+            Some(squares) => Ok(Box::new(Transformed::mersenne(
+                number,
+                Machine::Device(squares),
+            ))),
             None => Err(too_long),
         }
     }
@@ -81,8 +84,8 @@ impl Backend for Cuda {
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Multiplying>, Error> {
         let Some(p) = number.exponent() else {
-            return match Scaled::on_device(number, longer_than, &self.engine)? {
-                Some(scaled) => Ok(Box::new(scaled)),
+            return match Transformed::on_device(number, longer_than, &self.engine)? {
+                Some(transformed) => Ok(Box::new(transformed)),
                 None => Cpu::default().multiplying(number, longer_than),
             };
         };
@@ -94,7 +97,10 @@ impl Backend for Cuda {
             None => None,
         };
         match squares {
-            Some(squares) => Ok(Box::new(OnDevice { p, squares })),
+            Some(squares) => Ok(Box::new(Transformed::mersenne(
+                number,
+                Machine::Device(squares),
+            ))),
             None => Cpu::default().multiplying(number, longer_than),
         }
     }
@@ -118,67 +124,6 @@ impl Backend for Cuda {
 impl Tries for TrialFactors {
     fn divisors(&self, segments: Range<u64>) -> Result<Vec<u128>, Error> {
         Ok(TrialFactors::divisors(self, segments)?)
-    }
-}
-
-/// Squares by the weighted transform of a device; products too, where it takes three launches.
-struct OnDevice {
-    p: u32,
-    squares: MersenneSquares,
-}
-
-impl Squaring for OnDevice {
-    fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        Ok(self.squares.set(x.limbs())?)
-    }
-
-    fn residue(&self) -> Result<Residue, Error> {
-        Ok(Residue::reduce(self.p, &self.squares.residue()?))
-    }
-
-    fn residue_later(&self) -> Result<Option<Later>, Error> {
-        let (p, residue) = (self.p, self.squares.residue_now()?);
-        Ok(Some(Box::new(move || {
-            Ok(Residue::reduce(p, &residue.limbs()?))
-        })))
-    }
-
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        Ok(self.squares.square(times, by, minus)?)
-    }
-
-    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
-        Ok(self.squares.square_shifted(by, minus, bit)?)
-    }
-
-    fn error(&self) -> Result<f64, Error> {
-        let error = self.squares.error()?;
-        Ok(if error.is_nan() { f64::INFINITY } else { error })
-    }
-
-    fn words(&self) -> Option<usize> {
-        Some(self.squares.words())
-    }
-}
-
-impl Multiplying for OnDevice {
-    fn keep(&mut self) -> Result<Factor, Error> {
-        Ok(Factor(Kept::OnDevice(self.squares.keep()?)))
-    }
-
-    fn multiply(
-        &mut self,
-        Factor(factor): &Factor,
-        less: Option<&Factor>,
-        minus: u32,
-    ) -> Result<(), Error> {
-        let less = less.map(|Factor(less)| less.on_device());
-        Ok(self.squares.multiply(factor.on_device(), less, minus)?)
-    }
-
-    fn product(&mut self, operands: [Operand<&Factor>; 2]) -> Result<(), Error> {
-        let operands = operands.map(|side| side.map(|Factor(factor)| factor.on_device()));
-        Ok(self.squares.product(operands)?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cpu;
 mod device;
+mod transformed;
 
 pub use cpu::{Arithmetic, Cpu};
 pub use device::{Auto, Cuda};
@@ -69,9 +70,9 @@ pub trait Squaring {
 }
 
 /// A residue by which a machine multiplies others.
-pub struct Factor(pub(crate) Kept);
+pub struct Factor(Kept);
 
-pub(crate) enum Kept {
+enum Kept {
     Exact(Residue),
     Transformed(weighted::Factor),
     OnDevice(MersenneFactor),
@@ -85,14 +86,14 @@ impl Kept {
         }
     }
 
-    pub(crate) fn transformed(&self) -> &weighted::Factor {
+    fn transformed(&self) -> &weighted::Factor {
         match self {
             Kept::Transformed(factor) => factor,
             _ => panic!("a factor of the CPU's transforms"),
         }
     }
 
-    pub(crate) fn on_device(&self) -> &MersenneFactor {
+    fn on_device(&self) -> &MersenneFactor {
         match self {
             Kept::OnDevice(factor) => factor,
             _ => panic!("a factor of a device's transforms"),

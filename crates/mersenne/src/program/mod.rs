@@ -133,7 +133,7 @@ struct PMinus1 {
 struct Curves {
     #[command(flatten)]
     test: Test,
-    /// The bound of the first stage; a curve takes 14 B1 products there
+    /// The bound of the first stage; a curve takes 13 B1 products there
     #[arg(long, value_name = "B1", value_parser = bound())]
     b1: u32,
     /// The bound of the second stage, at least B1; by default there is none

@@ -1,22 +1,22 @@
-//! Squares and products modulo `k b^n + c` by weighted transforms, on the CPU or a GPU.
+//! Squares and products by weighted transforms, on the CPU or a GPU.
 
 use bigint_cpu::Path;
 use bigint_cpu::fast::number::weighted::{Length, Modulus, Operand, Weighted};
-use bigint_host::{Engine, MersenneSquares};
+use bigint_host::{Engine, MersenneResidue, MersenneSquares};
 
-use crate::backend::{Kept, Later};
+use super::{Factor, Kept, Later, Multiplying, Squaring};
 use crate::stage_2::gcd;
-use crate::{Error, Factor, Multiplying, Number, Residue, Squaring};
+use crate::{Error, Number, Residue};
 
 /// A machine with a transform.
-enum Machine {
+pub(super) enum Machine {
     Cpu { weighted: Weighted, error: f64 },
     Device(MersenneSquares),
 }
 
-/// Squares modulo `k b^n + c` by the weighted transform: of residues divided by the `k` of its modulus, which
-/// may have some of the number's powers of `b`.
-pub(crate) struct Scaled {
+/// Squares and multiplies by the weighted transform: residues modulo `2^p - 1`, and modulo other `k b^n + c` residues divided
+/// by the `k` of its modulus, which may have some of the number's powers of `b`.
+pub(super) struct Transformed {
     form: Form,
     machine: Machine,
 }
@@ -25,26 +25,31 @@ pub(crate) struct Scaled {
 #[derive(Clone)]
 struct Form {
     number: Number,
-    /// The factors of the `k` of the modulus.
+    /// The factors of the `k` of the modulus; none modulo `2^p - 1`.
     factors: Vec<u32>,
 }
 
-impl Scaled {
-    /// By the CPU; `None` where there is no transform for the number.
-    pub(crate) fn on_cpu(number: Number, longer_than: Option<Length>, path: Path) -> Option<Self> {
-        let (form, modulus) = Form::of(number)?;
-        let length = modulus.length(longer_than)?;
-        let weighted = Weighted::modulo(modulus, length, path)?;
-        let error = 0.0;
-        let machine = Machine::Cpu { weighted, error };
-        Some(Scaled { form, machine })
+impl Transformed {
+    /// Modulo `2^p - 1`, by a machine for that.
+    pub fn mersenne(number: Number, machine: Machine) -> Self {
+        let factors = Vec::new();
+        let form = Form { number, factors };
+        Transformed { form, machine }
     }
 
-    /// By the engine's device; `None` where there is no transform for the number.
+    /// Modulo another number, by the CPU; `None` where there is no transform for the number.
+    pub fn on_cpu(number: Number, longer_than: Option<Length>, path: Path) -> Option<Self> {
+        let (form, modulus) = Form::of(number)?;
+        let length = modulus.length(longer_than)?;
+        let machine = Machine::cpu(Weighted::modulo(modulus, length, path)?);
+        Some(Transformed { form, machine })
+    }
+
+    /// Modulo another number, by the engine's device; `None` where there is no transform for the number.
     ///
     /// # Errors
     /// If the device fails.
-    pub(crate) fn on_device(
+    pub fn on_device(
         number: Number,
         longer_than: Option<usize>,
         engine: &Engine,
@@ -56,10 +61,17 @@ impl Scaled {
             return Ok(None);
         };
         let squares = engine.squares_modulo(modulus, words)?;
-        Ok(squares.map(|squares| Scaled {
+        Ok(squares.map(|squares| Transformed {
             form,
             machine: Machine::Device(squares),
         }))
+    }
+}
+
+impl Machine {
+    pub fn cpu(weighted: Weighted) -> Self {
+        let error = 0.0;
+        Machine::Cpu { weighted, error }
     }
 }
 
@@ -88,9 +100,17 @@ impl Form {
         }
         self.factors.iter().fold(x, |x, &k| x.times(k))
     }
+
+    /// The residue that a device had.
+    fn of_device(&self, residue: MersenneResidue) -> Result<Residue, Error> {
+        Ok(self.residue(match self.number.exponent() {
+            Some(_) => (residue.limbs()?, false),
+            None => residue.signed()?,
+        }))
+    }
 }
 
-impl Squaring for Scaled {
+impl Squaring for Transformed {
     fn set(&mut self, x: &Residue) -> Result<(), Error> {
         let factors = self.form.factors.iter();
         let divided = factors.fold(x.clone(), |x, &k| x.divided_by(k));
@@ -102,10 +122,15 @@ impl Squaring for Scaled {
     }
 
     fn residue(&self) -> Result<Residue, Error> {
-        Ok(self.form.residue(match &self.machine {
-            Machine::Cpu { weighted, .. } => weighted.signed_residue(),
-            Machine::Device(squares) => squares.residue_now()?.signed()?,
-        }))
+        match &self.machine {
+            Machine::Cpu { weighted, .. } => {
+                Ok(self.form.residue(match self.form.number.exponent() {
+                    Some(_) => (weighted.residue(), false),
+                    None => weighted.signed_residue(),
+                }))
+            }
+            Machine::Device(squares) => self.form.of_device(squares.residue_now()?),
+        }
     }
 
     fn residue_later(&self) -> Result<Option<Later>, Error> {
@@ -113,7 +138,7 @@ impl Squaring for Scaled {
             return Ok(None);
         };
         let (form, residue) = (self.form.clone(), squares.residue_now()?);
-        Ok(Some(Box::new(move || Ok(form.residue(residue.signed()?)))))
+        Ok(Some(Box::new(move || form.of_device(residue))))
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
@@ -124,6 +149,16 @@ impl Squaring for Scaled {
                 }
             }
             Machine::Device(squares) => squares.square(times, by, minus)?,
+        }
+        Ok(())
+    }
+
+    fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
+        match &mut self.machine {
+            Machine::Cpu { weighted, error } => {
+                *error = greater(*error, weighted.square_shifted(by, minus, bit));
+            }
+            Machine::Device(squares) => squares.square_shifted(by, minus, bit)?,
         }
         Ok(())
     }
@@ -143,7 +178,7 @@ impl Squaring for Scaled {
     }
 }
 
-impl Multiplying for Scaled {
+impl Multiplying for Transformed {
     fn keep(&mut self) -> Result<Factor, Error> {
         Ok(Factor(match &mut self.machine {
             Machine::Cpu { weighted, .. } => Kept::Transformed(weighted.keep()),
