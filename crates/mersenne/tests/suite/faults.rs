@@ -12,22 +12,22 @@ use mersenne::{
 };
 use sha3::{Digest, Sha3_256};
 
-/// A CPU on which a bit flips in the calls of `square` whose turn it is.
-struct Flipping {
+/// A CPU that counts, on which bits flip, and whose rounding error is too great when it is told to be.
+#[derive(Clone)]
+struct Faulty {
     cpu: Cpu,
+    /// Whether a bit flips in this call that squares, counted from 1 on.
+    flips: fn(u32) -> bool,
     calls: Rc<Cell<u32>>,
-    turns: fn(u32) -> bool,
+    squarings: Rc<Cell<u32>>,
+    errs: Rc<Cell<bool>>,
 }
 
-struct FlippingSquares {
-    squaring: Box<dyn Squaring>,
-    calls: Rc<Cell<u32>>,
-    turns: fn(u32) -> bool,
-}
+struct FaultySquares(Box<dyn Squaring>, Faulty);
 
-impl Backend for Flipping {
+impl Backend for Faulty {
     fn name(&self) -> &str {
-        "flipping"
+        "faulty"
     }
 
     fn squaring(
@@ -35,21 +35,18 @@ impl Backend for Flipping {
         number: Number,
         longer_than: Option<usize>,
     ) -> Result<Box<dyn Squaring>, Error> {
-        Ok(Box::new(FlippingSquares {
-            squaring: self.cpu.squaring(number, longer_than)?,
-            calls: self.calls.clone(),
-            turns: self.turns,
-        }))
+        let squaring = self.cpu.squaring(number, longer_than)?;
+        Ok(Box::new(FaultySquares(squaring, self.clone())))
     }
 }
 
-impl Squaring for FlippingSquares {
+impl Squaring for FaultySquares {
     fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        self.squaring.set(x)
+        self.0.set(x)
     }
 
     fn residue(&self) -> Result<Residue, Error> {
-        self.squaring.residue()
+        self.0.residue()
     }
 
     fn residue_later(&self) -> Result<Option<Later>, Error> {
@@ -58,28 +55,38 @@ impl Squaring for FlippingSquares {
     }
 
     fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        self.squaring.square(times, by, minus)?;
-        self.flip()
+        self.0.square(times, by, minus)?;
+        self.called(times)
     }
 
     fn square_shifted(&mut self, by: u32, minus: u32, bit: u32) -> Result<(), Error> {
-        self.squaring.square_shifted(by, minus, bit)?;
-        self.flip()
+        self.0.square_shifted(by, minus, bit)?;
+        self.called(1)
     }
 
     fn error(&self) -> Result<f64, Error> {
-        self.squaring.error()
+        match self.1.errs.take() {
+            true => Ok(1.0),
+            false => self.0.error(),
+        }
     }
 
     fn words(&self) -> Option<usize> {
-        self.squaring.words()
+        self.0.words()
     }
 }
 
-impl FlippingSquares {
-    fn flip(&mut self) -> Result<(), Error> {
-        self.calls.set(self.calls.get() + 1);
-        if (self.turns)(self.calls.get()) {
+impl FaultySquares {
+    fn called(&mut self, times: u32) -> Result<(), Error> {
+        let Faulty {
+            flips,
+            calls,
+            squarings,
+            ..
+        } = &self.1;
+        calls.set(calls.get() + 1);
+        squarings.set(squarings.get() + times);
+        if flips(calls.get()) {
             let flipped = self.residue()?.with_flipped_bit(1000);
             self.set(&flipped)?;
         }
@@ -87,14 +94,16 @@ impl FlippingSquares {
     }
 }
 
-fn flipping(arithmetic: Arithmetic, turns: fn(u32) -> bool) -> Flipping {
-    Flipping {
+fn flipping(arithmetic: Arithmetic, flips: fn(u32) -> bool) -> Faulty {
+    Faulty {
         cpu: Cpu {
             arithmetic,
             ..Cpu::default()
         },
+        flips,
         calls: Rc::default(),
-        turns,
+        squarings: Rc::default(),
+        errs: Rc::default(),
     }
 }
 
@@ -442,61 +451,9 @@ fn work_beside_the_squarings_has_the_residue_of_its_time() {
     }
 }
 
-/// A CPU that counts squarings, and whose rounding error is too great when it is told to be.
-#[derive(Clone, Default)]
-struct Counting {
-    squarings: Rc<Cell<u32>>,
-    errs: Rc<Cell<bool>>,
-}
-
-struct CountingSquares(Box<dyn Squaring>, Counting);
-
-impl Backend for Counting {
-    fn name(&self) -> &str {
-        "counting"
-    }
-
-    fn squaring(
-        &self,
-        number: Number,
-        longer_than: Option<usize>,
-    ) -> Result<Box<dyn Squaring>, Error> {
-        let squaring = Cpu::default().squaring(number, longer_than)?;
-        Ok(Box::new(CountingSquares(squaring, self.clone())))
-    }
-}
-
-impl Squaring for CountingSquares {
-    fn set(&mut self, x: &Residue) -> Result<(), Error> {
-        self.0.set(x)
-    }
-
-    fn residue(&self) -> Result<Residue, Error> {
-        self.0.residue()
-    }
-
-    fn residue_later(&self) -> Result<Option<Later>, Error> {
-        let residue = self.residue()?;
-        Ok(Some(Box::new(|| Ok(residue))))
-    }
-
-    fn square(&mut self, times: u32, by: u32, minus: u32) -> Result<(), Error> {
-        self.1.squarings.set(self.1.squarings.get() + times);
-        self.0.square(times, by, minus)
-    }
-
-    fn error(&self) -> Result<f64, Error> {
-        Ok(if self.1.errs.take() { 1.0 } else { 0.0 })
-    }
-
-    fn words(&self) -> Option<usize> {
-        self.0.words()
-    }
-}
-
 #[test]
 fn iterations_before_a_reading_that_has_ended_are_not_repeated() {
-    let backend = Counting::default();
+    let backend = flipping(Arithmetic::Fp64, |_| false);
     let mut runner = Runner::new(1277, 2, &backend).unwrap();
     let start = Residue::from_u64(1277, 4);
     runner.set(&start).unwrap();
