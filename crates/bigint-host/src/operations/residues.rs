@@ -80,6 +80,10 @@ pub(crate) fn vartime(engine: &Engine) -> Engine {
 ///
 /// Memory is not overwritten, but by an engine for secrets: [`Engine::for_secrets`].
 ///
+/// # When they are computed
+/// On a GPU where a chain of so many numbers takes less time in another form, products, sums and differences wait, up to 512 in a
+/// row, until somebody asks for limbs or a power; errors of the device come then. With an engine for secrets none waits.
+///
 /// # Beside crypto-bigint
 /// Methods have the names of `MontyForm`'s, and mean the same of each number of the batch, but:
 ///
