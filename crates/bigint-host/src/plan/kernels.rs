@@ -630,9 +630,8 @@ mod tests {
         assert_eq!(choice(32), (Level::Thread, 1));
         assert_eq!(choice(33), (Level::Warp, 2));
         assert_eq!(choice(64), (Level::Warp, 2));
-        assert_eq!(choice(65), (Level::Warp, 32));
-        let blocks = [16, 32].map(|lanes| (Level::Block, lanes));
-        assert_eq!([128, 256].map(choice), blocks);
+        assert_eq!([65, 128, 256].map(choice), [(Level::Warp, 32); 3]);
+        assert_eq!(choice(512), (Level::Block, 64));
         assert_eq!(choice(4096), (Level::Block, 512));
         let squares = |count| [23, 24, 32, 33, 64].map(|n| tuning.squares(n, count).holds());
         assert_eq!(squares(1000), [false, false, false, true, true]);
