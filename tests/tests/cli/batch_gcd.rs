@@ -462,9 +462,9 @@ fn files_that_are_read_side_by_side_are_told_of_in_their_order() {
     let long = "# nothing\n".repeat(900_000);
     let other_key = "-----BEGIN THING-----\n-----END THING-----\n";
     let [p, q, r, s] = [4099u64, 4111, 4127, 4129];
-    place.file("long.txt", &format!("{long}{}\n{other_key}", p * q));
-    place.file("short.txt", &format!("{other_key}{}\n{}\n", p * r, q * q));
-    place.file("last.txt", &format!("{}\n", r * s));
+    place.file("long.txt", format!("{long}{}\n{other_key}", p * q));
+    place.file("short.txt", format!("{other_key}{}\n{}\n", p * r, q * q));
+    place.file("last.txt", format!("{}\n", r * s));
     let files = ["long.txt", "short.txt", "last.txt", "short.txt"];
     let ended = place.run(&[&["batch-gcd", "--json"], &files[..]].concat());
     let found = report(&ended);
@@ -485,7 +485,7 @@ fn files_that_are_read_side_by_side_are_told_of_in_their_order() {
     let told = "3 passed over that are no RSA keys; the first: long.txt:900002:1: THING";
     assert!(ended.stderr.contains(told), "{}", ended.stderr);
     // The first of several failures is that of the first file.
-    place.file("long.txt", &format!("{long}12x\n"));
+    place.file("long.txt", format!("{long}12x\n"));
     place.file("short.txt", "0\n");
     let ended = place.run(&[&["batch-gcd", "last.txt"], &files[..]].concat());
     assert_eq!(ended.code, 2);
