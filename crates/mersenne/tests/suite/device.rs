@@ -492,7 +492,7 @@ fn a_device_takes_the_fastest_transform_that_suits() {
     assert_eq!(words(77_232_917, Some(4 << 20)), 9 << 19);
     assert_eq!(words(77_300_003, None), 9 << 19);
     // Two launches for more words rather than three, unless words are very short then.
-    assert_eq!(words(13_466_917, None), 12 << 16);
+    assert_eq!(words(13_466_917, None), 11 << 16);
     assert_eq!(words(6_972_593, None), 9 << 16);
     assert_eq!(words(6_000_011, None), 5 << 16);
     assert_eq!(words(60_000_011, None), 13 << 18);
