@@ -19,6 +19,8 @@ mod newton;
 mod powers;
 mod products;
 pub(crate) mod readiness;
+#[cfg(test)]
+mod records;
 mod scans;
 mod spread;
 pub(crate) mod task;

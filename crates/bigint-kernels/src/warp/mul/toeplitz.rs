@@ -41,7 +41,7 @@
 //! together below `2^27 (1 + 2^8 + 2^16 + 2^24) < 2^52`. With a limb of an earlier product and the carry from below
 //! they are below 2^53. (There may be up to 33025 bytes before sums reach 2^31.)
 //!
-//! Operands that are a few limbs wider than the columns are multiplied with these limbs by multiply-adds (`above`).
+//! Operands that are a limb wider than the columns are multiplied with it by multiply-adds (`above`).
 //! Wider ones are cut into pieces of 512 limbs, whose products are added up row by row.
 //!
 //! Cost: `2 P (ceil(n / 8) + 1)` products of matrices, of 4096 bytes by bytes each, for `n` limbs of the narrower

@@ -5,7 +5,7 @@
 //! halves of those of the limb below. In decimal digits, with `u` and `v` of one digit, 312 times 457 is
 //! `12 * 57 + (12 * 4 + 3 * 457) 100 = 142584`.
 //!
-//! Bound: each is below `4 * 3 * 2^32`, and the sums of `a b` are below 2^53.
+//! Bound: each is below 2^34 for each of them, and the sums of `a b` are below 2^53.
 //!
 //! Cost: for each limb of `v`, four products and four loads for each of `2 P + 1` limbs of a lane.
 
