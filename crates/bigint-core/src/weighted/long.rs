@@ -132,14 +132,18 @@ pub const WAITS: [&str; 4] = [
 /// The comment in a kernel's PTX before it touches what launches write.
 pub const WAITS_HERE: &str = "/*waits here*/";
 
-/// The instructions by which the PTX loads and stores points, and those by which the host replaces them if a launch
-/// begins [early](WAITS) and rows have [`POINTS`] points. The latter keep points out of the first-level cache, where
-/// no block would find them again, so that roots stay in it. (They need PTX 7.4. With longer rows they take more
-/// time.)
+/// The instructions that load and store points, and those by which the host replaces them if a launch begins [early](WAITS):
+/// they bring 128 bytes to the second-level cache, and keep points out of the first, where roots stay. (They need PTX 7.4.)
 pub const UNCACHED: [[&str; 2]; 2] = [
-    ["ld.global.v2.f64", "ld.global.L1::no_allocate.v2.f64"],
+    [
+        "ld.global.v2.f64",
+        "ld.global.L1::no_allocate.L2::128B.v2.f64",
+    ],
     ["st.global.v2.f64", "st.global.L1::no_allocate.v2.f64"],
 ];
+
+/// The same for columns of rows that are longer than [`POINTS`], which take more time past the first-level cache.
+pub const BY_LINES: [&str; 2] = ["ld.global.v2.f64", "ld.global.L2::128B.v2.f64"];
 
 /// The word that stands in place of a carry that has not been handed on. No carry of 32 bits has this value, unless
 /// the reported rounding error is infinite, as it also is if a carry has more bits.
@@ -316,7 +320,6 @@ impl LongArguments {
             },
             match self.word_bits {
                 0 => (self.points, 0),
-                // Of each thread.
                 bits => (bits, 2 * 16 * m * row),
             },
         ]
@@ -354,10 +357,7 @@ impl WordBits {
     /// Whether that exponent, reduced, and the step's are together. Step 0 adds nothing.
     #[inline(always)]
     pub const fn wraps(k: usize) -> u32 {
-        match k {
-            0 => 0,
-            _ => 1 << k,
-        }
+        (1 << k) & !1
     }
 
     /// Whether the word is one place longer than others.

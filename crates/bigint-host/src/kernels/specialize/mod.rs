@@ -17,7 +17,6 @@ use bigint_core::rns::{WARPGROUPS, Window};
 use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
 use bigint_core::transform::squares;
 use bigint_core::weighted::long;
-use std::borrow::Cow;
 
 /// The PTX of the kernel `entry` alone, out of that of its module, specialised to launches of which
 /// this is known.
@@ -93,10 +92,13 @@ fn with_number(ptx: String, key: &str, other: impl Fn(u32) -> u32) -> String {
 
 /// The PTX of a long transform that begins before the last kernel has ended.
 fn early(shared: &str, own: &str, known: &LongTransform) -> String {
-    let own = match known.row {
-        1 => uncached(own),
-        _ => Cow::Borrowed(own),
+    let places: &[_] = match (known.row, known.factor) {
+        (2, 1..) => &[long::BY_LINES],
+        _ => &long::UNCACHED,
     };
+    let own = places.iter().fold(own.to_owned(), |own, [cached, other]| {
+        own.replace(cached, other)
+    });
     let [version, target, begins, waits] = long::WAITS;
     let shared = shared.lines().map(|line| match line.split(' ').next() {
         Some(".version") => version,
@@ -112,16 +114,6 @@ fn early(shared: &str, own: &str, known: &LongTransform) -> String {
     let (declared, body) = body.split_at(declared.map(|line| line.len() + 1).sum());
     let shared = shared.join("\n");
     [&shared, "\n", ENTRY, head, "\n{\n", declared, begins, body].concat()
-}
-
-/// The PTX of a kernel whose points go past the first cache.
-fn uncached(own: &str) -> Cow<'_, str> {
-    let replaced = |ptx: Cow<'_, str>, [cached, uncached]: [&str; 2]| {
-        Cow::Owned(ptx.replace(cached, uncached))
-    };
-    long::UNCACHED
-        .into_iter()
-        .fold(Cow::Borrowed(own), replaced)
 }
 
 #[cfg(test)]
@@ -292,27 +284,33 @@ mod tests {
     }
 
     #[test]
-    fn points_of_short_rows_go_past_the_first_cache() {
+    fn points_go_past_the_first_cache_but_for_columns_of_long_rows() {
         for entry in [
             long::LONG_ROWS,
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
             long::LONG_COLUMNS_FAR,
         ] {
-            let ptx = |row, is_early| specialized(entry, long_transform(row, is_early));
-            let short = [ptx(1, true), ptx(1, false)];
-            for [from, to] in long::UNCACHED {
-                let [past, cached] = short.each_ref().map(|ptx| ptx.matches(to).count());
-                assert!(
-                    past >= 16 && cached == 0 && !short[0].contains(from),
-                    "{from}"
-                );
-                assert_eq!(short[1].matches(from).count(), past);
-                for long in [ptx(2, true), ptx(2, false)] {
-                    assert!(long.contains(from) && !long.contains(to));
+            let factor = if entry == long::LONG_ROWS { 0 } else { 8 };
+            for row in [1, 2] {
+                let [early, late] = [true, false].map(|is_early| {
+                    let Specialization::LongTransform(known) = long_transform(row, is_early) else {
+                        unreachable!("it is one");
+                    };
+                    let known = LongTransform { factor, ..known };
+                    specialized(entry, Specialization::LongTransform(known))
+                });
+                let [of_cached, of_other] = match row == 2 && factor > 0 {
+                    true => [long::BY_LINES; 2],
+                    false => long::UNCACHED,
+                };
+                for [from, to] in [of_cached, of_other] {
+                    let moved = early.matches(to).count();
+                    assert!(moved >= 16 && !early.contains(from) && !late.contains(to));
+                    assert_eq!(late.matches(from).count(), moved, "{from}");
                 }
+                assert!(early.contains("ld.global.nc.v2.f64"));
             }
-            assert!(short[0].contains("ld.global.nc.v2.f64"));
         }
     }
 
