@@ -85,19 +85,19 @@ fn the_main_command_gives_the_same_bytes_on_a_gpu() {
 #[test]
 fn verbose_tells_by_which_kernel_and_which_threshold_says_so() {
     let place = Workplace::new();
-    place.file("a", format!("{}\n5\n", "3".repeat(500)));
-    place.file("b", format!("{}\n7\n", "4".repeat(500)));
+    place.file("a", format!("{}\n5\n", "3".repeat(380)));
+    place.file("b", format!("{}\n7\n", "4".repeat(380)));
     let arguments = "calc a*b --let a=a --let b=b --backend cuda --verbose";
     let gpu = run(&place, "", &arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(gpu.code, 0, "{}", gpu.stderr);
     for words in [
-        "mul of 52 x 52 limbs, 1 numbers\n  cuda:0: 1 by school at level warp: mul_school_warp_",
+        "mul of 40 x 40 limbs, 1 numbers\n  cuda:0: 1 by school at level warp: mul_school_warp_",
         "mul of 1 x 1 limbs, 1 numbers\n  cuda:0: 1 by comba at level thread: mul_comba_thread_",
         "4 lanes, 1 blocks of 128 threads",
         "who: the engine is bound to devices",
         "thresholds: NVIDIA H200, 2026-11-20 (",
-        "level: 52 limbs, more than mul.thread_max_width = 12",
-        "lanes: 52 limbs, at most mul.lanes = 64",
+        "level: 40 limbs, more than mul.thread_max_width = 12",
+        "lanes: 40 limbs, at most mul.lanes = 64",
     ] {
         assert!(
             gpu.stderr.contains(words),
