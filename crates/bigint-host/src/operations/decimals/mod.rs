@@ -228,7 +228,7 @@ impl Engine {
         }
     }
 
-    /// [`Engine::decimals`] of long numbers of a contiguous batch.
+    /// [`Engine::decimals`] of long numbers of a contiguous batch, the longest of which has no zeros in front.
     pub(crate) fn decimals_by_products(
         &self,
         a: &Batch,
@@ -275,7 +275,7 @@ impl Engine {
 
     /// Numbers as leaves of a tree, and what is shorter than the least tree.
     fn converted(&self, a: &Batch) -> Result<Converted, Error> {
-        let (mut top, mut leaves) = (self.without_zeros(a)?, Vec::new());
+        let (mut top, mut leaves) = (a.clone(), Vec::new());
         let powers = self.powers(height(top.width()))?;
         let powers = zip(0.., powers).map(|(j, value)| self.power(value, LEAF_LIMBS << j));
         let powers = powers.collect::<Result<Vec<_>, _>>()?;

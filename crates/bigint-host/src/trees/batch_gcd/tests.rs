@@ -138,7 +138,8 @@ fn each_device_computes_groups_by_itself() {
 fn the_groups_of_a_device_that_is_lost_are_computed_by_others() {
     let name =
         "trees::batch_gcd::tests::the_groups_of_a_device_that_is_lost_are_computed_by_others";
-    for launch in [3, 60, 150] {
+    // However few groups the others leave it, it has so many launches.
+    for launch in [3, 15, 30] {
         let fault = format!("cuLaunchKernel:{launch}=CUDA_ERROR_LAUNCH_FAILED!@2");
         if on_simulator(name, &[DEVICES, ("CUDA_SIM_FAULT", &fault)]) {
             let engine = Engine::all().expect("devices");
