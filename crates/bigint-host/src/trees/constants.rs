@@ -188,7 +188,7 @@ impl Engine {
         Ok(power)
     }
 
-    fn times(&self, a: &Batch, factor: u32) -> Result<Batch, Error> {
+    pub(super) fn times(&self, a: &Batch, factor: u32) -> Result<Batch, Error> {
         match factor {
             1 => Ok(a.clone()),
             _ => self.mul(a, &self.small(factor)?),

@@ -20,10 +20,10 @@
 //! `Q` keeps [`MORE`] limbs more than are wanted, so that the sum is off by some `2^-32` of its last limb. Chudnovsky's
 //! series has a `Q` of 1.8 to 2.7 times as many bits as digits have.
 //!
-//! **The shape.** The terms with the same place in their blocks are one batch, from the numbers `n` on, and so are all
-//! blocks: there is one of the first `m` terms of each for all `m` on the way from one term to a block. Then halves of the batch
-//! are multiplied. Block `i` is in the place whose bits are those of `i` in reverse, which makes numbers that are half
-//! a batch apart neighbours, at every level.
+//! **The shape.** All blocks are summed at once, each by its halves: the terms with the same place in their blocks are one
+//! batch, then the pairs with the same place, and at last whole blocks. From there on halves of the one batch are joined.
+//! Block `i` is in the place whose bits are those of `i` in reverse, which makes numbers that are half a batch apart
+//! neighbours, at every level.
 //!
 //! **Cost**: `log2(n)` levels of four products each, of all limbs of `P`, `Q` and `T`.
 
@@ -74,7 +74,7 @@ impl Series {
             level.cut(engine, wanted, of_each)?;
         }
         let [_, q, t] = level.batches;
-        let first = engine.mul(&q, &engine.batch_from_biguints(&[self.first.into()])?)?;
+        let first = engine.times(&q, self.first)?;
         let t = match self.alternates {
             true => engine.sub(&first, &t)?,
             false => engine.add(&first, &t)?,
