@@ -249,7 +249,7 @@ pub enum Second {
     Kept = 2,
     /// No factor: the row is only transformed, to be kept.
     Nothing = 3,
-    /// Two rows that were kept before are multiplied, and none is transformed.
+    /// Two rows that were kept before are multiplied, and none is transformed; where there are four, the sum of both products.
     Both = 4,
     /// A row of each operand times one that was kept before: the sum of both products.
     Sum = 5,
@@ -282,9 +282,9 @@ pub struct NttArguments {
     /// The address of the points: for each number, `N` residues of each operand modulo each prime, or of the product
     /// where no operand is transformed.
     pub points: u64,
-    /// The addresses of the points that are kept, as [`Second::Nothing`] leaves them: those of second operands, or of
-    /// either operand's factors.
-    pub kept: [u64; 2],
+    /// The addresses of the points that are kept, as [`Second::Nothing`] leaves them: those of second operands, of
+    /// either operand's factors, or of one pair of factors or two.
+    pub kept: [u64; 4],
     /// The address of the tables that [`fill_tables`] makes.
     pub tables: u64,
     /// The factors that [`NttPlan::scales`] gives.
@@ -297,8 +297,8 @@ pub struct NttArguments {
     pub operands: u32,
     /// The second factor of rows: a [`Second`], as a number.
     pub second: u32,
-    /// The numbers of numbers whose points are kept: one for all, or `count`.
-    pub kept_counts: [u32; 2],
+    /// The numbers of numbers whose points are kept: one for all, or `count`, and 0 where there are none.
+    pub kept_counts: [u32; 4],
     /// 1 where the product is wanted modulo `2^(32 N) - 1`, of a plan that
     /// [`wraps`](NttPlan::wraps); else 0.
     pub wraps: u32,
@@ -311,10 +311,13 @@ impl NttArguments {
         let matrices = [self.a, self.b, self.sums, self.carries];
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let [first, second, third] = self.scales;
+        let (kept, counts) = (self.kept, self.kept_counts);
         let rest = [
             self.points,
-            self.kept[0],
-            self.kept[1],
+            kept[0],
+            kept[1],
+            kept[2],
+            kept[3],
             self.tables,
             first,
             second,
@@ -322,7 +325,8 @@ impl NttArguments {
             pair(self.plan.odd, self.plan.log_part),
             pair(self.plan.log_row, self.count),
             pair(self.operands, self.second),
-            pair(self.kept_counts[0], self.kept_counts[1]),
+            pair(counts[0], counts[1]),
+            pair(counts[2], counts[3]),
             u64::from(self.wraps),
         ];
         matrices.into_iter().flat_map(matrix).chain(rest)
@@ -330,14 +334,16 @@ impl NttArguments {
 
     /// The stretches of device memory that the kernels touch beside the matrices: their addresses
     /// and their lengths in limbs.
-    pub const fn stretches(&self) -> [(u64, u64); 4] {
+    pub const fn stretches(&self) -> [(u64, u64); 6] {
         let one = self.plan.point_limbs() as u64;
         let points = self.count as u64 * self.rows_of_number() as u64;
-        let [first, second] = self.kept_counts;
+        let (kept, counts) = (self.kept, self.kept_counts);
         [
             (self.points, points * one),
-            (self.kept[0], first as u64 * one),
-            (self.kept[1], second as u64 * one),
+            (kept[0], counts[0] as u64 * one),
+            (kept[1], counts[1] as u64 * one),
+            (kept[2], counts[2] as u64 * one),
+            (kept[3], counts[3] as u64 * one),
             (self.tables, 2 * FACTORS as u64),
         ]
     }
@@ -550,7 +556,7 @@ mod tests {
     fn words_are_all_there_is_in_the_order_of_the_fields() {
         let arguments = NttArguments {
             tables: 5,
-            kept_counts: [7, 0],
+            kept_counts: [7, 0, 0, 0],
             ..NttArguments::default()
         };
         let words: std::vec::Vec<u64> = arguments.words().collect();

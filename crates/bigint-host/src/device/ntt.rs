@@ -12,10 +12,10 @@ use crate::{BackEnd, Error};
 use bigint_core::kernel::MatrixArgument;
 use bigint_core::specialization::Specialization;
 use bigint_core::transform::ntt::{
-    BACK, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, PRIMES, ROWS, Second,
-    THREADS,
+    BACK, CHUNK, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, PRIMES, ROWS,
+    Second, THREADS,
 };
-use bigint_core::{Launch, Layout, Shape};
+use bigint_core::{Launch, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub(crate) fn compute(
     });
     let points: Vec<Points<'_>> = points.collect();
     let factors = match (&parts[..], &points[..]) {
-        (&[], &[x, y]) => Factors::Both([x, y]),
+        (&[], [_, _]) => Factors::Both(points.as_chunks().0),
         (&[a], &[x]) => Factors::Kept(a, x),
         (&[a, b], _) if !is_square => Factors::Product([a, b]),
         (parts, _) => Factors::Square(parts[0]),
@@ -141,14 +141,14 @@ pub(crate) fn multiply(
     run(device, plan, count, (r, 0, 0), factors)
 }
 
-/// Multiplies one number by another by the points of both, as wide as their product.
+/// Multiplies one number by another by the points of both, or adds two such products, which have a limb more.
 pub(crate) fn multiply_points(
     device: &Arc<dyn Device>,
     plan: NttPlan,
     r: Part<'_>,
-    points: [Points<'_>; 2],
+    pairs: &[[Points<'_>; 2]],
 ) -> Result<(), Error> {
-    run(device, plan, 1, (r, 0, 0), Factors::Both(points))
+    run(device, plan, 1, (r, 0, 0), Factors::Both(pairs))
 }
 
 /// Computes limbs of products of `count` numbers in memory, from a limb on, for a plan that wraps.
@@ -219,7 +219,8 @@ enum Factors<'a> {
     Square(Part<'a>),
     Product([Part<'a>; 2]),
     Kept(Part<'a>, Points<'a>),
-    Both([Points<'a>; 2]),
+    /// The points of one pair or two: the sum of their products.
+    Both(&'a [[Points<'a>; 2]]),
     /// Either number by its points: the sum of both products.
     Sum([Part<'a>; 2], [Points<'a>; 2]),
 }
@@ -239,7 +240,8 @@ impl<'a> Factors<'a> {
         match self {
             Factors::Square(_) | Factors::Product(_) => &[],
             Factors::Kept(_, points) => std::slice::from_ref(points),
-            Factors::Both(both) | Factors::Sum(_, both) => both,
+            Factors::Both(pairs) => pairs.as_flattened(),
+            Factors::Sum(_, both) => both,
         }
     }
 
@@ -267,8 +269,8 @@ impl<'a> Factors<'a> {
         NttArguments {
             a: part(0),
             b: part(1),
-            kept: [address(0), address(1)],
-            kept_counts: [numbers(0), numbers(1)],
+            kept: [0, 1, 2, 3].map(address),
+            kept_counts: [0, 1, 2, 3].map(numbers),
             count: here as u32,
             operands: self.parts().len() as u32,
             second: self.second() as u32,
@@ -326,7 +328,7 @@ impl Space {
             plan,
             points: device.allocate(plan.point_limbs() * rows as usize * numbers)?,
             sums: device.allocate(limbs)?,
-            carries: device.allocate(limbs)?,
+            carries: device.allocate(limbs + CHUNK as usize * numbers)?,
         })
     }
 
@@ -348,9 +350,15 @@ impl Space {
         } = arguments;
         let plan = self.plan;
         let limbs = plan.length() as usize;
-        let inner = Shape::new(count as usize, limbs, Layout::Contiguous).strides();
-        let [sums, carries] = [&self.sums, &self.carries]
-            .map(|buffer| MatrixArgument::new(buffer.address(), limbs, inner));
+        // A sum of two products may be wider than the transform by what is carried.
+        let over = if result.width as usize > limbs {
+            CHUNK as usize
+        } else {
+            0
+        };
+        let rows = |buffer, width| Part::rows(buffer, count as usize, width).limbs;
+        let sums = rows(&self.sums, limbs);
+        let carries = rows(&self.carries, limbs + over);
         let arguments = NttArguments {
             sums,
             carries,

@@ -1,21 +1,23 @@
 //! Products and squares that no transform holds, on a device: of pieces of their operands, each of which is transformed once
 //! ([`ntt`]).
 //!
-//! With `a` the sum of `a_i A^i`, `b` that of `b_j B^j`, `A` and `B` powers of `2^32`, the product is the sum of `a_i b_j A^i B^j`,
-//! each term by one way back. For 4321 and 21, by pieces of two digits, it is `21 21 + 43 21 100`, 441 + 90300.
+//! With `a` the sum of `a_i A^i`, `b` that of `b_j B^j`, `A` and `B` powers of `2^32`, the product is the sum of `a_i b_j A^i B^j`.
+//! Where `A` is `B`, [two terms](TOGETHER) of one place are added before their one way back, as transforms are linear. For 4321 and 2143,
+//! by pieces of two digits, it is `21 43 + (43 43 + 21 21) 100 + 43 21 10000`, in three ways back.
 //!
-//! Cost: for two pieces of each operand four ways forth and four back, where three products (Karatsuba) have six and three, and wait
-//! for the device to tell signs; and two passes over memory for each product of two parts.
+//! Cost: for two pieces of each operand four ways forth and three back, where three products (Karatsuba) have six and three, and wait
+//! for the device to tell signs; and two passes over memory for each way back.
 
 use crate::Error;
 use crate::common::device::{Buffer, Device};
 use crate::device::grid::add;
 use crate::device::ntt::{self, Points};
 use crate::device::part::Part;
-use crate::device::transform::{Pieces, kept};
+use crate::device::transform::{Pieces, TOGETHER, kept};
 use crate::values::made::Made;
 use crate::values::node::{Node, Operands, Transformed};
 use bigint_core::{Arguments, Operation, Shape};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -97,16 +99,10 @@ fn products(
         let products = Products {
             device,
             pieces,
-            widths: factors.map(Part::width),
+            counts: [0, 1].map(|index| pieces.count(index, factors[index].width())),
             points: [&first, &second],
         };
-        let all = [0, 1].map(|index| 0..pieces.count(index, products.widths[index]));
-        if products.width(&all) == r.width() {
-            products.multiply(r, all)?;
-        } else {
-            let whole = products.product(all)?;
-            products.sum(r, &[Part::of(&whole)])?;
-        }
+        products.write(r)?;
     }
     Ok(())
 }
@@ -128,54 +124,60 @@ fn transformed(
     Ok(buffer)
 }
 
-/// The products of the pieces of two numbers.
+/// The product of two numbers, of their pieces.
 #[derive(Clone, Copy)]
 struct Products<'a> {
     device: &'a Arc<dyn Device>,
     pieces: Pieces,
-    widths: [usize; 2],
+    counts: [usize; 2],
     points: [&'a Buffer; 2],
 }
 
-impl Products<'_> {
-    /// The limbs of these pieces of both factors.
-    fn width(self, of: &[Range<usize>; 2]) -> usize {
-        self.limbs(0, &of[0]) + self.limbs(1, &of[1])
-    }
-
-    /// The limbs of these pieces of a factor.
-    fn limbs(self, index: usize, of: &Range<usize>) -> usize {
-        let limbs = self.pieces.limbs[index];
-        (of.end * limbs).min(self.widths[index]) - of.start * limbs
-    }
-
-    /// The product of these pieces of both factors, `r` as wide as both together.
-    fn multiply(self, r: Part<'_>, of: [Range<usize>; 2]) -> Result<(), Error> {
-        let counts = of.each_ref().map(Range::len);
-        if counts == [1, 1] {
-            let points = [0, 1].map(|index| Points::at(self.points[index], of[index].start));
-            return ntt::multiply_points(self.device, self.pieces.plan, r, points);
+impl<'a> Products<'a> {
+    /// Writes the product, cut or extended to the width of `r`.
+    fn write(self, r: Part<'_>) -> Result<(), Error> {
+        // A sum of products of pieces has a limb more than they have.
+        let width = self.pieces.limbs.iter().sum::<usize>() + 1;
+        // The sum of the terms so far, from a limb of `r` on: those below are written.
+        let (mut sum, mut from) = (None, 0);
+        for (&place, terms) in self.terms().range(..r.width()) {
+            let mut start = place - from;
+            if let Some(sum) = &sum {
+                self.sum(r.at(from..place), &[Part::of(sum)])?;
+            }
+            from = place;
+            for pairs in terms.chunks(TOGETHER) {
+                let product = self.device.allocate(width.min(r.width() - place))?;
+                ntt::multiply_points(self.device, self.pieces.plan, Part::of(&product), pairs)?;
+                sum = Some(match &sum {
+                    None => product,
+                    Some(sum) => {
+                        let both = self.device.allocate(product.limbs())?;
+                        let rest = Part::of(sum).at(start..sum.limbs());
+                        self.sum(Part::of(&both), &[Part::of(&product), rest])?;
+                        both
+                    }
+                });
+                start = 0;
+            }
         }
-        let longer = usize::from(counts[0] < counts[1]);
-        let Range { start, end } = of[longer];
-        let middle = start + counts[longer].div_ceil(2);
-        let part = |range: Range<usize>| {
-            let mut of = of.clone();
-            of[longer] = range;
-            self.product(of)
-        };
-        let (low, high) = (part(start..middle)?, part(middle..end)?);
-        let h = self.limbs(longer, &(start..middle));
-        let ([r_low, r_high], [low, carried]) = (r.halves(h), Part::of(&low).halves(h));
-        self.sum(r_low, &[low])?;
-        self.sum(r_high, &[Part::of(&high), carried])
+        match &sum {
+            Some(sum) => self.sum(r.at(from..r.width()), &[Part::of(sum)]),
+            None => Ok(()),
+        }
     }
 
-    /// The same in memory of its own.
-    fn product(self, of: [Range<usize>; 2]) -> Result<Buffer, Error> {
-        let r = self.device.allocate(self.width(&of))?;
-        self.multiply(Part::of(&r), of)?;
-        Ok(r)
+    /// The points of the factors of all terms, by the limb at which these begin.
+    fn terms(self) -> BTreeMap<usize, Vec<[Points<'a>; 2]>> {
+        let mut terms = BTreeMap::<usize, Vec<_>>::new();
+        for i in 0..self.counts[0] {
+            for j in 0..self.counts[1] {
+                let points = [Points::at(self.points[0], i), Points::at(self.points[1], j)];
+                let place = i * self.pieces.limbs[0] + j * self.pieces.limbs[1];
+                terms.entry(place).or_default().push(points);
+            }
+        }
+        terms
     }
 
     /// The sum of two numbers, or one as it is, cut or extended to the result's width.

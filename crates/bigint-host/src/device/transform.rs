@@ -54,6 +54,10 @@ impl Transform {
 /// The lengths of halves are multiples of this, so that they begin at whole lines.
 const LINE: usize = 64;
 
+/// The products of pieces that have one way back, where pieces of both factors are as long as one another: sums of so many have room
+/// in the [primes](bigint_core::transform::ntt).
+pub(crate) const TOGETHER: usize = 2;
+
 /// How factors are cut into pieces whose products are transforms by one plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pieces {
@@ -70,16 +74,22 @@ impl Pieces {
     pub fn of(n: usize, m: usize, longest: usize) -> Pieces {
         let (long, short) = (n.max(m), n.min(m));
         let piece = |width: usize, count: usize| width.div_ceil(count).next_multiple_of(LINE);
-        let cut = |count: usize| {
+        let cut = |(count, alike): (usize, bool)| {
             let of_short = piece(short, count);
             let room = longest.checked_sub(of_short).filter(|&room| room >= LINE)?;
-            let of_long = match n == m {
+            let of_long = match alike {
                 true => of_short,
                 false => piece(long, long.div_ceil(room)),
             };
             let plan = NttPlan::of(of_long, of_short)?;
-            let counts = [long.div_ceil(of_long), short.div_ceil(of_short)];
-            let transforms = counts[0] + counts[1] + counts[0] * counts[1];
+            let [x, y] = [long.div_ceil(of_long), short.div_ceil(of_short)];
+            let back = match alike {
+                true => (1..x + y)
+                    .map(|place| place.min(y).min(x + y - place).div_ceil(TOGETHER))
+                    .sum(),
+                false => x * y,
+            };
+            let transforms = x + y + back;
             let is_in_order = n >= m;
             (plan.length() as usize <= longest).then_some(Pieces {
                 plan,
@@ -91,7 +101,9 @@ impl Pieces {
             })
         };
         // More pieces of the shorter one would have more products.
-        let cuts = (1..=2 * short.div_ceil(longest) + 2).filter_map(cut);
+        let counts = 1..=2 * short.div_ceil(longest) + 2;
+        let cuts = counts.flat_map(|count| [true, false].map(|alike| (count, alike)));
+        let cuts = cuts.filter(|&(_, alike)| alike || n != m).filter_map(cut);
         let least = cuts.min_by_key(|pieces| pieces.transformed);
         least.expect("the shorter one is cut until there is room for a piece of the other")
     }
@@ -209,9 +221,14 @@ mod tests {
         let halves = of(longest, longest);
         assert_eq!(
             (halves.limbs, halves.transformed),
-            ([longest / 2; 2], 8 * longest)
+            ([longest / 2; 2], 7 * longest)
         );
-        assert_eq!(of(2 * longest, 2 * longest).transformed, 24 * longest);
+        assert_eq!(of(2 * longest, 2 * longest).transformed, 18 * longest);
+        let twice = of(2 * longest, longest);
+        assert_eq!(
+            (twice.limbs, twice.transformed),
+            ([longest / 2; 2], 11 * longest)
+        );
         // The shorter one is whole.
         let long = of(3 * longest, longest / 4);
         assert_eq!(

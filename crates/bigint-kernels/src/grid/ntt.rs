@@ -447,15 +447,15 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         unsafe { Residues::new(points + 4 * before * u64::from(plan.length())) }
     }
 
-    /// The kept residues of a number modulo a prime, those of the first or the second factor.
+    /// The kept residues of a number modulo a prime, those of this factor of four.
     #[inline(always)]
     #[allow(unsafe_code)]
     fn kept(self, factor: usize, number: u32, prime: u32) -> Residues {
         let plan = self.arguments.plan;
-        let (kept, count) = match factor {
-            0 => (self.arguments.kept[0], self.arguments.kept_counts[0]),
-            _ => (self.arguments.kept[1], self.arguments.kept_counts[1]),
-        };
+        let (kept, count) = (
+            self.arguments.kept[factor],
+            self.arguments.kept_counts[factor],
+        );
         let number = if count > 1 { number } else { 0 };
         let before = u64::from(number) * 3 + u64::from(prime);
         // SAFETY: as in `points`; no thread writes there.

@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Operand, turned};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::transform::ntt::{
-    BACK, FACTORS, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, ROWS, Second,
-    THREADS, fill_tables,
+    BACK, CHUNK, FACTORS, FORTH, LIMB_BYTES, LIMB_THREADS, LIMBS, NttArguments, NttPlan, ROWS,
+    Second, THREADS, fill_tables,
 };
 use bigint_core::{Layout, Limb, MatrixArgument, Shape};
 use num_bigint::BigUint;
@@ -68,14 +68,14 @@ impl Products {
             sums: self.bench.room(shape),
             carries: self.bench.room(shape),
             points: points(count * operands as usize),
-            kept: [kept, 0],
+            kept: [kept, 0, 0, 0],
             tables: self.tables,
             scales: plan.scales(),
             plan,
             count: count as u32,
             operands,
             second: second as u32,
-            kept_counts: [kept_count as u32, 0],
+            kept_counts: [kept_count as u32, 0, 0, 0],
             wraps: u32::from(wraps),
         };
         let columns = 3 * plan.column_blocks();
@@ -98,7 +98,7 @@ impl Products {
                 points: kept,
                 count: kept_count as u32,
                 second: Second::Nothing as u32,
-                kept_counts: [0; 2],
+                kept_counts: [0; 4],
                 ..arguments
             });
         }
@@ -134,7 +134,8 @@ impl Products {
         }
     }
 
-    /// Compares products `c d` and sums `a d + b c` of as many numbers by a plan, with transforms of `c` and `d` that are kept.
+    /// Compares products `c d` and sums `a d + b c` of as many numbers by a plan, with transforms of `c` and `d` that are kept, and
+    /// sums `c d + a b` with all kept, which may be wider than the transform.
     fn check_sums(&self, plan: NttPlan, [a, b, c, d]: [&Operand; 4]) {
         let (count, width) = (a.1.len(), plan.length() as usize);
         let shape = Shape::new(count, width, Layout::Contiguous);
@@ -166,7 +167,7 @@ impl Products {
             let (which, bytes) = (plan.row_kernel(of_number), plan.row_bytes(of_number));
             self.launch((ROWS, which), 3 * plan.rows() * numbers, bytes, arguments);
         };
-        let kept = [of_d, of_c].map(|a| {
+        let kept = [of_d, of_c, of_a, of_b].map(|a| {
             let (points, operands) = (points(1), 1);
             let second = Second::Nothing as u32;
             run(&NttArguments {
@@ -178,15 +179,19 @@ impl Products {
             });
             points
         });
-        let products = |second: Second, operands: u32| {
+        let over = Shape {
+            width: width + CHUNK as usize,
+            ..shape
+        };
+        let products = |second: Second, operands: u32, kept_counts: [u32; 4]| {
             let arguments = NttArguments {
                 a: of_a,
                 b: of_b,
                 sums: self.bench.room(shape),
-                carries: self.bench.room(shape),
+                carries: self.bench.room(over),
                 points: points(operands.max(1) as usize),
                 kept,
-                kept_counts: [numbers; 2],
+                kept_counts,
                 operands,
                 second: second as u32,
                 ..given
@@ -200,20 +205,20 @@ impl Products {
                 &arguments,
             );
             self.limbs(numbers, &arguments);
-            let [sums, carries] =
-                [arguments.sums, arguments.carries].map(|matrix| self.bench.numbers(matrix, shape));
+            let sums = self.bench.numbers(arguments.sums, shape);
             sums.into_iter()
-                .zip(carries)
+                .zip(self.bench.numbers(arguments.carries, over))
                 .map(|(sum, carry)| sum + carry)
         };
-        let both = products(Second::Both, 0).collect::<Vec<_>>();
-        let sums = products(Second::Sum, 2).collect::<Vec<_>>();
-        let modulus = BigUint::from(1u8) << (32 * width);
+        let one_pair = [numbers, numbers, 0, 0];
+        let both = products(Second::Both, 0, one_pair).collect::<Vec<_>>();
+        let two = products(Second::Both, 0, [numbers; 4]).collect::<Vec<_>>();
+        let sums = products(Second::Sum, 2, one_pair).collect::<Vec<_>>();
         for i in 0..count {
             let [a, b, c, d] = [a, b, c, d].map(|operand| &operand.1[i]);
-            assert!(&both[i] % &modulus == c * d, "{plan:?}: product {i}");
-            let sum = (a * d + b * c) % &modulus;
-            assert!(&sums[i] % &modulus == sum, "{plan:?}: sum {i}");
+            assert!(both[i] == c * d, "{plan:?}: product {i}");
+            assert!(two[i] == c * d + a * b, "{plan:?}: products {i}");
+            assert!(sums[i] == a * d + b * c, "{plan:?}: sum {i}");
         }
     }
 

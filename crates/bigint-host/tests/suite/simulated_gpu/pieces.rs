@@ -44,14 +44,16 @@ fn products_longer_than_transforms_are_right() {
     }
     let engine = short_transforms();
     let big = |limbs: &Vec<Limb>| BigUint::from_slice(limbs);
-    // Below the longest transform, at it, a limb above, in three, in nine, and in more of a
-    // long one and a short one.
+    // Below the longest transform, at it, a limb above, in three, in nine, in such that two products fill the transform and
+    // their sum is wider, and in more of a long one and a short one.
     let pairs = [
         (256, 256),
         (257, 255),
         (257, 256),
         (384, 384),
         (385, 200),
+        (512, 512),
+        (1024, 512),
         (1000, 900),
         (900, 3),
     ];

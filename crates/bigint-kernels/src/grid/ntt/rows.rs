@@ -174,11 +174,16 @@ impl<'a, const THREADS: u32> Row<'a, THREADS> {
                 if second == Second::Same as u32 {
                     y = x;
                 }
-                if second == Second::Sum as u32 {
-                    let kept = self.kept(1, at);
+                let is_sum = second == Second::Sum as u32;
+                let are_two = second == Second::Both as u32 && block.arguments.kept_counts[2] > 0;
+                if is_sum || are_two {
+                    let (one, other) = match is_sum {
+                        true => (y, self.kept(1, at)),
+                        false => (self.kept(2, at), self.kept(3, at)),
+                    };
                     let mut k = 0;
                     while k < 8 {
-                        z[k] = field.product(y[k], kept[k]);
+                        z[k] = field.product(one[k], other[k]);
                         k += 1;
                     }
                 }
