@@ -163,9 +163,7 @@ pub(crate) fn is_chain(
     width: usize,
     [products, ends]: [usize; 2],
 ) -> bool {
-    let multiprocessors = device.multiprocessors.map(|n| n as usize);
-    let residues = Residues::of_chain(width, multiprocessors);
-    let residues = residues.filter(|_| device.has_warpgroups);
+    let residues = Residues::of_chain(width, device);
     let Some((residues, wave)) = residues.and_then(|of| Some((of, of.wave?))) else {
         return false;
     };

@@ -125,7 +125,7 @@ impl Task {
                 .iter()
                 .map(|kernel| (kernel.entry_point(), Specialization::None))
                 .collect(),
-            Task::Chain(chain) => chain.modules(),
+            Task::Chain(chain) => chain.modules(device.abilities),
             Task::Gather(_)
             | Task::Middle(_)
             | Task::SumOfProducts(_)

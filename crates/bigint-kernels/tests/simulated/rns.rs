@@ -27,7 +27,11 @@ struct Made {
 
 impl Powers {
     pub fn new() -> Self {
-        Powers(Bench::large(RNS_MODULE), usize::MAX)
+        Powers::new_of(Bench::large(RNS_MODULE))
+    }
+
+    pub fn new_of(bench: Bench) -> Self {
+        Powers(bench, usize::MAX)
     }
 
     /// Powers of so many numbers, or products of two powers, with one modulus for all or one for each.

@@ -17,7 +17,7 @@ impl Powers {
         layout: Layout,
         (instructions, places): (&[Instruction], u32),
         outputs: &[u32],
-    ) -> Vec<Vec<BigUint>> {
+    ) -> (Vec<Vec<BigUint>>, Vec<u64>) {
         let bench = &self.0;
         let (count, moduli) = (e.1.len(), m.1.len());
         let mut table = vec![0; plan.words()];
@@ -64,26 +64,26 @@ impl Powers {
             window,
         };
         let [radix, residues, chain, to_limbs] = arguments.launches();
-        self.launch(&arguments, &[radix]);
+        let mut traces = self.launch(&arguments, &[radix]);
         for (i, input) in (1..).zip(inputs) {
             let of_input = RnsArguments {
                 a: bench.matrix(input, layout),
                 scratch: at(i),
                 ..arguments
             };
-            self.launch(&of_input, &[residues]);
+            traces.extend(self.launch(&of_input, &[residues]));
         }
         assert_eq!(bench.read(arguments.refused, moduli).iter().sum::<u32>(), 0);
-        self.launch(&arguments, &[chain]);
+        traces.extend(self.launch(&arguments, &[chain]));
         let found = outputs.iter().map(|place| {
             let of_output = RnsArguments {
                 scratch: at(*place),
                 ..arguments
             };
-            self.launch(&of_output, &[to_limbs]);
+            traces.extend(self.launch(&of_output, &[to_limbs]));
             bench.numbers(arguments.r, shape)
         });
-        found.collect()
+        (found.collect(), traces)
     }
 }
 
@@ -170,7 +170,8 @@ fn chains_of_width(width: usize, layout: Layout, count: usize, moduli: usize) {
     instructions.extend(of_outputs.map(|(of, place)| product(0).of(of).kept(place)));
     for plan in chains(width) {
         let given = [&e, &m];
-        let found = powers.run_chain(plan, &inputs, given, layout, (&instructions, 18), &outputs);
+        let (found, _) =
+            powers.run_chain(plan, &inputs, given, layout, (&instructions, 18), &outputs);
         let mut model = Model {
             moduli: m.1.clone(),
             exponents: e.1.clone(),
@@ -190,10 +191,10 @@ fn chains_of_width(width: usize, layout: Layout, count: usize, moduli: usize) {
     }
 }
 
-/// The plans for moduli of so many limbs that have chains.
+/// The plans for moduli of so many limbs: by warps, and by warpgroups.
 fn chains(width: usize) -> Vec<RnsPlan> {
     let plan = RnsPlan::of(width).unwrap();
-    vec![plan.by_warpgroups(true)]
+    [false, true].map(|has| plan.by_warpgroups(has)).into()
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! product each.
 
 use super::{Residues, marked, most_at_once};
-use crate::common::device::{Buffer, Device, Roots};
+use crate::common::device::{Abilities, Buffer, Device, Roots};
 use crate::device::job::resident;
 use crate::device::part::Part;
 use crate::values::made::Made;
@@ -79,14 +79,9 @@ impl Chain {
         self.steps.len() + usize::from(self.inputs) + self.outputs.len()
     }
 
-    /// How a device of warpgroups computes them; none where moduli are too wide.
-    pub fn residues(&self, wave: Option<usize>) -> Option<Residues> {
-        Residues::of_chain(self.width, wave)
-    }
-
-    /// The kernels.
-    pub fn modules(&self) -> Vec<(EntryPoint, Specialization)> {
-        let residues = self.residues(None).into_iter();
+    /// The kernels of a device.
+    pub fn modules(&self, device: Abilities) -> Vec<(EntryPoint, Specialization)> {
+        let residues = Residues::of_chain(self.width, device).into_iter();
         let kernels = residues.flat_map(|residues| {
             let entries = [RADIX, RESIDUES, residues.plan.form().entry, LIMBS];
             entries.map(|entry| (entry, residues.specialization(entry)))
@@ -94,19 +89,15 @@ impl Chain {
         kernels.collect()
     }
 
-    /// Computes numbers `numbers` on a device; none where a modulus shares factors with both bases, or the device has no
-    /// warpgroups.
+    /// Computes numbers `numbers` on a device; none where a modulus shares factors with both bases, or is too wide for the
+    /// device.
     pub fn on_device(
         &self,
         device: &Arc<dyn Device>,
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Option<Made>, Error> {
-        let abilities = device.kind().abilities;
-        let residues = self
-            .residues(abilities.multiprocessors.map(|n| n as usize))
-            .filter(|_| abilities.has_warpgroups);
-        let Some(residues) = residues else {
+        let Some(residues) = Residues::of_chain(self.width, device.kind().abilities) else {
             return Ok(None);
         };
         let plans = [Some(residues.plan), residues.plan.spare()];
@@ -567,9 +558,13 @@ fn instruction(i: usize, product: Product, kept: &[[Option<u32>; 2]]) -> Instruc
 }
 
 impl Residues {
-    /// Those of a chain modulo so many limbs, of devices with so many multiprocessors.
-    pub fn of_chain(width: usize, multiprocessors: Option<usize>) -> Option<Residues> {
-        let plan = RnsPlan::of(width)?.by_warpgroups(true);
+    /// Those of a chain modulo so many limbs; none where a device has no tensor cores, or too little shared memory.
+    pub fn of_chain(width: usize, device: Abilities) -> Option<Residues> {
+        let plan = RnsPlan::of(width)?.by_warpgroups(device.has_warpgroups);
+        let fits = device.has_tensor_cores && plan.shared_bytes() <= device.shared_bytes;
+        if !fits {
+            return None;
+        }
         let window = Window {
             bits: 0,
             bases: CHAIN,
@@ -580,7 +575,7 @@ impl Residues {
             plan,
             bases: CHAIN,
             scans: false,
-            wave: multiprocessors.map(|n| of_block * n),
+            wave: device.multiprocessors.map(|n| of_block * n as usize),
         })
     }
 }

@@ -7,10 +7,21 @@ use bigint_testing::simulator::on_simulator;
 
 /// Runs a test on the simulator; says what kernels were launched of those whose names begin so.
 fn counted(name: &str, kernels: [&str; 2], launched: [std::ops::RangeInclusive<usize>; 2]) -> bool {
+    counted_on("sm_90", name, kernels, launched)
+}
+
+/// The same on a device of this kind.
+fn counted_on(
+    device: &str,
+    name: &str,
+    kernels: [&str; 2],
+    launched: [std::ops::RangeInclusive<usize>; 2],
+) -> bool {
     let file = std::env::temp_dir().join(format!("bigint-{name}-{}", std::process::id()));
     let path = file.to_str().expect("Unicode");
     let name = format!("simulated_gpu::chains::{name}");
-    if on_simulator(&name, &[("CUDA_SIM_COUNTS", path)]) {
+    let settings = [("CUDA_SIM_COUNTS", path), ("CUDA_SIM_DEVICES", device)];
+    if on_simulator(&name, &settings) {
         return true;
     }
     let text = std::fs::read_to_string(&file).expect("counts");
@@ -51,9 +62,22 @@ fn moduli() -> Vec<BigUint> {
 fn residues_of_a_chain_are_those_of_num_bigint_and_leave_limbs_once() {
     let name = "residues_of_a_chain_are_those_of_num_bigint_and_leave_limbs_once";
     // Chains, one of them by both plans; of 18 differences a few are alone with sums, for which no chain pays.
-    if !counted(name, ["rns_warpgroups", "mod_sub"], [4..=12, 0..=4]) {
-        return;
+    if counted(name, ["rns_warpgroups", "mod_sub"], [4..=12, 0..=4]) {
+        chains_are_those_of_num_bigint();
     }
+}
+
+/// The same by `mma.sync`.
+#[test]
+fn residues_of_a_chain_are_those_of_num_bigint_without_warpgroups() {
+    let name = "residues_of_a_chain_are_those_of_num_bigint_without_warpgroups";
+    let kernels = ["rns_powers_5", "mod_sub"];
+    if counted_on("sm_80", name, kernels, [4..=12, 0..=4]) {
+        chains_are_those_of_num_bigint();
+    }
+}
+
+fn chains_are_those_of_num_bigint() {
     let engine = Engine::cuda(0).expect("a device");
     let engine = engine.with_tuning(slow_by_windows(CHAIN));
     for m in [&moduli()[..5], &moduli()[..6], &moduli()[..1]] {

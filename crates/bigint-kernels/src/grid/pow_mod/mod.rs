@@ -84,6 +84,18 @@ impl Prime {
         multiply_add((square >> BITS) as u32, high, sum)
     }
 
+    /// A residue of 32 bits and another, or less that: below `3 p`.
+    #[inline(always)]
+    fn with_term(self, x: u32, term: u32, is_subtracted: bool) -> u32 {
+        let below_twice = |x: u32| x.min(x.wrapping_sub(2 * self.p));
+        let term = self.least(below_twice(term));
+        let term = match is_subtracted {
+            true => self.p - term,
+            false => term,
+        };
+        below_twice(x).wrapping_add(term)
+    }
+
     /// Another number's `rho`, as products take it: below `2 p`.
     #[inline(always)]
     fn in_form(self, rho: u32) -> u32 {

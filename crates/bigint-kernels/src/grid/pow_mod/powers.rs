@@ -19,11 +19,14 @@
 //! begins with a base, and goes on by products by `a`. That of `b^j` begins with `b` for want of `b^(j - 1)`, which
 //! has left the registers, and with a product by that.
 //! What a product is by is multiplied by `k[i]`, or by what `rho` takes, beforehand. Where all have the table of one base,
-//! there are a product of 1 that makes up for the table's form, one for each window, and a product by 1.
+//! there are a product of 1 that makes up for the table's form, one for each window, and a product by 1. Those of a chain are
+//! [told](chain).
 //!
 //! **Cost**: a step `8 P^2` products of matrices a tile, seven products of words for each residue, and eight
 //! loads of fours a unit and base. Where all entries are read for each window, no branch and no address depends on
 //! numbers.
+
+mod chain;
 
 use super::places::{Beginning, Place, entry_of};
 use super::{Prime, number, row};
@@ -37,8 +40,7 @@ use crate::gpu::thread;
 use crate::gpu::warp::Group;
 use crate::gpu::wide::{multiply, multiply_add};
 use bigint_core::kernel::TABLE_WINDOW;
-use bigint_core::rns::{MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, TILE};
-use core::hint::assert_unchecked;
+use bigint_core::rns::{Instruction, MOST_JOINED, PRIME_BITS, RnsArguments, RnsPlan, TILE};
 
 /// The last place of a base has no prime: two bytes 255 on top.
 pub(super) const BYTES: u32 = 0xffff << 16;
@@ -58,7 +60,7 @@ enum Factor {
     One,
     /// `M^2`, to come to it.
     Radix,
-    /// An entry that is the same for all numbers.
+    /// An entry that is the same for all numbers, or a place of a chain.
     Made(u32),
     /// The entry of a window.
     Entry,
@@ -73,6 +75,9 @@ struct Step {
     /// The window.
     window: u32,
     kept: u32,
+    is_last: bool,
+    /// Of a chain.
+    instruction: Instruction,
 }
 
 /// The table of a base for all numbers, as the calling lane reads it.
@@ -153,8 +158,6 @@ struct Pair {
 #[inline(always)]
 pub unsafe fn powers<const PAIRS: usize, const THREADS: u32>(arguments: &RnsArguments) {
     let arguments = &of_residues(arguments);
-    // SAFETY: chains are for warpgroups. The compiler leaves out what only they need.
-    unsafe { assert_unchecked(!arguments.window.is_chain()) };
     // SAFETY: by this function's own contract.
     let (team, table, base, [units, own, radix, tables, _]) = unsafe {
         (
@@ -219,22 +222,31 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         }
         let mut place = Place::first(self.arguments);
         let mut now = self.step(place);
-        let (mut xi, mut rho) = self.begin(place.begins().unwrap_or(Beginning::One));
+        let (mut xi, mut rho) = ([[0; 4]; PAIRS], [[0; 4]; PAIRS]);
+        let is_chain = self.arguments.window.is_chain();
         loop {
+            if let Some(beginning) = place.begins() {
+                (xi, rho) = self.begin(beginning);
+            } else if is_chain && now.instruction.loads() {
+                (xi, rho) = self.load(now);
+            }
             let tops = self.to_second(&xi, &mut rho, now);
             set_alpha(self.warp, &mut rho, tops);
-            if now.factor == Factor::One {
+            if is_chain {
+                self.keep_place(now, self.pair(1, PAIRS as u32 - 1), rho[PAIRS - 1]);
+            }
+            if now.is_last {
                 break;
             }
             place.advance();
             let next = self.step(place);
-            self.to_first(&mut xi, &rho, now.kept, next);
+            self.to_first(&mut xi, &rho, now, next);
             now = next;
-            if let Some(beginning) = place.begins() {
-                (xi, rho) = self.begin(beginning);
-            }
         }
         self.shared.wait();
+        if is_chain {
+            return;
+        }
         let mut at = 0;
         while at < PAIRS as u32 {
             let pair = self.pair(1, at);
@@ -249,6 +261,9 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
     #[inline(always)]
     fn step(self, place: Place) -> Step {
         let window = self.arguments.window;
+        if window.is_chain() {
+            return self.instructed(place.windows);
+        }
         let factor = match place {
             _ if place.begins().is_some() => Factor::Radix,
             _ if place.is_of_table() => Factor::Made(place.made_by()),
@@ -265,6 +280,8 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             digits: self.exponents.map(of),
             window: place.windows.wrapping_sub(1),
             kept: place.kept(),
+            is_last: factor == Factor::One,
+            instruction: Instruction::SQUARE,
         }
     }
 
@@ -313,10 +330,14 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
         self.units[which].four(at, at)
     }
 
-    /// The four of an entry of tables.
+    /// The four of an entry of tables, or of a place of a chain.
     #[inline(always)]
     fn entry(self, pair: Pair, entry: u32) -> u32 {
-        self.within(pair, self.tile * self.entries + entry)
+        let at = match self.arguments.window.is_chain() {
+            true => self.tile_of_place(entry),
+            false => self.tile * self.entries + entry,
+        };
+        self.within(pair, at)
     }
 
     /// A base, or 1, as it is, and its `xi` for a product by `M^2`.
@@ -469,6 +490,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
     #[inline(always)]
     fn to_second(self, xi: &Units<PAIRS>, rho: &mut Units<PAIRS>, now: Step) -> [u32; 2] {
         let mut tops = [0; 2];
+        let above = self.above(now);
         let mut at = 0;
         while at < PAIRS as u32 {
             let pair = self.pair(1, at);
@@ -477,7 +499,7 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
             let x = Self::at(rho, at);
             let of_modulus = |k: usize| {
                 let q = pair.primes[k / 2].of_digits(digits(&sums, k), PAIRS <= MOST_JOINED);
-                [q, modulus[k]]
+                [q.wrapping_add(above), modulus[k]]
             };
             let product = match now.factor {
                 Factor::Itself => {
@@ -491,7 +513,11 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
                     })
                 }
             };
-            let made = words(|k| pair.primes[k / 2].reduced(product[k]));
+            let mut made = words(|k| pair.primes[k / 2].reduced(product[k]));
+            if self.arguments.window.is_chain() {
+                made = self.with_term(now, pair, made);
+                self.keep_place(now, pair, made);
+            }
             let top = |k: usize| made[k] >> (PRIME_BITS - 16);
             let upper = |k: usize| if pair.is_last { 0 } else { top(k) };
             tops = [tops[0] + top(0) + upper(2), tops[1] + top(1) + upper(3)];
@@ -507,32 +533,37 @@ impl<const PAIRS: usize, const THREADS: u32> Powers<'_, PAIRS, THREADS> {
 
     /// From `rho` of a product, which may be kept, to `xi` of the next.
     #[inline(always)]
-    fn to_first(self, xi: &mut Units<PAIRS>, rho: &Units<PAIRS>, kept: u32, next: Step) {
+    fn to_first(self, xi: &mut Units<PAIRS>, rho: &Units<PAIRS>, now: Step, next: Step) {
         let mut at = 0;
         while at < PAIRS as u32 {
             let pair = self.pair(0, at);
             let k_of = self.of_modulus(1, pair);
             let sums = self.multiplied(pair, rho);
             let z = words(|k| pair.primes[k / 2].of_digits(digits(&sums, k), PAIRS <= MOST_JOINED));
-            if kept < self.entries {
-                self.keep(
-                    pair,
-                    kept,
-                    words(|k| pair.primes[k / 2].times(z[k], k_of[k])),
-                );
+            if now.kept < self.entries {
+                let form = |k: usize| pair.primes[k / 2].times(z[k], k_of[k]);
+                self.keep(pair, now.kept, words(form));
             }
-            let [x, y] = match next.factor {
-                Factor::Itself | Factor::One => {
-                    let is_one = next.factor == Factor::One;
-                    let by = |k: usize| if is_one { 1 } else { z[k] };
-                    [words(|k| pair.primes[k / 2].times(z[k], by(k))), k_of]
-                }
-                _ => [z, self.factor(next, pair)],
-            };
-            let made = words(|k| pair.primes[k / 2].times(x[k], y[k]));
-            Self::put(xi, at, pair.with_byte(made));
+            if self.arguments.window.is_chain() {
+                self.keep_place(now, pair, z);
+            }
+            Self::put(xi, at, self.xi_of(pair, [z, k_of], next));
             at += 1;
         }
+    }
+
+    /// A unit of `xi` of a product of residues, of a modulus with this `k`.
+    #[inline(always)]
+    fn xi_of(self, pair: Pair, [z, k_of]: [[u32; 4]; 2], next: Step) -> [u32; 4] {
+        let [x, y] = match next.factor {
+            Factor::Itself | Factor::One => {
+                let is_one = next.factor == Factor::One;
+                let by = |k: usize| if is_one { 1 } else { z[k] };
+                [words(|k| pair.primes[k / 2].times(z[k], by(k))), k_of]
+            }
+            _ => [z, self.factor(next, pair)],
+        };
+        pair.with_byte(words(|k| pair.primes[k / 2].times(x[k], y[k])))
     }
 
     /// Keeps residues, made less than their primes, in a table.

@@ -121,15 +121,8 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
                 let unit = PAIRS + first + i;
                 if let Some(term) = now.instruction.term() {
                     let (primes, t) = (self.primes().of(unit), self.entry(term).unit(unit));
-                    all[i] = words(|k| {
-                        let prime = primes[k / 2];
-                        let term = prime.least(below_twice(prime.p, t[k]));
-                        let term = match now.instruction.subtracts() {
-                            true => prime.p - term,
-                            false => term,
-                        };
-                        below_twice(prime.p, all[i][k]).wrapping_add(term)
-                    });
+                    let is_subtracted = now.instruction.subtracts();
+                    all[i] = words(|k| primes[k / 2].with_term(all[i][k], t[k], is_subtracted));
                 }
                 if let Some(place) = now.instruction.place() {
                     self.entry(place).set_unit(unit, all[i]);
@@ -166,10 +159,4 @@ impl<const PAIRS: usize> Powers<'_, PAIRS> {
             self.entry(place).set_unit(2 * PAIRS - 1, unit);
         }
     }
-}
-
-/// A residue of 32 bits, below `2 p`.
-#[inline(always)]
-fn below_twice(p: u32, x: u32) -> u32 {
-    x.min(x.wrapping_sub(2 * p))
 }
