@@ -1,14 +1,16 @@
 //! Chains of products that instructions tell, in residue number systems.
 
-use crate::bench::Operand;
+use crate::bench::{Bench, LARGE, Operand, committed};
 use crate::rns::{Powers, without_zeros};
-use bigint_core::rns::{CHAIN, Instruction, RnsArguments, RnsPlan, Window};
+use bigint_core::rns::{CHAIN, Instruction, RNS_MODULE, RnsArguments, RnsPlan, Window};
 use bigint_core::{Layout, MatrixArgument, Shape};
-use bigint_testing::sweep_all;
+use bigint_testing::{sweep, sweep_all};
+use cuda_sim::{Checks, DeviceConfig};
 use num_bigint::BigUint;
 
 impl Powers {
-    /// What stands at some places at the end of a chain, whose first places behind the form of 1 have inputs.
+    /// What stands at some places at the end of a chain, whose first places behind the form of 1 have inputs, and the traces of
+    /// the launches.
     fn run_chain(
         &self,
         plan: RnsPlan,
@@ -218,5 +220,75 @@ fn chains_of_any_width_are_those_of_num_bigint() {
         &[48, 64, 96, 128, 192, 256],
     ) {
         chains_of_width(*width, Layout::Contiguous, 17, 17);
+    }
+}
+
+/// The traces of the launches of a chain by each plan, of numbers, exponents and moduli that are all zero (but for moduli), all
+/// ones, or any, by the round. Exponents may choose what is squared.
+fn traces(width: usize, round: usize, exponents_choose: bool) -> Vec<Vec<u64>> {
+    let config = DeviceConfig {
+        arch: LARGE,
+        trace: true,
+        checks: Checks::NONE,
+        ..DeviceConfig::default()
+    };
+    let mut powers = Powers::new_of(Bench::of(committed(RNS_MODULE), config));
+    let one = BigUint::from(1u8);
+    (0..round).for_each(|_| {
+        powers.0.next();
+    });
+    let mut operand = |width: usize, is_modulus: bool| -> Operand {
+        let mut number = || match round {
+            0 => BigUint::ZERO,
+            1 => (&one << (32 * width)) - 1u8,
+            _ => powers.0.number(width),
+        };
+        let top = &one << (32 * width - 1);
+        let numbers = (0..18).map(|_| match is_modulus {
+            true => number() | &top | &one,
+            false => number(),
+        });
+        (width, numbers.collect())
+    };
+    let inputs = [operand(width, false), operand(width, false)];
+    let (e, m) = (operand(1, false), operand(width, true));
+    let (square, product) = (Instruction::SQUARE, |by| Instruction::SQUARE.by(by));
+    let instructions = [
+        square.by_radix().of(1).kept(3).form(4),
+        square.by_radix().of(2).kept(5).form(6),
+        product(4).of(5).plus(3).kept(7).form(8),
+        square.minus(5).kept(9),
+        product(8),
+        match exponents_choose {
+            true => square.of_chosen(3, [7, 9]),
+            false => square.of(7),
+        },
+        product(0).kept(10),
+    ];
+    let plans = chains(width).into_iter();
+    let traces = plans.map(|plan| {
+        let chain = (&instructions[..], 11);
+        let (_, traces) =
+            powers.run_chain(plan, &inputs, [&e, &m], Layout::Contiguous, chain, &[10]);
+        traces
+    });
+    traces.collect()
+}
+
+/// Numbers and moduli are secret, and exponents as long as they choose nothing: those that do are read off what is executed.
+#[test]
+fn chains_execute_the_same_for_all_numbers() {
+    for &width in sweep_all(&[9, 65][..], &[9, 65, 129], &[9, 40, 65, 129, 201]) {
+        let rounds = if width > 40 { 2 } else { sweep(3, 4) };
+        let of_round = |round| traces(width, round, false);
+        let first = of_round(0);
+        assert!(first.iter().flatten().all(|trace| *trace != 0));
+        for round in 1..rounds {
+            assert_eq!(of_round(round), first, "{width}");
+        }
+    }
+    let [zero, ones] = [0, 1].map(|round| traces(9, round, true));
+    for (zero, ones) in zero.iter().zip(&ones) {
+        assert_ne!(zero, ones);
     }
 }

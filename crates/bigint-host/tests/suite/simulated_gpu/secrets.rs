@@ -1,7 +1,8 @@
 //! What a device and the host know of secrets: while residues are computed with, and after they
 //! are dropped.
 
-use bigint_core::rns::RnsPlan;
+use super::residue_systems::slow_by_windows;
+use bigint_core::rns::{CHAIN, RnsPlan};
 use bigint_host::{
     Algorithm, BackEnd, BigUint, Engine, Error, FixedBase, Layout, Limb, MontgomeryParams,
     Residues, Shape,
@@ -94,10 +95,52 @@ fn compute(engine: &Engine, round: u32) {
     }
 }
 
+/// Products, sums and differences that wait for one another, with a modulus each or one for all.
+fn compute_chains(engine: &Engine, round: u32) {
+    let engine = engine.with_tuning(slow_by_windows(CHAIN));
+    let (width, count) = (4, 20);
+    let batch = |numbers: &[BigUint]| {
+        let batch = engine.batch_from_biguints_in(numbers, width, Layout::Contiguous);
+        batch.expect("a batch")
+    };
+    for many in [1, count] {
+        let m = moduli(round, width, many);
+        let params = MontgomeryParams::new(&engine, &batch(&m)).expect("odd moduli");
+        let below: Vec<_> = m.iter().cycle().take(count).cloned().collect();
+        let [a, b, c] = [0, 5, 9].map(|salt| {
+            let secrets = batch(&secrets(round, &below, salt));
+            Residues::new(&secrets, &params).expect("residues")
+        });
+        let x = a.mul(&b).and_then(|x| x.add(&c)).and_then(|x| x.square());
+        let x = x.and_then(|x| x.sub(&a)?.mul(&x)?.double()?.neg()?.mul(&b));
+        x.and_then(|x| x.retrieve()).expect("numbers");
+    }
+}
+
 /// What each kernel executed, on which addresses, is the same whatever the secrets are.
 #[test]
 fn residues_execute_the_same_for_all_secrets() {
     let name = "simulated_gpu::secrets::residues_execute_the_same_for_all_secrets";
+    execute_the_same(name, "sm_90", "mont_mul", compute);
+}
+
+/// The same of chains by warpgroups.
+#[test]
+fn chains_execute_the_same_for_all_secrets() {
+    let name = "simulated_gpu::secrets::chains_execute_the_same_for_all_secrets";
+    execute_the_same(name, "sm_90", "rns_warpgroups_5", compute_chains);
+}
+
+/// The same by `mma.sync`.
+#[test]
+fn chains_without_warpgroups_execute_the_same_for_all_secrets() {
+    let name = "simulated_gpu::secrets::chains_without_warpgroups_execute_the_same_for_all_secrets";
+    execute_the_same(name, "sm_80", "rns_powers_5", compute_chains);
+}
+
+/// Runs a test of this name for each round of secrets on a device of this kind, which launches a kernel of this name among
+/// others, and compares what is executed.
+fn execute_the_same(name: &str, device: &str, kernel: &str, compute: impl Fn(&Engine, u32)) {
     if let Ok(round) = env::var(SECRETS) {
         compute(
             &Engine::cuda(0).expect("a device"),
@@ -105,7 +148,8 @@ fn residues_execute_the_same_for_all_secrets() {
         );
         return;
     }
-    let folder = env::temp_dir().join(format!("bigint-secrets-{}", std::process::id()));
+    let test = name.rsplit("::").next().unwrap_or_default();
+    let folder = env::temp_dir().join(format!("bigint-{test}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let executed = ["0", "1", "2", "3"].map(|round| {
         let file = folder.join(round);
@@ -114,13 +158,17 @@ fn residues_execute_the_same_for_all_secrets() {
             (SECRETS, round),
             ("CUDA_SIM_COUNTS", path),
             ("CUDA_SIM_CHECKS", "none"),
+            ("CUDA_SIM_DEVICES", device),
         ];
         assert!(!on_simulator(name, &settings));
         std::fs::read_to_string(&file).expect("counts")
     });
     std::fs::remove_dir_all(&folder).expect("the folder");
     let [first, others @ ..] = &executed;
-    assert!(first.lines().count() > 50, "{first}");
+    assert!(
+        first.lines().count() > 10 && first.contains(kernel),
+        "{first}"
+    );
     for other in others {
         assert_eq!(first.lines().count(), other.lines().count());
         for (x, y) in first.lines().zip(other.lines()) {
