@@ -3,7 +3,8 @@
 //
 //     nvcc -O3 -std=c++17 -arch=native -cubin -I CGBN/include -o cgbn_modular.cubin cgbn_modular.cu
 //
-// mul_BITS_TPI: r = a (b / R)^times modulo c, R = 2^BITS. pow_BITS_TPI: r = a^b modulo c.
+// mul_BITS_TPI: r = a (b / R)^times modulo c, R = 2^BITS. sqr_BITS_TPI: as many squares of a. pow_BITS_TPI: r = a^b modulo c.
+// With -DONLY=BITS those of so many bits alone.
 
 #include <cstdint>
 
@@ -18,7 +19,7 @@ struct Numbers {
   using Local = typename Environment::cgbn_local_t;
 };
 
-template <uint32_t TPI, uint32_t BITS>
+template <uint32_t TPI, uint32_t BITS, bool SQUARES>
 __device__ __forceinline__ void chain(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a, cgbn_mem_t<BITS>* b,
                                       cgbn_mem_t<BITS>* c, uint32_t count, uint32_t times) {
   using Of = Numbers<TPI, BITS>;
@@ -32,7 +33,13 @@ __device__ __forceinline__ void chain(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a, 
   cgbn_load(environment, m, &c[index]);
   uint32_t inverse = cgbn_bn2mont(environment, unused, x, m);
 #pragma nounroll
-  for (uint32_t i = 0; i < times; i++) cgbn_mont_mul(environment, x, x, y, m, inverse);
+  for (uint32_t i = 0; i < times; i++) {
+    if (SQUARES) {
+      cgbn_mont_sqr(environment, x, x, m, inverse);
+    } else {
+      cgbn_mont_mul(environment, x, x, y, m, inverse);
+    }
+  }
   cgbn_store(environment, &r[index], x);
 }
 
@@ -79,7 +86,12 @@ __device__ __forceinline__ void power(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a, 
   extern "C" __global__ void mul_##BITS##_##TPI(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a,           \
                                                 cgbn_mem_t<BITS>* b, cgbn_mem_t<BITS>* c,           \
                                                 uint32_t count, uint32_t times) {                   \
-    chain<TPI, BITS>(r, a, b, c, count, times);                                                     \
+    chain<TPI, BITS, false>(r, a, b, c, count, times);                                              \
+  }                                                                                                 \
+  extern "C" __global__ void sqr_##BITS##_##TPI(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a,           \
+                                                cgbn_mem_t<BITS>* b, cgbn_mem_t<BITS>* c,           \
+                                                uint32_t count, uint32_t times) {                   \
+    chain<TPI, BITS, true>(r, a, b, c, count, times);                                               \
   }                                                                                                 \
   extern "C" __global__ void pow_##BITS##_##TPI(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a,           \
                                                 cgbn_mem_t<BITS>* b, cgbn_mem_t<BITS>* c,           \
@@ -87,9 +99,34 @@ __device__ __forceinline__ void power(cgbn_mem_t<BITS>* r, cgbn_mem_t<BITS>* a, 
     power<TPI, BITS>(r, a, b, c, count);                                                            \
   }
 
+#ifndef ONLY
+#define ONLY 0
+#endif
+
+#if ONLY == 0 || ONLY == 256
 KERNELS(256, 4)
+#endif
+#if ONLY == 0 || ONLY == 512
 KERNELS(512, 4)
+#endif
+#if ONLY == 0 || ONLY == 1024
 KERNELS(1024, 8)
+#endif
+#if ONLY == 0 || ONLY == 1536
+KERNELS(1536, 8)
+#endif
+#if ONLY == 0 || ONLY == 2048
 KERNELS(2048, 8)
+#endif
+#if ONLY == 0 || ONLY == 3072
+KERNELS(3072, 16)
+#endif
+#if ONLY == 0 || ONLY == 4096
 KERNELS(4096, 16)
+#endif
+#if ONLY == 0 || ONLY == 6144
+KERNELS(6144, 32)
+#endif
+#if ONLY == 0 || ONLY == 8192
 KERNELS(8192, 32)
+#endif

@@ -1,6 +1,6 @@
 """Times chains of Montgomery products and squares, and powers by CGBN's parts, on this machine's first GPU.
 
-    python3 chains.py chains.ptx [cgbn_modular.cubin]
+    python3 chains.py chains.ptx [cgbn_modular.cubin] [BITS]
 
 A line for each: nanoseconds of one product, square or power, the median and the least of five launches
 that fill the device, and how many of the first results differ from Python's.
@@ -14,13 +14,14 @@ from ctypes import byref, c_int, c_float, c_size_t, c_uint, c_uint64, c_void_p
 
 TIMES, BLOCK, DISTINCT = 1000, 128, 4096
 # Bits, and numbers that fill an H200.
-COUNTS = {256: 1013760, 384: 540672, 512: 202752, 1024: 67584, 2048: 33792, 4096: 16896, 8192: 8448}
+COUNTS = {256: 1013760, 384: 540672, 512: 202752, 1024: 67584, 1536: 50688, 2048: 33792, 3072: 25344, 4096: 16896, 6144: 12672,
+          8192: 8448}
 # Bits, lanes and limbs of each.
 OURS = [(256, 1, 8), (384, 1, 12), (512, 1, 16), (1024, 1, 32), (2048, 2, 32), (2048, 4, 16), (4096, 4, 32),
         (4096, 8, 16), (8192, 8, 32), (8192, 16, 16)]
 # Bits of lazy fields.
 LAZY = [256, 384, 512]
-CGBN = [(256, 4), (512, 4), (1024, 8), (2048, 8), (4096, 16), (8192, 32)]
+CGBN = [(256, 4), (512, 4), (1024, 8), (1536, 8), (2048, 8), (3072, 16), (4096, 16), (6144, 32), (8192, 32)]
 
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -106,7 +107,7 @@ def measure(batch, who, kind, image, entry, arguments, lanes):
     call("cuEventCreate", byref(begin), 0)
     call("cuEventCreate", byref(end), 0)
     times = []
-    for _ in range(6):
+    for _ in range(3 if kind == "power" else 6):
         call("cuEventRecord", begin, None)
         blocks = -(-batch.count * lanes // BLOCK)
         call("cuLaunchKernel", function, blocks, 1, 1, BLOCK, 1, 1, 0, None, pointers, None)
@@ -134,7 +135,8 @@ def main():
     call("cuCtxSetCurrent", context)
     ptx = open(sys.argv[1]).read()
     peer = open(sys.argv[2], "rb").read() if len(sys.argv) > 2 else None
-    for bits in COUNTS:
+    only = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    for bits in COUNTS if not only else [only]:
         batch = Batch(bits)
         for _, lanes, limbs in (row for row in OURS if row[0] == bits):
             # `bigint_core::facts`: LANES and DIGIT.
@@ -145,9 +147,10 @@ def main():
                 measure(batch, "ours", kind, image, entry, ours(batch, kind, lanes), lanes)
         for _, lanes in (row for row in CGBN if peer and row[0] == bits):
             measure(batch, "CGBN", "product", peer, f"mul_{bits}_{lanes}", cgbn(batch), lanes)
+            measure(batch, "CGBN", "square", peer, f"sqr_{bits}_{lanes}", cgbn(batch), lanes)
             measure(batch, "CGBN", "power", peer, f"pow_{bits}_{lanes}", cgbn(batch), lanes)
         batch.free()
-    for bits in LAZY:
+    for bits in LAZY if not only else []:
         batch = Batch(bits, True)
         for kind in ["product", "square"]:
             measure(batch, "lazy", kind, ptx.encode() + b"\0", f"lazy_{bits // 32}", lazy(batch, kind), 1)
