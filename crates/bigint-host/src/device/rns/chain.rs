@@ -103,7 +103,7 @@ impl Chain {
         let plans = [Some(residues.plan), residues.plan.spare()];
         for plan in plans.into_iter().flatten() {
             let residues = Residues { plan, ..residues };
-            let made = self.by_plan(device, operands, &numbers, residues)?;
+            let made = self.by_plan(device, operands, &numbers, residues, most_at_once)?;
             if made.is_some() {
                 return Ok(made);
             }
@@ -111,13 +111,14 @@ impl Chain {
         Ok(None)
     }
 
-    /// The same by one plan; none where it refuses a modulus.
+    /// The same by one plan, so many numbers at once; none where it refuses a modulus.
     fn by_plan(
         &self,
         device: &Arc<dyn Device>,
         operands: Operands<'_>,
         numbers: &Range<usize>,
         residues: Residues,
+        most_at_once: impl Fn(RnsPlan, Window, Option<usize>) -> usize,
     ) -> Result<Option<Made>, Error> {
         let (started, count, plan) = (Instant::now(), numbers.len(), residues.plan);
         let program = Program::of(self);
@@ -171,13 +172,15 @@ impl Chain {
         };
         let mut first = 0;
         while first < count {
+            let here = at_once.min(count - first);
+            let [of_place, ..] = plan.scratch(here, moduli.min(here), window);
             let run = Run {
                 device,
                 residues,
                 buffers: &buffers,
                 all: &all,
-                numbers: first..count.min(first + at_once),
-                place_bytes: (size_of::<Limb>() * limbs[0]) as u64,
+                numbers: first..first + here,
+                place_bytes: (size_of::<Limb>() * of_place) as u64,
             };
             run.radix()?;
             for &(index, place) in &program.inputs {
@@ -302,7 +305,7 @@ struct Run<'a> {
     /// The arguments of all numbers.
     all: &'a RnsArguments,
     numbers: Range<usize>,
-    /// Bytes of a place, of all tiles.
+    /// Bytes of a place, of the tiles of these numbers.
     place_bytes: u64,
 }
 
@@ -577,5 +580,71 @@ impl Residues {
             scans: false,
             wave: device.multiprocessors.map(|n| of_block * n as usize),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BigUint, Engine, Layout};
+    use bigint_testing::simulator::on_simulator;
+
+    /// A chain of 900 numbers, of which a launch takes three blocks, with a modulus each or one for all: the last launch has
+    /// fewer.
+    #[test]
+    fn numbers_of_several_launches_are_those_of_num_bigint() {
+        let name = "device::rns::chain::tests::numbers_of_several_launches_are_those_of_num_bigint";
+        if !on_simulator(name, &[("CUDA_SIM_CHECKS", "none")]) {
+            return;
+        }
+        let engine = Engine::cuda(0).unwrap();
+        let device = engine.inner.device().unwrap();
+        let count = 900;
+        let batch = |numbers: &[BigUint]| {
+            let batch = engine.batch_from_biguints_in(numbers, 4, Layout::Contiguous);
+            batch.unwrap()
+        };
+        let ones = (BigUint::from(1u8) << 128usize) - 1u8;
+        let [a, b] = [3u32, 5].map(|by| (0..count).map(|i| &ones / (by + i)).collect::<Vec<_>>());
+        let step = |r, y, t: Option<u16>| Step {
+            r,
+            x: Source::Register(0),
+            y,
+            t: t.map(|register| Term {
+                register,
+                is_subtracted: false,
+            }),
+        };
+        let chain = Chain {
+            count: count as usize,
+            width: 4,
+            registers: 4,
+            inputs: 2,
+            has_keys: false,
+            steps: vec![step(2, Some(1), None), step(3, None, Some(2))],
+            outputs: vec![2, 3],
+        };
+        for moduli in [1, count] {
+            let m: Vec<BigUint> = (0..moduli).map(|i| &ones - 2u32 * i).collect();
+            let batches = [batch(&m), batch(&a), batch(&b)];
+            let operands = batches.each_ref().map(|x| Arc::clone(x.node()));
+            let residues = Residues::of_chain(4, device.kind().abilities).unwrap();
+            let at_once = |plan: RnsPlan, window, _| 3 * plan.numbers_of_block(window) as usize;
+            let all = 0..count as usize;
+            let made = chain.by_plan(device, &operands, &all, residues, at_once);
+            let found = made.unwrap().unwrap().buffers.into_iter();
+            let found = found.map(|(shape, made)| {
+                let mut limbs = vec![0; shape.limbs()];
+                device.download(&made, &mut limbs).unwrap();
+                let numbers = limbs.chunks(shape.width).map(BigUint::from_slice);
+                numbers.collect::<Vec<_>>()
+            });
+            let found: Vec<_> = found.collect();
+            for i in 0..count as usize {
+                let m = &m[i % m.len()];
+                assert_eq!(found[0][i], &a[i] * &b[i] % m, "{i}");
+                assert_eq!(found[1][i], (&a[i] * &a[i] + &a[i] * &b[i]) % m, "{i}");
+            }
+        }
     }
 }
