@@ -6,11 +6,11 @@
 use bigint_core::{Layout, Limb, Shape};
 
 use super::mul::{as_words, as_words_mut, takes_lanes};
-use super::number::limbs::{pack, unpack};
+use super::number::limbs::{pack, trimmed, unpack};
 use super::{Cpu, number};
 use crate::memory::{grow, or_out_of_memory};
 use crate::piece::Piece;
-use crate::share::{Cut, share};
+use crate::share::{Cut, copy, share};
 use crate::{Error, Numbers, NumbersMut};
 
 impl Cpu {
@@ -123,7 +123,7 @@ impl Cpu {
                         // Limb `from` of the product, in words that end with the last of `f`.
                         let from = n - to.len();
                         let before = whole.len() - made.len();
-                        copy_limbs(to, &made, from - 2 * before);
+                        copy_limbs(to, &made, from - 2 * before, is_shared);
                     }
                 }
             });
@@ -138,6 +138,51 @@ impl Cpu {
         let fit = shorter.clone().all(|shape| shape.width < f.width);
         let fit = fit && shorter.chain([f]).all(is_contiguous);
         fit && self.takes(f.count, [f, c, f, d].map(|x| x.width))
+    }
+
+    /// The highest limbs of the fraction of `x / d`, as many as `r` has, for one number each and a `d` that is not zero: off by less than
+    /// 2 of the last place, modulo 1.
+    ///
+    /// The cost is that of thirteen transforms of as many limbs, where a quotient takes fifteen, where `x` is less than `d`.
+    /// Scratch is some 20 times `d`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cpu::sums_of_fractions`].
+    ///
+    /// # Panics
+    ///
+    /// If [`Cpu::takes_fraction`] says no, or `d` is zero.
+    pub fn fraction(
+        &self,
+        mut r: NumbersMut<'_>,
+        x: Numbers<'_>,
+        d: Numbers<'_>,
+    ) -> Result<(), Error> {
+        assert!(self.takes_fraction(r.shape(), x.shape(), d.shape()));
+        or_out_of_memory(|| {
+            let mut memory = [const { Vec::new() }; 3];
+            let [own_r, own_x, own_d] = &mut memory;
+            let (x, d) = (words(x, 0, own_x), trimmed(words(d, 0, own_d)));
+            assert!(!d.is_empty(), "a divisor that is not zero");
+            let to = r.alone_mut().expect("checked");
+            if let Some(to) = as_words_mut(to) {
+                return number::reciprocal::fraction(to, x, d, self.path());
+            }
+            let length = to.len().div_ceil(2);
+            grow(own_r, length);
+            number::reciprocal::fraction(own_r, x, d, self.path());
+            // The lowest half of a word is below the last place.
+            copy_limbs(to, own_r, 2 * length - to.len(), true);
+        })
+    }
+
+    /// Whether [`Cpu::fraction`] makes a result of this shape: it is one number of long ones.
+    pub fn takes_fraction(&self, r: Shape, x: Shape, d: Shape) -> bool {
+        let fit = [r, x, d]
+            .into_iter()
+            .all(|shape| shape.count == 1 && is_contiguous(shape));
+        fit && d.width > SHARED_LIMBS && (d.width / 2..=2 * d.width).contains(&r.width)
     }
 
     /// Whether transforms take `count` numbers of these widths one by one: from half the length on from
@@ -228,16 +273,17 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Limbs `from ..` of words.
-fn copy_limbs(to: &mut [Limb], words: &[u64], from: usize) {
-    match from % 2 {
-        0 => unpack(to, &words[from / 2..][..to.len().div_ceil(2)]),
-        _ => {
-            let Some((first, to)) = to.split_first_mut() else {
-                return;
-            };
-            *first = (words[from / 2] >> 32) as Limb;
-            unpack(to, &words[from / 2 + 1..][..to.len().div_ceil(2)]);
-        }
+/// Limbs `from ..` of words, on all threads where they share a number.
+fn copy_limbs(to: &mut [Limb], words: &[u64], from: usize, is_shared: bool) {
+    if cfg!(target_endian = "little") {
+        let limbs = &bytemuck::cast_slice(words)[from..][..to.len()];
+        return match is_shared {
+            true => copy(to, limbs),
+            false => to.copy_from_slice(limbs),
+        };
+    }
+    let limb = |at: usize| (words[at / 2] >> (at % 2 * 32)) as Limb;
+    for (to, at) in to.iter_mut().zip(from..) {
+        *to = limb(at);
     }
 }

@@ -169,6 +169,16 @@ impl Engine {
         limbs: usize,
         bits: Option<u64>,
     ) -> Result<Batch, Error> {
+        let shape = Shape::new(1, limbs, Layout::Contiguous);
+        let takes = |cpu: &Cpu| cpu.takes_fraction(shape, x.shape(), d.shape());
+        let made = self.on_cores(&[shape], takes, |cpu, mut made| {
+            let [x, d] = numbers([x, d])?;
+            let fraction = made.pop().expect("one of each shape");
+            Ok(cpu.fraction(fraction, x, d)?)
+        })?;
+        if let Some(mut made) = made {
+            return Ok(made.pop().expect("one of each shape"));
+        }
         let of_d = bits.map_or(limbs, |bits| bits.div_ceil(LIMB_BITS as u64) as usize);
         let made = limbs.min(of_d + GUARD);
         if let Some(fraction) = self.newton_fraction(x, d, made, bits)? {

@@ -20,6 +20,7 @@ mod isa;
 pub(crate) mod jacobi;
 mod karatsuba;
 pub(crate) mod limbs;
+mod long;
 mod low;
 pub(crate) mod reciprocal;
 pub(crate) mod root;

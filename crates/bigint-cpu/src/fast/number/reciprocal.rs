@@ -27,17 +27,21 @@
 //! is off by one at most, as what `d` and `v` lack is worth `B^(1-g)` and less of it. Of `r'`, which is below `2 d` in size, a product
 //! modulo `B^N - 1`, `N > m + 1`, tells everything.
 //!
+//! **Fractions** ([`fraction`]) of `x / d` take two such pieces, the second without a remainder, and of the first remainder
+//! only the top half counts: of what is cut off there comes less than a unit of `B^-2g`, for `2 g` limbs.
+//!
 //! **Cost**, in transforms of `n` limbs: five for the last step of a reciprocal of as many, and ten in all; in pieces of
 //! half a divisor of `n` limbs four for each, two of `d` and of `v`, and with the reciprocal of one half eleven for a quotient
-//! of `n` limbs, where a product has six.
+//! of `n` limbs, where a product has six. A fraction of `n` limbs takes thirteen.
 
 use super::limbs::{
-    add_assign, decrement, increment, is_less, is_less_trimmed, shift_left, sub_assign, trim,
-    trimmed,
+    add_assign, decrement, increment, is_less, is_less_trimmed, shift_left, store, sub_assign,
+    trim, trimmed,
 };
-use super::{Factor, division};
+use super::{Factor, division, long};
 use crate::Path;
 use crate::memory::{empty, scratch};
+use std::borrow::Cow;
 
 /// The limbs of the reciprocals that are divided for.
 const SHORT: usize = 300;
@@ -180,7 +184,7 @@ fn reciprocal(d: &[u64], path: Path) -> Vec<u64> {
         return v;
     }
     let h = n / 2 + 1;
-    let mut v = reciprocal(&d[n - h..], path);
+    let v = reciprocal(&d[n - h..], path);
     // The product of u and e has n + 5 limbs at most.
     let u = Factor::modulo(&v, n, n + 6, path, true);
     let mut e = u.product(d, true);
@@ -188,22 +192,108 @@ fn reciprocal(d: &[u64], path: Path) -> Vec<u64> {
     let one = u.wraps().map_or(n + h, |limbs| (n + h) % limbs);
     sub_assign(&mut e[one..], &[1]);
     let is_too_large = e[e.len() - 1] >> 63 == 0;
-    let e = &mut e[n - h..n + 2];
-    if !is_too_large {
-        e.iter_mut().for_each(|limb| *limb = !*limb);
-    }
+    let e = &e[n - h..n + 2];
     // u e / B^2h = (u (e / B^(n-h))) / B^(3h-n), but for the last place.
-    let correction = u.product(e, true);
-    let correction = &correction[3 * h - n..2 * h + 3];
-    let mut shifted = empty(n + 1);
-    shifted.resize(n - h, 0);
-    shifted.append(&mut v);
+    let correction = match is_too_large {
+        true => u.product(e, true),
+        false => {
+            let mut size = scratch(e.len());
+            long::complement(&mut size, e);
+            u.product(&size, true)
+        }
+    };
+    let (low, high) = correction[3 * h - n..2 * h + 3].split_at(n - h);
+    let mut corrected = scratch(n + 1);
+    let (below, above) = corrected.split_at_mut(n - h);
+    long::copy(above, &v);
     if is_too_large {
-        sub_assign(&mut shifted, correction);
+        // -low is its complement and one.
+        long::complement(below, low);
+        if !increment(below) {
+            decrement(above);
+        }
+        sub_assign(above, high);
     } else {
-        add_assign(&mut shifted, correction);
+        long::copy(below, low);
+        add_assign(above, high);
     }
-    shifted
+    corrected
+}
+
+/// The highest limbs of the fraction of `x / d`, as many as `r` has: off by less than 2 of the last place, modulo 1. `d` is not
+/// zero and has no zeros on top.
+pub(crate) fn fraction(r: &mut [u64], x: &[u64], d: &[u64], path: Path) {
+    let (k, m) = (r.len(), d.len());
+    // At least a limb more than are wanted.
+    let g = k / 2 + 1;
+    if m < g + 2 || g < SHORT || !is_less_trimmed(trimmed(x), d) {
+        let mut dividend = scratch(k + x.len());
+        dividend[k..].copy_from_slice(x);
+        let (quotient, _) = division::div_rem(trimmed(&dividend), d, path);
+        r.fill(0);
+        return store(r, &quotient);
+    }
+    let x = match x.get(..m) {
+        Some(x) => Cow::Borrowed(x),
+        None => {
+            let mut padded = scratch(m);
+            long::copy(&mut padded[..x.len()], x);
+            Cow::Owned(padded)
+        }
+    };
+    // Products of x and of d are shifted by as many bits, so that only what meets the reciprocal is.
+    let (c, shift) = (m - g - 2, d[m - 1].leading_zeros());
+    let top = |of: &[u64]| {
+        let mut top = scratch(g + 1);
+        long::shifted(&mut top, of, shift);
+        top
+    };
+    let v = reciprocal(&top(&d[c..]), path);
+    let v = Factor::modulo(&v, g + 1, 2 * g + 3, path, true);
+    let mut upper = v.product(&top(&x[c..]), true);
+    let upper = &mut upper[g + 2..2 * g + 3];
+    let mut rest = rest_of_fraction(&x, d, upper, c, path);
+    while rest[g + 3] >> 63 == 1 {
+        long::add_assign(&mut rest, &d[c..]);
+        decrement(upper);
+    }
+    while rest[g + 2..] != [0; 2] || !is_less(&rest[..g + 2], &d[c..]) {
+        long::sub_assign(&mut rest, &d[c..]);
+        increment(upper);
+    }
+    let mut lower = v.product(&top(&rest[..g + 2]), true);
+    let lower = &mut lower[g + 2..2 * g + 3];
+    // What is a power of B by rounding is just below it.
+    if upper[g] > 0 {
+        upper.fill(u64::MAX);
+        lower.fill(u64::MAX);
+    } else if lower[g] > 0 {
+        lower.fill(u64::MAX);
+    }
+    let (below, above) = r.split_at_mut(k - g);
+    long::copy(below, &lower[2 * g - k..g]);
+    long::copy(above, &upper[..g]);
+}
+
+/// `x B^g - q d` from limb `c` on, to a unit or two of it, in `g + 4` limbs and in two's complement, for `x` as long as `d` and `q` of
+/// `g + 1` limbs, for which it is at most a few times `d` in size.
+fn rest_of_fraction(x: &[u64], d: &[u64], q: &[u64], c: usize, path: Path) -> Vec<u64> {
+    let (m, g) = (d.len(), q.len() - 1);
+    let factor = Factor::modulo(d, g + 1, m + 2, path, true);
+    let product = factor.product(q, true);
+    let mut rest = scratch(g + 4);
+    // Limbs g .. m + 2 of x B^g.
+    let from = c.max(g);
+    long::copy(&mut rest[from - c..], &x[from - g..m + 2 - g]);
+    if let Some(wraps) = factor.wraps() {
+        // What is above limb N is added to the lowest limbs, where x B^g has zeros.
+        let high = &x[(wraps - g).min(m)..];
+        if let Some(high) = high.get(c..) {
+            long::copy(&mut rest[..high.len()], high);
+        }
+    }
+    long::sub_assign(&mut rest, &product[c..m + 2]);
+    rest
 }
 
 /// The product `a b`, without zeros at its end, on all threads where it is long.
@@ -211,4 +301,72 @@ pub(crate) fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut r = scratch(a.len() + b.len());
     super::mul(&mut r, a, b, Path::best(), true);
     trim(r)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Random, adversaries, big};
+    use super::*;
+    use num_bigint::BigUint;
+
+    /// Checks the fraction of `x / d` to so many limbs.
+    fn check(x: &BigUint, d: &BigUint, k: usize) {
+        let mut r = vec![7; k];
+        let (x, d) = (x.to_u64_digits(), d.to_u64_digits());
+        fraction(&mut r, &x, &d, Path::best());
+        let one = BigUint::from(1u8) << (64 * k);
+        let exact = (((big(&x) % big(&d)) << (64 * k)) + big(&d)) / big(&d);
+        // Exact is the next above; modulo 1.
+        let off = (&one + exact - big(&r)) % &one;
+        let near = BigUint::from(2u8);
+        assert!(
+            off <= near || &one - &off <= BigUint::from(1u8),
+            "{k}: {x:x?} / {d:x?}: {off}"
+        );
+    }
+
+    #[test]
+    fn fractions_are_within_a_unit() {
+        let mut random = Random(41);
+        for (m, k) in [
+            (700, 700),
+            (701, 702),
+            (800, 801),
+            (1000, 1003),
+            (1500, 1100),
+            (900, 1600),
+            (700, 500),
+        ] {
+            for mut d in adversaries(m, &mut random) {
+                d[m - 1] |= 1 << (random.next() % 64);
+                let d = big(&d);
+                let g = k / 2 + 1;
+                // Numerators whose quotients are beside a boundary of the pieces, the ends, and any.
+                let upper = big(&random.limbs(g)) * &d;
+                let boundary: BigUint =
+                    (upper + (BigUint::from(1u8) << (64 * g)) - 1u8) >> (64 * g);
+                let any = big(&random.limbs(m)) % &d;
+                let short = &any >> (64 * 31 + 5);
+                let one = BigUint::from(1u8);
+                for x in [
+                    BigUint::ZERO,
+                    one.clone(),
+                    &d - 1u8,
+                    &d >> 1,
+                    boundary.clone(),
+                    if boundary == BigUint::ZERO {
+                        one
+                    } else {
+                        boundary - 1u8
+                    },
+                    any,
+                    short,
+                ] {
+                    check(&(x % &d), &d, k);
+                }
+                // What is not less than the divisor is taken modulo it.
+                check(&(&d * 3u8 + 5u8), &d, k);
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The memory that each thread keeps for transforms.
+//! The memory of transforms, and what each thread keeps of it.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -26,11 +26,40 @@ pub(super) fn with_rows<T>(rows: usize, f: impl FnOnce(&mut [Row]) -> T) -> T {
         drop(words);
         words = scratch(needed);
     }
-    // SAFETY: a row is eight words, and any eight words are a row.
-    let (_, aligned, _) = unsafe { words.align_to_mut::<Row>() };
-    let result = f(&mut aligned[..rows]);
+    let result = f(rows_of(&mut words, rows));
     if words.len() <= RETAINED_WORDS {
         WORDS.set(words);
     }
     result
+}
+
+/// So many rows of words, of which there are a row more.
+fn rows_of(words: &mut [u64], rows: usize) -> &mut [Row] {
+    // SAFETY: a row is eight words, and any eight words are a row.
+    let (_, aligned, _) = unsafe { words.align_to_mut::<Row>() };
+    &mut aligned[..rows]
+}
+
+/// Rows of their own. A vector of rows would be zeroed by one thread, as its alignment is that of rows.
+pub(super) struct Rows {
+    words: Vec<u64>,
+    rows: usize,
+}
+
+impl Rows {
+    /// So many rows of zeros.
+    pub(super) fn zeros(rows: usize) -> Self {
+        let words = scratch(8 * (rows + 1));
+        Rows { words, rows }
+    }
+
+    pub(super) fn all(&self) -> &[Row] {
+        // SAFETY: as in `rows_of`.
+        let (_, aligned, _) = unsafe { self.words.align_to::<Row>() };
+        &aligned[..self.rows]
+    }
+
+    pub(super) fn all_mut(&mut self) -> &mut [Row] {
+        rows_of(&mut self.words, self.rows)
+    }
 }

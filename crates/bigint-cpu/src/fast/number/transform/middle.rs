@@ -15,7 +15,7 @@
 //! **Cost**: two transforms of `n` limbs, as the factor keeps its own transform. That takes 64
 //! bytes for each 4 h bits of it.
 
-use super::buffer::with_rows;
+use super::buffer::{Rows, with_rows};
 use super::engine::{Engine, PortableEngine};
 use super::field::Row;
 use super::jobs::Times;
@@ -25,13 +25,13 @@ use crate::fast::Path;
 use crate::fast::number::isa::Isa;
 use crate::fast::number::limbs::{add_assign, increment};
 use crate::fast::number::tuning::Thresholds;
-use crate::memory::{empty, scratch};
+use crate::memory::scratch;
 
 /// A factor, transformed for operands of one length.
 pub(crate) struct Factor {
     isa: Isa,
     plan: Plan,
-    values: Vec<Row>,
+    values: Rows,
 }
 
 impl Factor {
@@ -55,9 +55,7 @@ impl Factor {
     }
 
     fn of_plan(b: &[u64], plan: Plan, isa: Isa, parallel: bool) -> Self {
-        let length = 4 * plan.stride();
-        let mut values = empty(length);
-        values.resize(length, Row::ZERO);
+        let values = Rows::zeros(4 * plan.stride());
         let mut factor = Factor { isa, plan, values };
         match isa {
             #[cfg(target_arch = "x86_64")]
@@ -73,7 +71,7 @@ impl Factor {
 
     fn transform(&mut self, engine: impl Engine, b: &[u64], parallel: bool) {
         let product = Product::new(engine, self.plan, b.len(), parallel);
-        product.together(|| product.values(&mut self.values, b));
+        product.together(|| product.values(self.values.all_mut(), b));
     }
 
     /// At least `count` limbs of `a b`, up to the last below `B^n`, for `a` of `n` limbs. If
@@ -116,8 +114,8 @@ impl Factor {
     ) -> Vec<u64> {
         let product = Product::new(engine, self.plan, a.len(), parallel);
         match middle {
-            Some(count) => product.middle(&self.values, a, count),
-            None => product.wrapped(&self.values, a),
+            Some(count) => product.middle(self.values.all(), a, count),
+            None => product.wrapped(self.values.all(), a),
         }
     }
 }
