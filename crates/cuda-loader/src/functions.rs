@@ -60,7 +60,7 @@ macro_rules! functions {
     };
 }
 
-// All that `cust_raw` 0.11 declares, and cuLaunchKernelEx.
+// All that `cust_raw` 0.11 declares, cuLaunchKernelEx, and libraries of kernels.
 functions! {
     cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy
     cuArrayGetDescriptor_v2 cuArrayGetPlane cuArrayGetSparseProperties
@@ -124,7 +124,9 @@ functions! {
     cuImportExternalSemaphore cuInit cuIpcCloseMemHandle cuIpcGetEventHandle
     cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle_v2 cuLaunch
     cuLaunchCooperativeKernel cuLaunchCooperativeKernelMultiDevice cuLaunchGrid
-    cuLaunchGridAsync cuLaunchHostFunc cuLaunchKernel cuLaunchKernelEx cuLinkAddData_v2
+    cuKernelGetFunction
+    cuLaunchGridAsync cuLaunchHostFunc cuLaunchKernel cuLaunchKernelEx
+    cuLibraryGetKernel cuLibraryLoadData cuLibraryUnload cuLinkAddData_v2
     cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     cuMemAddressFree cuMemAddressReserve cuMemAdvise cuMemAllocAsync
     cuMemAllocFromPoolAsync cuMemAllocHost_v2 cuMemAllocManaged

@@ -2,6 +2,7 @@
 //! order, but for copies to the device, which the stream only waits for, and for copies to the host that are large or of what
 //! nothing writes any more.
 
+use super::loaded::Loaded;
 use super::modules::Modules;
 use super::staging::Staging;
 use super::{STARTED, count, describe, early, failure, raw_device};
@@ -20,7 +21,6 @@ use bigint_core::transform::{ROOTS, fill_roots};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::memory::DeviceBuffer;
-use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::collections::HashMap;
@@ -256,7 +256,7 @@ impl CudaDevice {
         &self,
         entry: EntryPoint,
         specialization: Specialization,
-    ) -> Result<Arc<Module>, DeviceErrorKind> {
+    ) -> Result<Arc<Loaded>, DeviceErrorKind> {
         self.modules.of(entry, specialization, |took| {
             if let Some(notes) = Notes::read() {
                 notes.note_load((entry.name, specialization), self.facts, took);

@@ -1,4 +1,4 @@
-//! Programmatic dependent launches: kernels that begin before the last one of their stream has
+//! Launches of raw kernels, and programmatic dependent ones: kernels that begin before the last one of their stream has
 //! ended, and wait for it by themselves, which hides the time of a start.
 
 use super::failure;
@@ -6,7 +6,6 @@ use bigint_core::Launch;
 use bigint_core::weighted::long::EARLY_CAPABILITY;
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaResult;
-use cust::function::Function;
 use cust::stream::Stream;
 use cust::sys;
 use std::ffi::c_void;
@@ -16,6 +15,20 @@ unsafe extern "C" {
     fn cuLaunchKernelEx(
         config: *const LaunchConfig,
         function: sys::CUfunction,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) -> u32;
+    // `cust_raw` declares it as well, with an enum for a result that lacks the codes of later drivers.
+    fn cuLaunchKernel(
+        function: sys::CUfunction,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared_bytes: u32,
+        stream: sys::CUstream,
         parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
     ) -> u32;
@@ -48,7 +61,7 @@ const PROGRAMMATIC_STREAM_SERIALIZATION: u32 = 6;
 /// # Safety
 /// That of any launch of the kernel with the parameter at this address; and the kernel waits for the one before it by itself.
 pub(super) unsafe fn launch(
-    function: &Function<'_>,
+    function: sys::CUfunction,
     launch: Launch,
     stream: &Stream,
     parameter: *mut c_void,
@@ -72,12 +85,42 @@ pub(super) unsafe fn launch(
     let code = unsafe {
         cuLaunchKernelEx(
             &config,
-            function.to_raw(),
+            function,
             parameters.as_mut_ptr(),
             std::ptr::null_mut(),
         )
     };
-    failure::launched(code)
+    failure::answered(code)
+}
+
+/// Launches a kernel behind the last one.
+///
+/// # Safety
+/// That of any launch of the kernel with the parameter at this address.
+pub(super) unsafe fn launch_in_turn(
+    function: sys::CUfunction,
+    launch: Launch,
+    stream: &Stream,
+    parameter: *mut c_void,
+) -> CudaResult<()> {
+    let mut parameters = [parameter];
+    // SAFETY: the driver reads the parameter before it returns; the rest is this function's own contract.
+    let code = unsafe {
+        cuLaunchKernel(
+            function,
+            launch.grid,
+            1,
+            1,
+            launch.block,
+            1,
+            1,
+            launch.shared_bytes,
+            stream.as_inner(),
+            parameters.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    };
+    failure::answered(code)
 }
 
 /// Whether a kernel can begin before the last one has ended.

@@ -67,17 +67,17 @@ const ENDING: [CudaError; 15] = [
     CudaError::UnknownError,
 ];
 
-/// Errors of a launch that the device survives.
-const OF_LAUNCHES: [CudaError; 4] = [
+/// Errors that the device survives.
+const SURVIVED: [CudaError; 4] = [
     CudaError::InvalidValue,
     CudaError::OutOfMemory,
     CudaError::LaunchOutOfResources,
     CudaError::NotSupported,
 ];
 
-/// The result of a launch from a code that `cust` has no name for.
-pub(super) fn launched(code: u32) -> CudaResult<()> {
-    let mut known = OF_LAUNCHES.into_iter().chain(ENDING);
+/// The result of a call that `cust` does not have, from its code.
+pub(super) fn answered(code: u32) -> CudaResult<()> {
+    let mut known = SURVIVED.into_iter().chain(ENDING);
     match code {
         0 => Ok(()),
         _ => Err(known
@@ -97,12 +97,12 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_launches_are_the_errors_of_cust() {
-        assert_eq!(launched(0), Ok(()));
-        for error in OF_LAUNCHES.into_iter().chain(ENDING) {
-            assert_eq!(launched(error as u32), Err(error));
+    fn codes_are_the_errors_of_cust() {
+        assert_eq!(answered(0), Ok(()));
+        for error in SURVIVED.into_iter().chain(ENDING) {
+            assert_eq!(answered(error as u32), Err(error));
         }
-        assert_eq!(launched(54_321), Err(CudaError::UnknownError));
+        assert_eq!(answered(54_321), Err(CudaError::UnknownError));
     }
 
     #[test]

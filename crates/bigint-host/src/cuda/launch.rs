@@ -94,8 +94,8 @@ impl Kernels for CudaDevice {
         let module = self.module(entry, specialization).map_err(failed)?;
         let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
-        let launched = module.get_function(entry.name).and_then(|function| {
-            allow_shared(&function, launch.shared_bytes)?;
+        let function = module.function();
+        let launched = allow_shared(function, launch.shared_bytes).and_then(|()| {
             // SAFETY: the kernel takes these arguments and this launch by the ABI
             // that host and device share: a `Parameter` is that parameter itself, plain
             // numbers, which the driver copies before it returns. It touches the memory in
@@ -104,15 +104,9 @@ impl Kernels for CudaDevice {
             unsafe {
                 if matches!(specialization, Specialization::LongTransform(known) if known.is_early)
                 {
-                    early::launch(&function, launch, stream, parameter)
+                    early::launch(function, launch, stream, parameter)
                 } else {
-                    let Launch {
-                        grid,
-                        block,
-                        shared_bytes,
-                        ..
-                    } = launch;
-                    stream.launch(&function, grid, block, shared_bytes, &[parameter])
+                    early::launch_in_turn(function, launch, stream, parameter)
                 }
             }
         });

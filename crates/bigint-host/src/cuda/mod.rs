@@ -13,6 +13,7 @@ mod device;
 mod early;
 mod failure;
 mod launch;
+mod loaded;
 mod modules;
 mod own;
 mod staging;

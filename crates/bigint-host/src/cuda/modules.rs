@@ -2,12 +2,14 @@
 //! cases that occur. The driver takes seconds for all products, and a process needs one or two.
 
 use super::failure;
+use super::loaded::Loaded;
 use crate::DeviceErrorKind;
 use crate::common::threads::lock;
 use crate::kernels::ptx::ptx;
 use crate::kernels::specialize::specialize;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
+use cust::error::CudaError;
 use cust::module::Module;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint, c_void};
@@ -27,7 +29,7 @@ pub(super) struct Modules {
 #[derive(Default)]
 struct Slot {
     /// The module. Its loader holds the lock.
-    module: Mutex<Option<Arc<Module>>>,
+    module: Mutex<Option<Arc<Loaded>>>,
     /// Whether a thread has begun to load the module.
     is_begun: AtomicBool,
     /// Whether loading has ended, with a module or an error.
@@ -45,7 +47,7 @@ impl Modules {
         entry: EntryPoint,
         specialization: Specialization,
         note: impl FnOnce(Duration),
-    ) -> Result<Arc<Module>, DeviceErrorKind> {
+    ) -> Result<Arc<Loaded>, DeviceErrorKind> {
         let slot = self.slot(entry, specialization);
         let mut module = lock(&slot.module);
         if let Some(module) = &*module {
@@ -53,7 +55,8 @@ impl Modules {
         }
         let ptx = ptx(entry.module).unwrap_or_default();
         let begun = Instant::now();
-        let loaded = load(entry.name, &specialize(ptx, entry, &specialization)).map(Arc::new);
+        let ptx = specialize(ptx, entry, &specialization);
+        let loaded = Loaded::new(entry.name, &ptx).map(Arc::new);
         slot.is_done.store(true, Ordering::Release);
         if loaded.is_ok() {
             note(begun.elapsed());
@@ -81,12 +84,25 @@ impl Modules {
 }
 
 pub(super) fn load(name: &str, ptx: &str) -> Result<Module, DeviceErrorKind> {
-    let unsupported = |why| DeviceErrorKind::Unsupported(format!("kernel {name}: {why}"));
-    let ptx = CString::new(ptx).map_err(|error| unsupported(error.to_string()))?;
-    Module::from_ptx_cstr(&ptx, &[]).map_err(|error| match refusal(&ptx) {
-        Some(why) => unsupported(why),
+    let ptx = text(name, ptx)?;
+    Module::from_ptx_cstr(&ptx, &[]).map_err(|error| refused(name, &ptx, error))
+}
+
+/// The text as the driver takes it.
+pub(super) fn text(name: &str, ptx: &str) -> Result<CString, DeviceErrorKind> {
+    CString::new(ptx).map_err(|error| unsupported(name, &error.to_string()))
+}
+
+/// Why a kernel is not loaded.
+pub(super) fn refused(name: &str, ptx: &CString, error: CudaError) -> DeviceErrorKind {
+    match refusal(ptx) {
+        Some(why) => unsupported(name, &why),
         None => failure::kind(error, ptx.as_bytes().len()),
-    })
+    }
+}
+
+fn unsupported(name: &str, why: &str) -> DeviceErrorKind {
+    DeviceErrorKind::Unsupported(format!("kernel {name}: {why}"))
 }
 
 unsafe extern "C" {

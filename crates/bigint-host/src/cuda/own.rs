@@ -39,7 +39,7 @@ impl Drop for Own {
 }
 
 /// Dynamic shared memory above what every block has, for a kernel.
-pub(super) fn allow_shared(function: &Function<'_>, bytes: u32) -> Result<(), CudaError> {
+pub(super) fn allow_shared(function: sys::CUfunction, bytes: u32) -> Result<(), CudaError> {
     if bytes <= FREE_SHARED_BYTES {
         return Ok(());
     }
@@ -47,7 +47,7 @@ pub(super) fn allow_shared(function: &Function<'_>, bytes: u32) -> Result<(), Cu
     // known since the function exists.
     let code = unsafe {
         sys::cuFuncSetAttribute(
-            function.to_raw(),
+            function,
             sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             bytes.cast_signed(),
         )
@@ -101,7 +101,7 @@ impl CudaDevice {
         shared_bytes: u32,
     ) -> Result<Option<usize>, DeviceError> {
         let function = self.function(module, kernel)?;
-        let blocks = allow_shared(&function, shared_bytes).and_then(|()| {
+        let blocks = allow_shared(function.to_raw(), shared_bytes).and_then(|()| {
             function.max_active_blocks_per_multiprocessor(BLOCK.into(), shared_bytes as usize)
         });
         let failed = |error| self.failed("asking for a kernel's blocks", failure::kind(error, 0));
@@ -136,7 +136,7 @@ impl CudaDevice {
             shared_bytes,
             ..
         } = launch;
-        let launched = allow_shared(&function, shared_bytes).and_then(|()| {
+        let launched = allow_shared(function.to_raw(), shared_bytes).and_then(|()| {
             // SAFETY: the driver copies as many bytes of each parameter as the kernel declares before
             // it returns, where there are as many: `Arguments` of the first, `scalars` of the second,
             // for which the caller answers. No host memory is within a kernel's reach; device

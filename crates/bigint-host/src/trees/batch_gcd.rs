@@ -20,6 +20,7 @@
 //! more; and the products of all groups, which together are as long as the numbers.
 
 use crate::common::threads::lock;
+use crate::engine::rehearsal::rehearsed;
 use crate::trees::folder::Folder;
 use crate::trees::leaves::{self, Which, one_of};
 use crate::trees::product_tree::{ProductTree, Wanted, refuse_negative};
@@ -28,7 +29,7 @@ use crate::{Batch, BigUint, Engine, Error, Integers};
 use bigint_core::{Limb, MAX_WIDTH};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -149,6 +150,37 @@ impl BatchGcd {
         progress: &dyn Fn(Progress),
     ) -> Result<Common, Error> {
         let run = Run::new(self, numbers, others)?;
+        let mut key = DefaultHasher::new();
+        (numbers.len(), numbers.limbs().len(), run.groups.len()).hash(&mut key);
+        rehearsed(
+            &self.engine,
+            key.finish(),
+            |engine| {
+                let _ = self.rehearse(engine, &run);
+            },
+            || self.find_in(&run, progress),
+        )
+    }
+
+    /// Compares the numbers of the first group on another engine.
+    fn rehearse(&self, engine: &Engine, of: &Run<'_>) -> Result<(), Error> {
+        let none = Integers::new();
+        let numbers = match of.groups.len() {
+            0 => return Ok(()),
+            1 => of.numbers.clone(),
+            _ => of.numbers(0)?,
+        };
+        let how = BatchGcd {
+            engine: engine.clone(),
+            folder: None,
+            ..self.clone()
+        };
+        let run = Run::new(&how, &numbers, &none)?;
+        how.find_in(&run, &|_| ()).map(drop)
+    }
+
+    /// [`BatchGcd::find`] of a run.
+    fn find_in(&self, run: &Run<'_>, progress: &dyn Fn(Progress)) -> Result<Common, Error> {
         let groups = run.groups.len();
         let levels = |group: &Which| levels(group.len());
         // Up, and where trees are not kept up again; sums; down.

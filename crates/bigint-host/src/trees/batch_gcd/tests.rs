@@ -177,3 +177,60 @@ fn products_that_are_lost_with_the_only_device_are_made_again() {
         }
     }
 }
+
+/// What a rehearsal meets is what the work loads: no kernel more, and those that are launched.
+#[test]
+fn a_rehearsal_meets_the_kernels_of_the_work() {
+    let name = "trees::batch_gcd::tests::a_rehearsal_meets_the_kernels_of_the_work";
+    let counts = std::env::temp_dir().join(format!("bigint-rehearsal-{}", std::process::id()));
+    // The path is that of the process that starts the other.
+    let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
+    if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
+        let _ = std::fs::remove_file(counts);
+        return;
+    }
+    let engine = Engine::cuda(0).expect("the simulated device");
+    // Of 2048 bits, odd, and two share a factor.
+    let number = |i: usize, limbs: &mut [Limb]| {
+        limbs.iter_mut().zip(1u32..).for_each(|(limb, at)| {
+            *limb = (i as u32 + 3)
+                .wrapping_mul(0x9e37_79b9 ^ at)
+                .rotate_left(at)
+                | 1;
+        });
+        // Products of many have enough zeros on top for what is known of their lengths.
+        limbs[63] = limbs[63] >> 8 | 1;
+    };
+    let numbers = Integers::from_fn(64, 64, |_| (64, false), number).expect("memory");
+    let (how, none) = (BatchGcd::new(&engine), Integers::new());
+    let run = Run::new(&how, &numbers, &none).expect("no folder");
+    let met = crate::engine::rehearsal::kernels(&engine, |engine| {
+        how.rehearse(engine, &run)
+            .expect("a rehearsal goes through");
+    });
+    assert!(met.len() > 10, "{met:?}");
+    let device = engine.inner.device().expect("the simulated device");
+    assert!(
+        !met.iter()
+            .any(|&(entry, known)| device.has_module(entry, known))
+    );
+    let alone = how.find_in(&run, &|_| ()).expect("memory");
+    for &(entry, known) in &met {
+        assert!(
+            device.has_module(entry, known),
+            "{} is not needed",
+            entry.name
+        );
+    }
+    engine.wait().expect("the simulated device");
+    let launched = std::fs::read_to_string(&counts).expect("counts");
+    for line in launched.lines() {
+        let is_met = met
+            .iter()
+            .any(|(entry, _)| line.contains(&format!("\"{}\"", entry.name)));
+        assert!(is_met, "not met: {line:.200}");
+    }
+    // Beside a rehearsal the same is found.
+    let beside = how.find(&numbers, &none, &|_| ()).expect("memory");
+    assert_eq!(alone, beside);
+}

@@ -73,7 +73,7 @@ fn the_cpu_computes_until_devices_are_ready_which_then_take_over() {
 fn a_kernel_that_takes_for_ever_to_compile_holds_nobody_up() {
     let name = "simulated_gpu::start::a_kernel_that_takes_for_ever_to_compile_holds_nobody_up";
     // What is being loaded at the end is not given back.
-    let fault = ("CUDA_SIM_FAULT", "cuModuleLoadDataEx:*=3600s");
+    let fault = ("CUDA_SIM_FAULT", "cuLibraryLoadData:*=3600s");
     if !on_simulator(name, &[fault, ("CUDA_SIM_LEAKS", "off")]) {
         return;
     }
@@ -162,7 +162,7 @@ fn work_waits_for_devices_whose_kernel_is_noted_as_compiled() {
 #[test]
 fn a_kernel_that_takes_longer_than_was_noted_is_not_waited_for() {
     let name = "simulated_gpu::start::a_kernel_that_takes_longer_than_was_noted_is_not_waited_for";
-    let slow = ("CUDA_SIM_FAULT", "cuModuleLoadDataEx:*=3600s");
+    let slow = ("CUDA_SIM_FAULT", "cuLibraryLoadData:*=3600s");
     let stages: &[(&str, &[(&str, &str)])] = &[
         ("noting", &[]),
         ("slow", &[slow, ("CUDA_SIM_LEAKS", "off")]),

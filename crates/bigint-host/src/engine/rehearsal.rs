@@ -1,0 +1,277 @@
+//! Work on a device that computes nothing, so that the kernels that the real one will need are compiled side by side.
+//!
+//! A driver compiles a kernel in a fifth of a second or so when it has not kept it, and work of many kernels meets them one after
+//! another. Which they are depends on shapes, hardly on numbers: so a thread does the same work on a device whose launches do
+//! nothing but tell which kernels they would take. They are compiled in the order in which the work meets them, on as many threads as there are
+//! cores, while the work itself waits for one after the other. No result depends on it: what the rehearsal does not meet is loaded
+//! as it would be without.
+
+use crate::common::device::{Buffer, Device, DeviceMemory, Kernels, OwnModule, Roots};
+use crate::common::error::{DeviceError, DeviceErrorKind};
+use crate::common::facts::Facts;
+use crate::common::reach::Parameter;
+use crate::common::threads::lock;
+use crate::engine::handle::Engine;
+use bigint_core::kernel::EntryPoint;
+use bigint_core::specialization::Specialization;
+use bigint_core::{Arguments, Launch, Limb, Shape};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread;
+
+/// A kernel, with what is known of its launches.
+pub(crate) type Known = (EntryPoint, Specialization);
+
+/// What was rehearsed in this process, by the device's number and a key of the work.
+static REHEARSED: Mutex<Option<HashSet<(usize, u64)>>> = Mutex::new(None);
+
+/// The addresses of buffers are multiples of it.
+const ALIGNMENT: u64 = 256;
+
+/// A device that has memory without end, and does nothing.
+struct Rehearsal {
+    this: Weak<Rehearsal>,
+    /// The device for which it stands.
+    of: Arc<dyn Device>,
+    /// The next free address.
+    free: AtomicU64,
+    met: Mutex<HashSet<(&'static str, Specialization)>>,
+    /// Who hears of kernels.
+    told: Mutex<Sender<Known>>,
+    /// Whether nobody needs it any more.
+    is_over: Arc<AtomicBool>,
+}
+
+/// Performs work on an engine whose first device is open, and has its kernels compiled side by side meanwhile, if work of this key is new to
+/// the device: `rehearse` does the same work on the engine that it is given.
+pub(crate) fn rehearsed<R>(
+    engine: &Engine,
+    key: u64,
+    rehearse: impl FnOnce(&Engine) + Send,
+    perform: impl FnOnce() -> R,
+) -> R {
+    let Some(device) = engine.inner.device().filter(|_| !engine.is_for_secrets()) else {
+        return perform();
+    };
+    let is_new = lock(&REHEARSED)
+        .get_or_insert_default()
+        .insert((device.ordinal(), key));
+    if !is_new {
+        return perform();
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (told, kernels) = mpsc::channel();
+        let kernels = Arc::new(Mutex::new(kernels));
+        for _ in 0..threads {
+            let (kernels, is_over) = (Arc::clone(&kernels), Arc::clone(&is_over));
+            // Where there is no thread the work itself loads what it needs.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || {
+                compile(device, &kernels, &is_over);
+            });
+        }
+        let rehearsal = || {
+            let rehearsing = rehearsing(engine, device, told, &is_over);
+            rehearse(&rehearsing);
+        };
+        let begun = thread::Builder::new().spawn_scoped(scope, rehearsal);
+        let performed = perform();
+        is_over.store(true, Ordering::Relaxed);
+        // What goes wrong there has no consequences.
+        let _ = begun.map(thread::ScopedJoinHandle::join);
+        performed
+    })
+}
+
+/// Has kernels compiled, as they are told of.
+fn compile(device: &Arc<dyn Device>, kernels: &Mutex<Receiver<Known>>, is_over: &AtomicBool) {
+    loop {
+        let next = lock(kernels).recv();
+        match next {
+            Ok((entry, known)) if !is_over.load(Ordering::Relaxed) => device.load(entry, known),
+            _ => return,
+        }
+    }
+}
+
+/// An engine that does nothing on a device.
+fn rehearsing(
+    engine: &Engine,
+    device: &Arc<dyn Device>,
+    told: Sender<Known>,
+    is_over: &Arc<AtomicBool>,
+) -> Engine {
+    let device: Arc<dyn Device> = Arc::new_cyclic(|this| Rehearsal {
+        this: Weak::clone(this),
+        of: Arc::clone(device),
+        free: AtomicU64::new(ALIGNMENT),
+        met: Mutex::default(),
+        told: Mutex::new(told),
+        is_over: Arc::clone(is_over),
+    });
+    Engine {
+        inner: Arc::new(engine.inner.on_device(Some(&device))),
+        options: engine.options,
+    }
+}
+
+/// The kernels that work on an engine's first device takes.
+#[cfg(test)]
+pub(crate) fn kernels(engine: &Engine, rehearse: impl FnOnce(&Engine)) -> Vec<Known> {
+    let device = engine.inner.device().expect("an open device");
+    let (told, kernels) = mpsc::channel();
+    rehearse(&rehearsing(engine, device, told, &Arc::default()));
+    kernels.iter().collect()
+}
+
+impl Rehearsal {
+    fn refused(&self, during: &str) -> DeviceError {
+        DeviceError {
+            ordinal: self.of.ordinal(),
+            during: during.to_owned(),
+            kind: DeviceErrorKind::Unsupported("a rehearsal".to_owned()),
+        }
+    }
+}
+
+impl Device for Rehearsal {
+    fn ordinal(&self) -> usize {
+        self.of.ordinal()
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        self.of.shared_bytes()
+    }
+
+    fn has_tensor_cores(&self) -> bool {
+        self.of.has_tensor_cores()
+    }
+
+    fn facts(&self) -> Option<Facts> {
+        self.of.facts()
+    }
+
+    fn is_early(&self) -> bool {
+        self.of.is_early()
+    }
+
+    fn wait(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+impl DeviceMemory for Rehearsal {
+    fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
+        let bytes = (size_of::<Limb>() * limbs) as u64;
+        let address = self
+            .free
+            .fetch_add(bytes.next_multiple_of(ALIGNMENT), Ordering::Relaxed);
+        let this = self.this.upgrade().expect("whoever calls has it");
+        Ok(Buffer::new(address, limbs, (), this))
+    }
+
+    fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError> {
+        self.allocate(limbs)
+    }
+
+    fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        self.allocate(limbs.len())
+    }
+
+    /// Ones: of lengths, divisors and remainders they lead furthest.
+    fn download(&self, _buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
+        limbs.fill(1);
+        Ok(())
+    }
+
+    fn seal(&self, _buffer: &mut Buffer) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn clear_padding(&self, _buffer: &Buffer, _shape: Shape) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn exercise_link(&self, _to_device: bool, _times: u32) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copy(&self, _to: &mut Buffer, _from: &Buffer) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copy_part(
+        &self,
+        _to: (&mut Buffer, usize),
+        _from: (&Buffer, Range<usize>),
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+impl Kernels for Rehearsal {
+    fn has_module(&self, _entry: EntryPoint, _specialization: Specialization) -> bool {
+        true
+    }
+
+    fn begins_module(&self, _entry: EntryPoint, _specialization: Specialization) -> bool {
+        false
+    }
+
+    fn load(&self, _entry: EntryPoint, _specialization: Specialization) {}
+
+    fn is_loading(&self) -> bool {
+        false
+    }
+
+    fn roots(&self, _of: Roots) -> Result<u64, DeviceError> {
+        Ok(ALIGNMENT)
+    }
+
+    fn launch(
+        &self,
+        entry: EntryPoint,
+        specialization: Specialization,
+        _launch: Launch,
+        _arguments: &dyn Parameter,
+        _buffers: &[&Buffer],
+    ) -> Result<(), DeviceError> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(self.refused("rehearsing a launch"));
+        }
+        if lock(&self.met).insert((entry.name, specialization)) {
+            // Nobody needs to hear it.
+            let _ = lock(&self.told).send((entry, specialization));
+        }
+        Ok(())
+    }
+
+    fn load_own(&self, _ptx: &str) -> Result<OwnModule, DeviceError> {
+        Err(self.refused("rehearsing a module"))
+    }
+
+    fn launch_own(
+        &self,
+        _module: &OwnModule,
+        _kernel: &str,
+        _launch: Launch,
+        _arguments: &Arguments,
+        _scalars: &[Limb],
+        _buffers: &[&Buffer],
+    ) -> Result<(), DeviceError> {
+        Err(self.refused("rehearsing a launch"))
+    }
+
+    fn threads_at_once(
+        &self,
+        _module: &OwnModule,
+        _kernel: &str,
+        _shared_bytes: u32,
+    ) -> Result<Option<usize>, DeviceError> {
+        Ok(None)
+    }
+}
