@@ -228,3 +228,18 @@ fn a_closure_has_numbers_of_every_layout_and_scalars() {
 fn a_kernel_that_is_not_in_the_ptx_is_told_without_a_device() {
     let _ = Engine::cpu().kernel(PTX, "multiply_add", |_| ());
 }
+
+#[test]
+fn kernels_are_in_modules_where_a_driver_has_no_libraries() {
+    let name = "simulated_gpu::modules::kernels_are_in_modules_where_a_driver_has_no_libraries";
+    let fault = "cuLibraryLoadData:*=CUDA_ERROR_NOT_SUPPORTED";
+    if !on_simulator(name, &[("CUDA_SIM_FAULT", fault)]) {
+        return;
+    }
+    let engine = Engine::cuda(0).unwrap();
+    let numbers: Vec<_> = (1..100u32).map(|i| BigUint::from(i).pow(20)).collect();
+    let batch = engine.batch_from_biguints(&numbers).unwrap();
+    let product = engine.mul(&batch, &batch).unwrap().to_biguints().unwrap();
+    let expected: Vec<_> = numbers.iter().map(|number| number * number).collect();
+    assert_eq!(product, expected);
+}
