@@ -104,7 +104,7 @@ macro_rules! for_each_operation {
                     comba warp [32] [contiguous interleaved]
                     karatsuba warp [32] [interleaved]
                     toeplitz warp [32] {interleaved}: Toeplitz @4
-                    fft block [16 32 64 80 96 128 160 192 256 320 384 512 640 768 1024] {interleaved}: BlockTransform
+                    fft block [32 64 80 96 128 160 192 256 320 384 512 640 768 1024] {interleaved}: BlockTransform
                     ntt grid [] [contiguous interleaved]
                 }
             }
@@ -123,7 +123,7 @@ macro_rules! for_each_operation {
                     school thread [1] {interleaved}: Square
                     school warp {2 4 8 16 32} {interleaved}: Square
                     toeplitz warp [32] {interleaved}: Toeplitz @4 = mul toeplitz
-                    fft block [16 32 64 80 96 128 160 192 256 320 384 512 640 768 1024] {interleaved}: BlockTransform = mul fft
+                    fft block [32 64 80 96 128 160 192 256 320 384 512 640 768 1024] {interleaved}: BlockTransform = mul fft
                     ntt grid [] [contiguous interleaved] = mul ntt
                 }
             }

@@ -250,7 +250,7 @@ impl Kernel {
             }
         };
         let workers_per_block = match self.level {
-            Level::Block => Plan::of(self.lanes).numbers() as usize,
+            Level::Block => 1,
             _ => block.div_ceil(self.lanes) as usize,
         };
         let scratch_width = self.scratch_width(widths, are_shared);

@@ -102,8 +102,8 @@ fn launches_cover_the_batch_and_bound_the_scratch() {
                 let launch = kernel.launch(count, &[width, width], width);
                 let is_block = kernel.level == Level::Block;
                 let threads = match is_block {
-                    // Several numbers to a warp, or several parts to a thread.
-                    true => launch.block / Plan::of(kernel.lanes).numbers(),
+                    // A thread may have several parts.
+                    true => launch.block,
                     false => kernel.lanes,
                 };
                 let all = u64::from(launch.grid) * u64::from(launch.block);

@@ -77,8 +77,8 @@ pub const DIGIT_BITS: u32 = 16;
 pub const VALUES: u32 = 16;
 
 /// The values of [`Plan::lanes`] for which there are plans.
-pub const LANES: [u32; 15] = [
-    16, 32, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024,
+pub const LANES: [u32; 14] = [
+    32, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024,
 ];
 
 /// The number of roots, each a complex number, in the table of all plans.
@@ -91,10 +91,9 @@ pub struct Plan {
     pub lanes: u32,
     /// The parts that are transformed one after the other.
     pub parts: u32,
-    /// The radix of the first pass: 8; 10 or 12 where the length has a factor 5 or 3; or 16
-    /// where only the last pass follows.
+    /// The radix of the first pass: 8, or 10 or 12 where the length has a factor 5 or 3.
     pub first: u32,
-    /// The radix of the pass between the first and the last: 8 or 16, or 1 where there is none.
+    /// The radix of the pass between the first and the last, 8 or 16.
     pub middle: u32,
     /// The radix of the last pass, 8 or 16.
     pub last: u32,
@@ -109,7 +108,6 @@ impl Plan {
     /// Makes the plan for one of [`LANES`].
     pub const fn of(lanes: u32) -> Plan {
         let (parts, [first, middle, last], blocks) = match lanes {
-            16 => (1, [16, 1, 16], 12),
             32 => (1, [8, 8, 8], 12),
             64 => (1, [8, 16, 8], 6),
             80 => (1, [10, 16, 8], 4),
@@ -143,15 +141,9 @@ impl Plan {
         self.lanes / self.parts
     }
 
-    /// The threads of a block: whole warps. A warp may have [several numbers](Self::numbers), and the
-    /// last one threads that no number has.
+    /// The threads of a block: whole warps. The last one may have threads that the number has not.
     pub const fn threads(&self) -> u32 {
-        (self.sharers() * self.numbers()).next_multiple_of(32)
-    }
-
-    /// The numbers that a block has at a time.
-    pub const fn numbers(&self) -> u32 {
-        32_u32.div_ceil(self.sharers())
+        self.sharers().next_multiple_of(32)
     }
 
     /// The threads of a block, and the blocks that a multiprocessor should have room for.
@@ -187,7 +179,7 @@ impl Plan {
     /// The number of passes on the way back, each of which multiplies by roots. Putting parts
     /// together counts as one.
     pub const fn passes(&self) -> u32 {
-        2 + (self.middle > 1) as u32 + (self.parts > 1) as u32
+        3 + (self.parts > 1) as u32
     }
 
     /// The number of values behind which one place in shared memory is left free, so that threads a
@@ -209,13 +201,11 @@ impl Plan {
     }
 
     /// The bytes of shared memory that a block takes. A product takes both operands. A square takes
-    /// one operand, the sums, two limbs for each warp, and one place. Where a block has several
-    /// numbers, it holds one operand of each at a time.
+    /// one operand, the sums, two limbs for each warp, and one place.
     pub const fn shared_bytes(&self, is_square: bool) -> u32 {
-        match (self.numbers(), is_square) {
-            (1, true) => self.links_at() + (self.threads() / 4).next_multiple_of(16) + 16,
-            (1, false) => 2 * self.buffer_bytes(),
-            (numbers, _) => numbers * self.buffer_bytes(),
+        match is_square {
+            true => self.links_at() + (self.threads() / 4).next_multiple_of(16) + 16,
+            false => 2 * self.buffer_bytes(),
         }
     }
 

@@ -654,7 +654,7 @@ mod tests {
             let kernel = kernel.unwrap();
             (kernel.level, kernel.lanes)
         };
-        assert_eq!(kernel(None), (Level::Block, 16));
+        assert_eq!(kernel(None), (Level::Block, 32));
         assert_eq!(kernel(Some(256)), (Level::Block, 256));
     }
 

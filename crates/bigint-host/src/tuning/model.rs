@@ -315,7 +315,6 @@ mod tests {
         assert!(tuning.is_modelled);
         let blocks = |limbs| tuning.blocks(Operation::Mul, limbs, limbs).one;
         for (modelled, measured) in [
-            (blocks(128), 1.915),
             (blocks(256), 4.409),
             (blocks(512), 9.486),
             (64.0 * 64.0 * tuning.mul.school_nanoseconds, 0.5959),

@@ -59,8 +59,8 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         }
     }
 
-    /// Calls `compute` for the numbers of the calling block, [`Plan::numbers`] at a time, with a
-    /// barrier in between, so that each may use the shared memory of the one before.
+    /// Calls `compute` for the numbers of the calling block, with a barrier in between, so that each may use the
+    /// shared memory of the one before.
     #[inline(always)]
     pub fn for_each<const THREADS: u32>(self, compute: impl Fn(Work<THREADS, S>)) {
         // The compiler decides this. (As a `const` it would be checked even in code that is never
@@ -74,21 +74,16 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
         // SAFETY: by the contract of `new`.
         #[allow(unsafe_code)]
         let team = unsafe { Team::new() };
-        let numbers = const { Plan::of(LANES).numbers() };
-        let own = u64::from(team.thread() / (THREADS / numbers));
-        let mut first = u64::from(thread::block_index() * numbers);
-        while first < arguments.count {
-            let index = first + own;
-            let is_there = numbers == 1 || index < arguments.count;
-            // SAFETY: by the contract of `new`; `index` is in the batch, or else the numbers are
-            // switched off, and no other threads have this number.
+        let mut index = u64::from(thread::block_index());
+        while index < arguments.count {
+            // SAFETY: by the contract of `new`; `index` is in the batch, and no other block has this number.
             #[allow(unsafe_code)]
             let work = unsafe {
                 Work {
                     team,
-                    r: Number::new(&arguments.r, index).switched(is_there),
-                    a: Number::new(&arguments.a, index).switched(is_there),
-                    b: Number::new(&arguments.b, index).switched(is_there),
+                    r: Number::new(&arguments.r, index),
+                    a: Number::new(&arguments.a, index),
+                    b: Number::new(&arguments.b, index),
                     is_square,
                     is_one_piece,
                     roots: Roots::new(arguments.roots),
@@ -96,7 +91,7 @@ impl<'a, const LANES: u32, S: Stride> Batches<'a, LANES, S> {
             };
             compute(work);
             team.sync();
-            first += arguments.workers;
+            index += arguments.workers;
         }
     }
 }

@@ -38,7 +38,6 @@
 
 mod parts;
 pub mod rings;
-pub mod short;
 
 use super::super::Work;
 use crate::gpu::block::Team;

@@ -20,16 +20,6 @@ pub trait Transform {
     fn multiply(self);
 }
 
-impl<S: Stride> Transform for Batches<'_, 16, S> {
-    #[inline(always)]
-    fn multiply(self) {
-        self.for_each(
-            #[inline(always)]
-            |work: Work<32, S>| fft::short::product(work),
-        );
-    }
-}
-
 /// Implements [`Transform`] for numbers of lanes, with the threads, the parts and the radix of the first
 /// pass of their plans.
 macro_rules! transforms {
