@@ -142,7 +142,7 @@ fn read(from: &mut impl Read, key: u64) -> std::io::Result<Option<Result<Integer
     Ok(Some(Integers::from_parts(limbs, ends, signs)))
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Error {
+pub(super) fn failed(path: &Path, error: &std::io::Error) -> Error {
     Error::File {
         path: path.display().to_string(),
         message: error.to_string(),

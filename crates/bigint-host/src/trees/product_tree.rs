@@ -47,13 +47,15 @@
 use crate::operations::forms::Form;
 use crate::operations::fractions::bytes_of_transforms;
 use crate::trees::leaves::{self, Class as OfOneLength, Which, one_of, rows, trimmed};
+use crate::trees::levels::{Level, Store};
 use crate::trees::slack::{self, Slack};
 use crate::trees::workers::{Others, Tick};
 use crate::{Batch, Engine, Error, Integers};
-use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// A product of many numbers, with the products of parts of them that it is made of.
@@ -68,13 +70,14 @@ use std::sync::OnceLock;
 /// ```
 #[derive(Debug)]
 pub struct ProductTree {
-    engine: Engine,
+    pub(super) engine: Engine,
     leaves: Integers,
-    classes: Vec<Class>,
+    pub(super) classes: Vec<Class>,
     /// The nodes, those that are not joined from others before those that are. The root is the last.
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// Where it is known: its [zeros on top](Self::slack).
     slack: OnceLock<Option<Slack>>,
+    store: Store,
 }
 
 /// What is wanted of a tree, beside its product.
@@ -88,26 +91,26 @@ pub(crate) struct Wanted {
 
 /// Leaves of about one length.
 #[derive(Debug)]
-struct Class {
+pub(super) struct Class {
     /// Which leaf each number of the lowest batch is.
-    leaves: Which,
+    pub(super) leaves: Which,
     /// The batch of all of them.
-    numbers: Batch,
-    /// Level by level, from the leaves on, the two halves that are multiplied.
-    levels: Vec<[Batch; 2]>,
+    pub(super) numbers: Batch,
+    /// From the leaves on.
+    pub(super) levels: Vec<Level>,
 }
 
 /// A number of the upper part of the tree.
 #[derive(Debug)]
-struct Node {
-    product: Batch,
+pub(super) struct Node {
+    pub(super) product: Batch,
     /// The sum of the products of all leaves below but one, where it has been computed on the way up.
     sum: Option<Batch>,
-    origin: Origin,
+    pub(super) origin: Origin,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Origin {
+pub(super) enum Origin {
     /// The odd number of a class's level.
     Odd { class: usize, level: usize },
     /// The product of two nodes before it.
@@ -154,11 +157,39 @@ impl ProductTree {
         ProductTree::watched(engine, leaves, Wanted::default(), &|| ())
     }
 
+    /// The same, for which levels take so many bytes where they are computed, on a device or not. Others are kept by the host, or
+    /// in files of a folder, until they are wanted; the leaves and the product stay.
+    ///
+    /// # Errors
+    /// As for [`ProductTree::new`]; [`Error::File`].
+    pub fn within(
+        engine: &Engine,
+        leaves: &Integers,
+        memory: usize,
+        folder: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let store = Store {
+            room: memory,
+            folder: folder.map(Path::to_owned),
+        };
+        ProductTree::stored(engine, leaves, Wanted::default(), store, &|| ())
+    }
+
     /// [`ProductTree::new`], which tells of its levels.
     pub(crate) fn watched(
         engine: &Engine,
         leaves: &Integers,
         wanted: Wanted,
+        tick: Tick<'_>,
+    ) -> Result<Self, Error> {
+        ProductTree::stored(engine, leaves, wanted, Store::ALL, tick)
+    }
+
+    fn stored(
+        engine: &Engine,
+        leaves: &Integers,
+        wanted: Wanted,
+        store: Store,
         tick: Tick<'_>,
     ) -> Result<Self, Error> {
         let extremes = leaves::extremes(leaves);
@@ -170,6 +201,7 @@ impl ProductTree {
             classes: Vec::new(),
             nodes: Vec::new(),
             slack: OnceLock::new(),
+            store,
         };
         // Shorter leaves have sums that may be wider than their products.
         let is_long = extremes.0 > 2;
@@ -220,7 +252,9 @@ impl ProductTree {
             let products;
             (sums, products) = self.up([&halves[0], &halves[1]], sums, 0, true)?;
             all = products.expect("they are wanted");
-            levels.push(halves);
+            levels.push(Level::Here(halves));
+            let others = self.classes.iter_mut().flat_map(|class| &mut class.levels);
+            self.store.put_away(others.chain(&mut levels))?;
             tick();
             if matches!(sums, Sums::Of(_)) {
                 tick();
@@ -394,88 +428,12 @@ impl ProductTree {
         one_of(&self.engine.rem(&sum, self.product())?)
     }
 
-    /// The product of all leaves modulo one number, which is not zero, from what is about as long as that.
-    pub(crate) fn product_modulo(&self, modulus: &Batch) -> Result<Batch, Error> {
-        let engine = &self.engine;
-        let rem = |x: &Batch| engine.rem_by(x, modulus);
-        let mut parts = Vec::new();
-        for (index, class) in self.classes.iter().enumerate() {
-            let is_long = |level: &[Batch; 2]| level[0].width() >= modulus.width();
-            let (levels, last) = (&class.levels, class.levels.len().saturating_sub(1));
-            let level = levels.iter().position(is_long).unwrap_or(last);
-            for half in levels.get(level).into_iter().flatten() {
-                parts.push(rem(half)?);
-            }
-            // Halves of a level have all that does not stand by itself up to there.
-            let is_apart = |node: &&Node| matches!(node.origin, Origin::Odd { class, level: at } if class == index && at <= level);
-            for node in self.nodes.iter().filter(is_apart) {
-                parts.push(rem(&node.product)?);
-            }
-        }
-        if parts.is_empty() {
-            parts.push(engine.batch_from_biguints(&[1u8.into()])?);
-        }
-        let mut all = engine.concatenate(&parts.iter().collect::<Vec<_>>())?;
-        while all.len() > 1 {
-            let (half, count) = (all.len() / 2, all.len());
-            let low = engine.slice(&all, 0..half)?;
-            let high = engine.slice(&all, half..2 * half)?;
-            let product = rem(&engine.mul(&low, &high)?)?;
-            all = match count % 2 {
-                0 => product,
-                _ => engine.concatenate(&[&product, &engine.slice(&all, 2 * half..count)?])?,
-            };
-        }
-        Ok(all)
-    }
-
-    /// The greatest common divisor of each leaf with the product of all other leaves and of `others`, each
-    /// of which is one number; `ones` is a one for each leaf.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`]; [`Error::Device`] on a device.
-    pub(crate) fn common_divisors(
+    /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.
+    pub(super) fn cofactors_by_class(
         &self,
         others: Others<'_>,
-        ones: &Integers,
         tick: Tick<'_>,
-    ) -> Result<Integers, Error> {
-        let engine = &self.engine;
-        let cofactors = self.cofactors_by_class(others, tick)?;
-        // A copy of their own, made while a device computes.
-        let mut found = ones.clone();
-        found.column_mut();
-        // Most are 1, and are not brought to the host.
-        let (mut places, mut greater) = (Vec::new(), Vec::new());
-        for (index, (class, cofactors)) in self.classes.iter().zip(&cofactors).enumerate() {
-            let divisors = engine.gcd(cofactors, &class.numbers)?;
-            let which: Vec<usize> = match divisors.width() > WIDEST_COUNTED {
-                true => (0..divisors.len()).collect(),
-                false => {
-                    let bits = engine.bit_length(&divisors)?;
-                    let bits = bits.rows()?;
-                    (0..bits.len()).filter(|&row| bits[row] > 1).collect()
-                }
-            };
-            for (at, &row) in which.iter().enumerate() {
-                places.push((class.leaves.at(row), index, at));
-            }
-            greater.push(engine.gather(&divisors, &which)?);
-        }
-        let rows = greater.iter().map(Batch::rows);
-        let rows = rows.collect::<Result<Vec<_>, _>>()?;
-        places.sort_unstable();
-        let number = |&(leaf, class, at): &(usize, usize, usize)| {
-            let width = greater[class].width();
-            (leaf, trimmed(&rows[class][at * width..][..width]))
-        };
-        let numbers: Vec<_> = places.iter().map(number).collect();
-        found.column_mut().replace(&numbers)?;
-        Ok(found)
-    }
-
-    /// The products of all other leaves, times `others`, modulo each leaf; or the leaf itself for 0.
-    fn cofactors_by_class(&self, others: Others<'_>, tick: Tick<'_>) -> Result<Vec<Batch>, Error> {
+    ) -> Result<Vec<Batch>, Error> {
         let (engine, root) = (&self.engine, self.product());
         let mut sum = match self.nodes.last().and_then(|root| root.sum.clone()) {
             Some(sum) => sum,
@@ -533,10 +491,11 @@ impl ProductTree {
                 if let Some(odd) = self.nodes.iter().position(|node| is_here(node.origin)) {
                     sums[odd] = all.last(engine)?;
                 }
-                let Some([low, high]) = class.levels.get(level) else {
+                let Some(level) = class.levels.get(level) else {
                     break;
                 };
-                (all, _) = self.up([low, high], all, more, false)?;
+                let halves = level.halves(engine)?;
+                (all, _) = self.up(halves.each_ref(), all, more, false)?;
                 tick();
             }
         }
@@ -616,7 +575,9 @@ impl ProductTree {
         let mut all: Option<Batch> = None;
         for level in (0..=class.levels.len()).rev() {
             let mut parts = Vec::new();
-            if let (Some(f), Some([low, high])) = (all.take(), class.levels.get(level)) {
+            if let (Some(f), Some(halves)) = (all.take(), class.levels.get(level)) {
+                let halves = halves.halves(engine)?;
+                let [low, high] = &*halves;
                 let width = low.width() + usize::from(level <= slack_from);
                 parts.extend(engine.halves_of_fraction(&f, [high, low], [width; 2])?);
                 tick();
