@@ -4,12 +4,13 @@ use crate::common::limbs::bit_length;
 use crate::integers::passing::Number;
 use bigint_core::{LIMB_BITS, Limb};
 
-/// A number of bits to shift by; more than there can be where it has several limbs.
+/// A number of bits to shift by; more than there can be where it has more than two limbs.
 #[inline]
 pub(crate) fn count((bits, _): Number<'_>) -> usize {
     match bits {
         [] => 0,
         [bits] => *bits as usize,
+        [low, high] => (*high as usize) << LIMB_BITS | *low as usize,
         _ => usize::MAX,
     }
 }

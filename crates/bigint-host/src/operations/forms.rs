@@ -402,13 +402,16 @@ impl Engine {
         if let Some(outcome) = self.by_half_gcd(job, operands)? {
             return Ok(outcome);
         }
+        if let Some(outcome) = self.by_shorter_shifts(job, operands)? {
+            return Ok(outcome);
+        }
         match self.by_odd_part(job, operands)? {
             Some(outcome) => Ok(outcome),
             None => self.run_whole(job, operands),
         }
     }
 
-    fn run_whole(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
+    pub(super) fn run_whole(&self, job: Job, operands: &[&Batch]) -> Result<Outcome, Error> {
         let adopted = operands.iter().map(|operand| self.adopt(operand));
         let adopted = adopted.collect::<Result<Vec<_>, _>>()?;
         let nodes: Vec<_> = adopted.iter().map(|batch| batch.node().clone()).collect();

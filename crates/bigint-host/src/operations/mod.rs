@@ -24,5 +24,6 @@ pub(crate) mod preconditions;
 pub(crate) mod primes;
 pub(crate) mod reduce;
 pub(crate) mod residues;
+mod shifts;
 pub(crate) mod signed;
 mod waiting;

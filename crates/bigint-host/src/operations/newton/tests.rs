@@ -5,7 +5,7 @@ use crate::{BigUint, Tuning};
 use bigint_testing::simulator::on_simulator;
 
 /// An engine whose kernels hold numbers of four limbs.
-pub(super) fn engine() -> Engine {
+pub(crate) fn engine() -> Engine {
     let mut tuning = Tuning::default();
     tuning.div.device_max_width = 4;
     tuning.div.root_device_max_width = 4;
