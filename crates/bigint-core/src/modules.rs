@@ -33,6 +33,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
             long::LONG_COLUMNS_FAR,
+            long::LONG_COLUMNS_REACH,
         ],
     );
     at = put(
@@ -85,7 +86,7 @@ pub const OTHERS: [EntryPoint; OTHER_COUNT] = {
 };
 
 /// The number of [`OTHERS`].
-const OTHER_COUNT: usize = 46
+const OTHER_COUNT: usize = 47
     + rns::WARPS.len()
     + rns::WARPGROUPS.len()
     + FusedKernel::ALL.len()

@@ -387,6 +387,13 @@ unsafe extern "ptx-kernel" fn weighted_long_columns_far(arguments: LongArguments
     unsafe { weighted::long::Block::new(&arguments) }.columns_far();
 }
 
+/// The kernel [`bigint_core::weighted::long::LONG_COLUMNS_REACH`].
+#[unsafe(no_mangle)]
+unsafe extern "ptx-kernel" fn weighted_long_columns_reach(arguments: LongArguments) {
+    // SAFETY: above.
+    unsafe { weighted::long::Block::new(&arguments) }.columns_reach();
+}
+
 /// A kernel of residue number systems, [`bigint_core::rns`].
 macro_rules! residue_systems {
     ($($name:literal $leaf:path;)*) => {$(

@@ -325,6 +325,8 @@ families! {
     LongTransform {
         /// Whether the transform is negacyclic.
         is_negacyclic: bool = NEGACYCLIC(2, 2),
+        /// The points that a carry reaches over; 0 for a launch of rows.
+        reach: u32 = REACH(4, 3),
         /// The factor `m` of the columns' length; 0 for a launch of rows.
         factor: u32 = FACTOR(13, 4),
         /// The [`Stage`](crate::weighted::long::Stage) of a launch of columns; 0 for a launch of

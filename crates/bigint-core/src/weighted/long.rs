@@ -6,7 +6,7 @@
 //! | kernel | a block has | reads and writes |
 //! |---|---|---|
 //! | [`LONG_ROWS`] | rows of a frequency and its mirror ([`Nodes`]): `f 8 m` blocks of `r / 8` threads, one more if cyclic | points |
-//! | [`LONG_COLUMNS`], [`LONG_COLUMNS_MODULO`], [`LONG_COLUMNS_FAR`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
+//! | [`LONG_COLUMNS`], [`LONG_COLUMNS_MODULO`], [`LONG_COLUMNS_FAR`], [`LONG_COLUMNS_REACH`] | two or four neighbouring columns, `16 m` threads to each | points, what is handed on |
 //!
 //! A row has `16 16 8` or `16 16 16` points, and a column `f 16 m`: a pass for each factor. A thread has up to 16
 //! points in registers, and threads exchange points in shared memory between passes. [`Nodes`] says which row
@@ -64,6 +64,13 @@ pub const LONG_COLUMNS_MODULO: EntryPoint = EntryPoint {
 /// The kernel that does so where a carry may need four words. It hands carries on in two halves.
 pub const LONG_COLUMNS_FAR: EntryPoint = EntryPoint {
     name: "weighted_long_columns_far",
+    module: LONG_MODULE,
+};
+
+/// The kernel that does so in the base 2, where a carry needs four words or [eight](LongArguments::reach). It hands carries on
+/// in two halves.
+pub const LONG_COLUMNS_REACH: EntryPoint = EntryPoint {
+    name: "weighted_long_columns_reach",
     module: LONG_MODULE,
 };
 
@@ -175,7 +182,7 @@ pub struct LongArguments {
     /// The address of the digits, a pair for each point, which [`Stage::Begin`] reads and [`Stage::End`] writes.
     pub digits: u64,
     /// The address of the carries, a limb for each row and block of columns, in groups of four; behind them, of
-    /// [`LONG_COLUMNS_FAR`], those of their upper halves. A limb is a carry
+    /// [`LONG_COLUMNS_FAR`] and [`LONG_COLUMNS_REACH`], those of their upper halves. A limb is a carry
     /// from when it is handed on until it is taken, and [`NO_CARRY`] at all other times.
     pub carries: u64,
     /// The address of a limb: the last launch in which block 0 of the columns had read its points, so that the last
@@ -204,13 +211,13 @@ pub struct LongArguments {
     pub around: Around,
     /// The number that is subtracted from the multiplied square, `k` times; 0 modulo `2^p - 1`.
     pub minus: f64,
-    /// Which of the last four words takes what does not go into the first, from 0 on; one of the last two where carries do
-    /// not reach far.
-    pub word: u32,
-    /// The number of regions of carries: 2 for [`LONG_COLUMNS_FAR`].
-    pub regions: u32,
+    /// How many words are behind the one that takes what does not go into the first: fewer than a carry needs.
+    pub behind: u32,
+    /// Over how many points a carry reaches: 1, or 2 for [`LONG_COLUMNS_FAR`], 2 or 4 for [`LONG_COLUMNS_REACH`], and no
+    /// more than a block has columns.
+    pub reach: u32,
     /// The address of the factors of the points of the first `16 m` rows in a negacyclic transform, `e(s / 2 rows)` for
-    /// row `s`; 0 in a cyclic one.
+    /// row `s`, which [roots](Tables) have but on the way back where `f` is 16; 0 in a cyclic one.
     pub twists: u64,
     /// The factors of the points of `f` rows that are `16 m` apart, likewise.
     pub step_twists: [[f64; 2]; 16],
@@ -239,7 +246,7 @@ pub struct LongArguments {
     /// What [`reciprocal`] is of `f`, and of `m`.
     pub reciprocals: [u32; 2],
     /// The address of two limbs for each thread of the columns' blocks, from group to group, which describe its even
-    /// and its odd words modulo `2^p - 1`: see [`WordBits`]. 0 modulo other numbers.
+    /// and its odd words modulo `2^p - 1` and for [`LONG_COLUMNS_REACH`]: see [`WordBits`]. Else 0.
     pub word_bits: u64,
 }
 
@@ -303,7 +310,7 @@ impl LongArguments {
             (self.digits, 4 * points),
             (
                 self.carries,
-                256 * m * blocks * if self.regions == 2 { 2 } else { 1 },
+                256 * m * blocks * if self.reach > 1 { 2 } else { 1 },
             ),
             (self.flag, 1),
             (self.errors, WARPS as u64 * blocks),
@@ -550,7 +557,8 @@ pub struct Tables {
     /// For rows that are twice as long: the node roots 0, 1, 2 and 4 of `(h + 16 i + 256 side) / 256`, the `j`-th of
     /// these at `512 j + 2 (16 h + i) + side`.
     pub longer_row_last: u32,
-    /// For columns: node root `j` of `h / f` at `16 j + h`, for `j` from 0 to 7.
+    /// For columns: node root `j` of `h / f` at `16 j + h`, for `j` from 0 to 7. In a negacyclic transform `h + 1/2` takes the
+    /// place of `h`, here and in `last` and the second kind of `first_back`.
     pub middle: u32,
     /// For columns: the first [`last_roots`] node roots of `(h + f i) / 16 f`; or `e(j (h + f i) / 16 f m)`, for `j`
     /// from 1 on, if `m` is no power of two.
@@ -558,7 +566,7 @@ pub struct Tables {
     /// For columns: node root `j` of `i / m` at `m j + i`, for `j` from 0 to 7.
     pub middle_back: u32,
     /// For columns: node root `j` of `i / 16 m` at `16 m j + i`, for `j` from 0 to 7; or `e(-h i / 16 f m)` at
-    /// `16 m (h - 1) + i` if `f` is not 16.
+    /// `16 m h + i` if `f` is not 16.
     pub first_back: u32,
     /// The length of the table.
     pub end: u32,
@@ -575,7 +583,7 @@ impl Tables {
         let last = middle + 8 * 16;
         let middle_back = last + last_roots(m) * 256;
         let first_back = middle_back + 8 * m;
-        let of_first_back = if radix == 16 { 8 } else { radix - 1 };
+        let of_first_back = if radix == 16 { 8 } else { radix };
         Tables {
             row_middle: 0,
             row_middle_back,

@@ -63,6 +63,19 @@ pub fn divided(upper: u32, lower: u32, above: u32) -> i32 {
     divided
 }
 
+/// `x / 2^by`, rounded down; `by` is below 64.
+#[inline(always)]
+pub fn shifted(x: i64, by: u32) -> i64 {
+    let shifted;
+    // SAFETY: register arithmetic only.
+    unsafe {
+        asm!("shr.s64 {shifted}, {x}, {by};",
+            shifted = out(reg64) shifted, x = in(reg64) x, by = in(reg32) by,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    shifted
+}
+
 /// `x / 2^above`, rounded down.
 #[inline(always)]
 pub fn without_lower(x: i32, above: u32) -> i32 {

@@ -9,10 +9,10 @@ use bigint_core::Launch;
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::{LongTransform, Specialization};
 use bigint_core::weighted::long::{
-    LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_KEEP, LONG_MULTIPLY, LONG_PRODUCT,
-    LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK, ROW_HALVES, ROW_MIDDLE_BACK,
-    ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, WordBits, last_roots, log_width,
-    long_columns_bytes, long_rows_bytes, reciprocal,
+    LONG_COLUMNS, LONG_COLUMNS_FAR, LONG_COLUMNS_MODULO, LONG_COLUMNS_REACH, LONG_KEEP,
+    LONG_MULTIPLY, LONG_PRODUCT, LONG_ROWS, Less, LongArguments, NO_CARRY, Nodes, POINTS, ROW_BACK,
+    ROW_HALVES, ROW_MIDDLE_BACK, ROW_ROOTS, Radices, Stage, THREADS, Tables, WARPS, WordBits,
+    last_roots, log_width, long_columns_bytes, long_rows_bytes, reciprocal,
 };
 use bigint_cpu::fast::number::weighted::{Layout, Modulus, root};
 use std::sync::Arc;
@@ -48,20 +48,25 @@ pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     })
 }
 
-/// The kernel of columns for a modulus in so many words, if there is one. A carry is added to the two words of a point
-/// and has to die out there, and has 32 bits at most, also where a square is multiplied by 3; or it is added to four
-/// words. Where carries do not die out, digits grow from square to square.
-pub(super) fn columns(modulus: Modulus, words: usize) -> Option<EntryPoint> {
+/// The kernel of columns for a modulus in so many words, if there is one, and over how many points a carry reaches there. It
+/// has to die out in them, also where a square is multiplied by 3: else digits grow from square to square. Over one point it
+/// has 32 bits at most, and in the base 2 what is beyond a point has. No block has more than four columns.
+pub(super) fn columns(modulus: Modulus, words: usize) -> Option<(EntryPoint, u32)> {
     if modulus.exponent().is_some() {
-        return Some(LONG_COLUMNS);
+        return Some((LONG_COLUMNS, 1));
     }
     let layout = Layout::new(modulus, words).filter(|_| modulus.c.abs() == 1)?;
     let bits = modulus.bits() / words as f64;
     let carry = bits + (modulus.k as f64).log2() + 0.5 * (words as f64).log2();
-    let is_near = layout.word + 2 >= words && carry <= 30.4;
+    let dies_out =
+        |reach: usize| layout.word + 2 * reach >= words && carry + 0.5 <= (2 * reach) as f64 * bits;
+    let is_short = modulus.base == 2 && carry - 2.0 * bits.floor() <= 30.0;
+    let has_four = || Radices::of(words).is_some_and(|radices| log_width(radices.factor) == 2);
     match () {
-        () if is_near && carry + 0.5 <= 2.0 * bits => Some(LONG_COLUMNS_MODULO),
-        () if carry <= 48.0 && carry + 0.5 <= 4.0 * bits => Some(LONG_COLUMNS_FAR),
+        () if dies_out(1) && carry <= 30.4 => Some((LONG_COLUMNS_MODULO, 1)),
+        () if dies_out(2) && is_short => Some((LONG_COLUMNS_REACH, 2)),
+        () if dies_out(2) && carry <= 48.0 => Some((LONG_COLUMNS_FAR, 2)),
+        () if dies_out(4) && is_short && has_four() => Some((LONG_COLUMNS_REACH, 4)),
         () => None,
     }
 }
@@ -89,6 +94,8 @@ fn shared_roots(nodes: Nodes, m: u32) -> Vec<[f64; 2]> {
         roots.extend((0..kinds).flat_map(|j| (0..count).map(move |i| root(j, i))));
     };
     let (radix64, m64) = (u64::from(radix), u64::from(m));
+    // Twice a frequency.
+    let twice = |k: u64| 2 * k + u64::from(nodes.is_negacyclic);
     // Of node 16 h + i, that is h + 16 i.
     let angle = |node: u64| node / 16 + node % 16 * 16;
     fill(8, 16, &|j, h| node_root(h, 16, j));
@@ -97,20 +104,20 @@ fn shared_roots(nodes: Nodes, m: u32) -> Vec<[f64; 2]> {
     fill(4, 512, &|j, i| {
         node_root(angle(i / 2) + 256 * (i % 2), 256, [0, 1, 2, 4][j as usize])
     });
-    fill(8, 16, &|j, h| node_root(h, radix64, j));
+    fill(8, 16, &|j, h| node_root(twice(h), 2 * radix64, j));
     fill(u64::from(last_roots(m)), 256, &|j, at| {
         let (place, i) = nodes.of_pair(at as u32 / 2, at as u32 % 2);
         let angle = u64::from(nodes.at(place).wrapping_add(radix * i));
         match m.is_power_of_two() {
-            true => node_root(angle, 16 * radix64, j),
-            false => turn((j + 1) * angle, 16 * radix64 * m64),
+            true => node_root(twice(angle), 32 * radix64, j),
+            false => turn((j + 1) * twice(angle), 32 * radix64 * m64),
         }
     });
     fill(8, m64, &|j, i| node_root(i, m64, j));
     match radix {
         16 => fill(8, 16 * m64, &|j, i| node_root(i, 16 * m64, j)),
-        _ => fill(radix64 - 1, 16 * m64, &|h, i| {
-            root((h + 1) * i, 16 * radix64 * m64)
+        _ => fill(radix64, 16 * m64, &|h, i| {
+            root(twice(h) * i, 32 * radix64 * m64)
         }),
     }
     debug_assert_eq!(roots.len(), Tables::of(radix, m).end as usize);
@@ -202,16 +209,17 @@ impl Long {
         if nodes.is_negacyclic {
             tables.push(upload_pairs(device, (0..first_rows).map(twist))?);
         }
-        let columns = columns(modulus, words).expect("a length of `transform_modulo`");
-        if columns == LONG_COLUMNS {
+        let (columns, reach) = columns(modulus, words).expect("a length of `transform_modulo`");
+        let has_bits = columns == LONG_COLUMNS || columns == LONG_COLUMNS_REACH;
+        if has_bits {
             tables.push(device.upload(&word_bits(&layout, radices))?);
         }
-        let regions = if columns == LONG_COLUMNS_FAR { 2 } else { 1 };
+        let regions = if reach > 1 { 2 } else { 1 };
         let blocks = ((row * POINTS) >> log_width(factor)) as usize + 1;
         let filled = |limb: u32, limbs: usize| device.upload(&vec![limb; limbs]);
         let (points, carries) = (
             filled(0, 2 * words)?,
-            filled(NO_CARRY, 16 * first_rows * blocks * regions as usize)?,
+            filled(NO_CARRY, 16 * first_rows * blocks * regions)?,
         );
         let (flag, errors) = (filled(0, 1)?, filled(0, WARPS as usize * blocks)?);
         // There are no more than `radix`.
@@ -219,7 +227,8 @@ impl Long {
         let step = |k: usize| weight(step_row(k) * row_words);
         let scale = modulus.k as f64 / (2.0 * words as f64);
         let address = |i: usize| tables[i].address();
-        let last = |is_there: bool| if is_there { address(4) } else { 0 };
+        let twists = if nodes.is_negacyclic { address(4) } else { 0 };
+        let bits = tables.last().filter(|_| has_bits);
         let (short, long) = layout.short();
         let base = f64::from(modulus.base);
         let arguments = LongArguments {
@@ -239,9 +248,9 @@ impl Long {
             less: Less::NOTHING,
             around: around(&layout),
             minus: 0.0,
-            word: (layout.word + 4 - words) as u32,
-            regions,
-            twists: last(nodes.is_negacyclic),
+            behind: (words - 1 - layout.word) as u32,
+            reach,
+            twists,
             step_twists: std::array::from_fn(|k| twist(step_row(k))),
             base: with_inverse(base),
             powers: [0, 1].map(|more| with_inverse(base.powi(short as i32 + more))),
@@ -255,7 +264,7 @@ impl Long {
             stage: 0,
             row,
             reciprocals: [radix, factor].map(reciprocal),
-            word_bits: last(columns == LONG_COLUMNS),
+            word_bits: bits.map_or(0, Buffer::address),
         };
         Ok(Long {
             device: Arc::clone(device),
@@ -292,6 +301,7 @@ impl Long {
             scratch_width: 0,
         };
         let known = LongTransform {
+            reach: arguments.reach,
             factor,
             stage: stage as u32,
             warps: resident_warps(factor),
@@ -304,6 +314,7 @@ impl Long {
     fn known(&self, LongArguments { radix, row, .. }: LongArguments) -> LongTransform {
         LongTransform {
             is_negacyclic: self.layout.modulus.is_negacyclic(),
+            reach: 0,
             factor: 0,
             stage: 0,
             row,
@@ -463,28 +474,39 @@ mod tests {
 
     #[test]
     fn words_have_room_for_carries() {
-        for (k, bits, columns) in [
-            (3, 12.5, Some(LONG_COLUMNS_MODULO)),
+        let columns = |words: usize, k, base: u32, bits: f64| {
+            let n = (bits * words as f64 / f64::from(base).log2()) as u32;
+            super::columns(Modulus { k, base, n, c: 1 }, words)
+        };
+        let [near, far, reach] = [
+            (LONG_COLUMNS_MODULO, 1),
+            (LONG_COLUMNS_FAR, 2),
+            (LONG_COLUMNS_REACH, 2),
+        ];
+        let farther = (LONG_COLUMNS_REACH, 4);
+        for (k, bits, expected) in [
+            (3, 12.5, Some(near)),
             // Digits would grow.
-            (3, 11.4, Some(LONG_COLUMNS_FAR)),
-            (27, 15.3, Some(LONG_COLUMNS_MODULO)),
-            (27, 14.0, Some(LONG_COLUMNS_FAR)),
+            (3, 11.4, Some(reach)),
+            (27, 15.3, Some(near)),
+            (27, 14.0, Some(reach)),
             // Carries have more than 32 bits.
-            (121, 15.3, Some(LONG_COLUMNS_FAR)),
-            (100_001, 10.0, Some(LONG_COLUMNS_FAR)),
-            (100_001, 9.0, None),
+            (121, 15.3, Some(reach)),
+            (100_001, 10.0, Some(reach)),
+            (100_001, 9.0, Some(farther)),
+            (1 << 25, 6.0, Some(farther)),
+            (1 << 25, 5.0, None),
+            // `k 2^s` has more than 51 bits.
+            (1 << 26, 7.0, None),
         ] {
-            let words = 1 << 20;
-            let n = (bits * words as f64) as u32;
-            let modulus = Modulus {
-                k,
-                base: 2,
-                n,
-                c: 1,
-            };
-            assert_eq!(super::columns(modulus, words), columns, "{k} {bits}");
+            assert_eq!(columns(1 << 20, k, 2, bits), expected, "{k} {bits}");
         }
+        assert_eq!(columns(1 << 20, 100_001, 3, 10.0), Some(far));
+        assert_eq!(columns(1 << 20, 100_001, 3, 9.0), None);
+        // Blocks have two columns.
+        assert_eq!(columns(9 << 19, 100_001, 2, 10.0), Some(reach));
+        assert_eq!(columns(9 << 19, 1_000_001, 2, 9.0), None);
         let mersenne = Modulus::mersenne(12 << 20);
-        assert_eq!(super::columns(mersenne, 1 << 20), Some(LONG_COLUMNS));
+        assert_eq!(super::columns(mersenne, 1 << 20), Some((LONG_COLUMNS, 1)));
     }
 }

@@ -40,7 +40,7 @@ impl Engine {
         let long = long::shape(words, device).filter(|_| long::columns(modulus, words).is_some());
         let squares: Box<dyn Squares + Send + Sync> = match long {
             Some(shape) => Box::new(Long::new(device, layout, shape)?),
-            None if general::shape(words, device).is_none() => return Ok(None),
+            None if layout.reach > 4 || general::shape(words, device).is_none() => return Ok(None),
             None => Box::new(General::new(device, layout, words)?),
         };
         Ok(Some(MersenneSquares { layout, squares }))
@@ -77,7 +77,8 @@ impl Engine {
     pub(crate) fn takes_transform(&self, modulus: Modulus, words: usize) -> bool {
         let device = self.inner.device();
         let in_three = device.is_some_and(|device| general::shape(words, device).is_some());
-        modulus.fits(words) && (in_three || self.takes_two_launches(modulus, words))
+        in_three && modulus.fits(words, 4)
+            || modulus.fits(words, 8) && self.takes_two_launches(modulus, words)
     }
 }
 

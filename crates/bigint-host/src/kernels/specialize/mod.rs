@@ -245,6 +245,7 @@ mod tests {
     fn long_transform(row: u32, is_early: bool) -> Specialization {
         Specialization::LongTransform(LongTransform {
             is_negacyclic: false,
+            reach: 0,
             factor: 0,
             stage: 0,
             row,
@@ -290,6 +291,7 @@ mod tests {
             long::LONG_COLUMNS,
             long::LONG_COLUMNS_MODULO,
             long::LONG_COLUMNS_FAR,
+            long::LONG_COLUMNS_REACH,
         ] {
             let factor = if entry == long::LONG_ROWS { 0 } else { 8 };
             for row in [1, 2] {

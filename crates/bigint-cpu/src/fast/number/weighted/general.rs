@@ -104,12 +104,13 @@ impl Modulus {
         let longer_than = longer_than.map(Length::words);
         let mut lengths = Length::all().map(Length::words);
         let words = lengths.find(|&words| self.suits(words, longer_than))?;
-        Length::of_words(words).filter(|_| self.fits(words))
+        Length::of_words(words).filter(|_| self.fits(words, 4))
     }
 
-    /// Whether the modulus has a layout in so many words, of 4 bits at least.
-    pub fn fits(self, words: usize) -> bool {
-        words as f64 * 4.0 <= self.bits() && Layout::new(self, words).is_some()
+    /// Whether the modulus has a layout in so many words, of 4 bits at least, in which carries die out in as many as `reach`.
+    pub fn fits(self, words: usize, reach: usize) -> bool {
+        let layout = Layout::new(self, words).filter(|layout| layout.reach <= reach);
+        words as f64 * 4.0 <= self.bits() && layout.is_some()
     }
 
     /// The bits of the modulus.
@@ -157,8 +158,10 @@ pub struct Layout {
     above: f64,
     /// The places of the end above `n`: `s`.
     pub over: u32,
-    /// The last word that begins at place `n` or before, one of the last four.
+    /// The last word that begins at place `n` or before, one of the last [`reach`](Self::reach).
     pub word: usize,
+    /// In how many words a carry dies out: four or eight.
+    pub reach: usize,
     /// `b` to the difference of the two places.
     pub power: f64,
 }
@@ -190,6 +193,7 @@ impl Layout {
             above: rest / scale - more,
             over: 0,
             word: 0,
+            reach: 0,
             power: 1.0,
         };
         layout.over = u32::try_from(layout.start(words as usize).checked_sub(n.into())?).ok()?;
@@ -203,11 +207,15 @@ impl Layout {
         layout.power = f64::from(base).powi((u64::from(n) - layout.start(word)) as i32);
         let over = f64::from(base).powi(layout.over as i32);
         let is_exact = f64::max(layout.power, over) * k as f64 <= (1u64 << 51) as f64;
-        // A carry into the four words of a block dies out there, also where a square is multiplied by 8.
+        // A carry dies out there, also where a square is multiplied by 8.
         let [of_k, of_words] = [k, words].map(|x| (x as f64).log2());
         let bits = modulus.digits() * f64::from(base).log2() / words as f64;
-        let dies_out = k == 1 || of_k + 0.5 * of_words + 2.0 <= 3.0 * bits;
-        (word + 4 >= words as usize && is_exact && dies_out).then_some(layout)
+        let dies_out = |reach: usize| {
+            let is_short = of_k + 0.5 * of_words + 2.0 <= (reach - 1) as f64 * bits;
+            word + reach >= words as usize && (k == 1 || is_short)
+        };
+        layout.reach = [4, 8].into_iter().find(|&reach| dies_out(reach))?;
+        is_exact.then_some(layout)
     }
 
     /// The place at which word `j` begins.

@@ -120,7 +120,7 @@ impl Weighted {
     /// assert!(limbs[1..].iter().all(|&limb| limb == 0));
     /// ```
     pub fn modulo(modulus: Modulus, length: Length, path: Path) -> Option<Self> {
-        let layout = Layout::new(modulus, length.words())?;
+        let layout = Layout::new(modulus, length.words()).filter(|layout| layout.reach == 4)?;
         let transform: Box<dyn Transform> = match Isa::of(path) {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512(token, _) => Box::new(Words::new(Fma512(token), layout, length)),

@@ -5,6 +5,7 @@ mod binary;
 mod far;
 mod handing;
 mod near;
+mod reach;
 
 use super::{Block, eighth_on, sixteen, turned};
 use crate::gpu::handed::Handed;
@@ -141,6 +142,12 @@ impl Block<'_> {
     #[inline(always)]
     pub fn columns_far(self) {
         self.through_words::<far::FarWords>();
+    }
+
+    /// Computes them modulo `k 2^n + 1` and `k 2^n - 1`, where carries reach over more than a point.
+    #[inline(always)]
+    pub fn columns_reach(self) {
+        self.through_words::<reach::ReachingWords>();
     }
 
     #[inline(always)]
@@ -396,8 +403,8 @@ impl Block<'_> {
             let roots = self.roots(self.arguments.roots);
             let at = tables.first_back + place.row;
             sixteen!(i => {
-                if i > 0 && (i as u32) < radix {
-                    x[i] = x[i].times(complex(roots.at(at + 16 * factor * (i as u32 - 1))));
+                if (i > 0 || place.nodes.is_negacyclic) && (i as u32) < radix {
+                    x[i] = x[i].times(complex(roots.at(at + 16 * factor * i as u32)));
                 }
             });
             transform(radix, &mut x);
@@ -450,17 +457,24 @@ impl Block<'_> {
         w
     }
 
-    /// Multiplies the points of a negacyclic transform by the factors of their rows, or, on the way `back`, by the
-    /// conjugates.
+    /// Multiplies the points of a negacyclic transform by the factors of their steps, or, on the way `back`, by the
+    /// conjugates, and by those of their rows where these are not in the [roots](Tables).
     #[inline(always)]
     fn twist(self, place: ThreadPlace, v: &mut [Complex; 16], back: bool) {
         if !place.nodes.is_negacyclic {
             return;
         }
-        let row = complex(self.roots(self.arguments.twists).at(place.row));
-        sixteen!(k => {
-            if (k as u32) < place.radix {
+        if back && place.radix == 16 {
+            let row = complex(self.roots(self.arguments.twists).at(place.row));
+            sixteen!(k => {
                 let twist = row.times(complex(self.arguments.step_twists[k]));
+                v[k] = v[k].times(twist.conjugate());
+            });
+            return;
+        }
+        sixteen!(k => {
+            if k > 0 && (k as u32) < place.radix {
+                let twist = complex(self.arguments.step_twists[k]);
                 v[k] = v[k].times(if back { twist.conjugate() } else { twist });
             }
         });

@@ -13,6 +13,7 @@ use super::super::{Block, sixteen};
 use super::{ThreadPlace, Words};
 use crate::gpu::float::{multiply_add, signed, upper};
 use crate::gpu::halves::{divided, double, lower, raised, where_set, without_lower};
+use crate::gpu::registers::afresh;
 use crate::transform::complex::Complex;
 use bigint_core::weighted::long::{WordBits, log_width};
 
@@ -24,18 +25,25 @@ const ROOM: u32 = (1 << 31) - (1 << 20);
 
 /// The even and the odd words of a thread.
 #[derive(Clone, Copy)]
-pub(super) struct BinaryWords {
+pub struct BinaryWords {
     /// Half the weights of the words in a thread's first row.
     half_weight: [f64; 2],
     inverse: [f64; 2],
     /// The [`WordBits`].
-    bits: [u32; 2],
+    pub bits: [u32; 2],
 }
 
 impl BinaryWords {
+    /// The same, of which the compiler computes the places again.
+    #[inline(always)]
+    pub fn afresh(self) -> Self {
+        let bits = self.bits.map(afresh);
+        BinaryWords { bits, ..self }
+    }
+
     /// Half the weight is added back unless exponents wrap.
     #[inline(always)]
-    fn weight(self, block: Block<'_>, side: usize, k: usize) -> f64 {
+    pub fn weight(self, block: Block<'_>, side: usize, k: usize) -> f64 {
         let half = self.half_weight[side] * block.arguments.steps[k][0];
         match WordBits::wraps(k) {
             0 => raised(half, 1, ONE),
@@ -44,7 +52,7 @@ impl BinaryWords {
     }
 
     #[inline(always)]
-    fn inverse(self, block: Block<'_>, side: usize, k: usize) -> f64 {
+    pub fn inverse(self, block: Block<'_>, side: usize, k: usize) -> f64 {
         let inverse = self.inverse[side] * block.arguments.steps[k][1];
         match WordBits::wraps(k) {
             0 => inverse,

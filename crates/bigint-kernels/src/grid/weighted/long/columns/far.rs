@@ -73,22 +73,30 @@ impl Words for FarWords {
         // Of the block's last column, and for the one before it.
         let next = block.of_lane(end, block.team.warp().lane() + 1 & 31);
         let [_, high] = block.around(if place.is_last { end } else { next });
-        let word = block.arguments.word;
-        let has_word = place.has_end(number) && place.lanes_behind() == 1 - word / 2;
+        let behind = block.arguments.behind;
+        let has_word = place.has_end(number) && place.lanes_behind() == behind / 2;
         let words = words.afresh();
         let mut carries = [0.0; 4];
         sixteen!(k => {
             if k % 4 == 0 {
-                let came;
-                (carries, came) = block.take_far(place, number, k as u32 / 4);
+                let (halves, came) = block.take_far(place, number, k as u32 / 4);
                 arrived &= came;
+                sixteen!(j => {
+                    if j < 4 {
+                        let [lower, upper] = [halves[0][j], halves[1][j]];
+                        carries[j] = multiply_add(signed(upper as i32), UPPER, signed(lower as i32));
+                    }
+                });
+                if k == 0 && place.lane == 0 && place.is_first(number) {
+                    [carries[0], _] = block.around(carries[0]);
+                }
             }
             if (k as u32) < place.radix {
                 let steps = words.steps(block, k);
                 let mut from = carries[k % 4];
                 if has_word && k as u32 + 1 == place.radix {
-                    match word % 2 {
-                        0 => from += high,
+                    match behind % 2 {
+                        1 => from += high,
                         _ => v[k].im += high,
                     }
                 }
@@ -132,7 +140,7 @@ impl Block<'_> {
     /// first `16 m` rows goes to the first of the next `16 m`, and so on. They are turned here, as who takes them has four at
     /// a time.
     #[inline(always)]
-    fn hand_far(self, place: ThreadPlace, block: u32, i: u32, halves: [[u32; 4]; 2]) {
+    pub(super) fn hand_far(self, place: ThreadPlace, block: u32, i: u32, halves: [[u32; 4]; 2]) {
         if !place.is_last {
             return;
         }
@@ -160,25 +168,15 @@ impl Block<'_> {
         });
     }
 
-    /// The carries that go into four of the thread's points, which are those of the block before, for its first column.
-    /// Returns whether they arrived in time.
+    /// The halves of the carries that go into four of the thread's points, which are those of the block before, for its first
+    /// column. Returns whether they arrived in time.
     #[inline(always)]
-    fn take_far(self, place: ThreadPlace, block: u32, i: u32) -> ([f64; 4], bool) {
+    pub(super) fn take_far(self, place: ThreadPlace, block: u32, i: u32) -> ([[u32; 4]; 2], bool) {
         if place.lane != 0 {
-            return ([0.0; 4], true);
+            return ([[0; 4]; 2], true);
         }
         let handed = self.handed(self.arguments.carries);
         let at = place.of_four(block - 1, [0, i], place.row);
-        let ([lower, upper], arrived) = handed.take(at, place.region(), NO_CARRY);
-        let mut carries = [0.0; 4];
-        sixteen!(j => {
-            if j < 4 {
-                carries[j] = multiply_add(signed(upper[j] as i32), UPPER, signed(lower[j] as i32));
-            }
-        });
-        if i == 0 && place.is_first(block) {
-            [carries[0], _] = self.around(carries[0]);
-        }
-        (carries, arrived)
+        handed.take(at, place.region(), NO_CARRY)
     }
 }

@@ -83,8 +83,8 @@ impl Block<'_> {
         sixteen!(k => {
             if k as u32 + 1 == place.radix {
                 let [_, high] = self.around(signed(end[k] as i32));
-                match self.arguments.word {
-                    2 => v[k].re += high,
+                match self.arguments.behind {
+                    1 => v[k].re += high,
                     _ => v[k].im += high,
                 }
             }
