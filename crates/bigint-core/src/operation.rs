@@ -404,7 +404,7 @@ macro_rules! for_each_operation {
                 methods: wrapping_shl [] [],
                 syntax: Infix("<<"),
                 signs: Shifted,
-                properties: [CountsBits Guided],
+                properties: [Guided],
                 kernels: {
                     limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise
@@ -419,7 +419,7 @@ macro_rules! for_each_operation {
                 methods: shr [] [],
                 syntax: Infix(">>"),
                 signs: ShiftedFloor,
-                properties: [CountsBits Guided],
+                properties: [Guided],
                 kernels: {
                     limbwise thread [1] [interleaved]
                     limbwise warp [32] [contiguous interleaved]: Limbwise

@@ -18,7 +18,7 @@ pub const MAX_WIDTH: usize = 1 << 28;
 
 /// The widest number, in limbs, whose count of bits fits one limb. Operations that take or
 /// return counts of bits ([`CountsBits`](crate::operation::Property::CountsBits)) take none
-/// wider, but those that shift.
+/// wider.
 pub const WIDEST_COUNTED: usize = (1 << 27) - 1;
 
 /// The numbers of an interleaved batch are padded to a multiple of this count, so that every

@@ -204,7 +204,7 @@ pub enum Property {
     /// has no meaning for integers, which have no widths of their own.
     OfWidths,
     /// The operation takes or returns counts of bits, each in one limb. None of its numbers may be
-    /// wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED), but those that are shifted.
+    /// wider than [`WIDEST_COUNTED`](crate::WIDEST_COUNTED).
     CountsBits,
     /// The last operand is a guide: a value for each number, such as the bits of a shift, that
     /// applies to all of the result's limbs.

@@ -21,58 +21,41 @@
 use super::Around;
 use crate::kernel::EntryPoint;
 
-/// The PTX module that has the two kernels.
+/// The PTX module that has these kernels.
 pub const LONG_MODULE: &str = "weighted_long";
 
+const fn entry(name: &'static str) -> EntryPoint {
+    EntryPoint {
+        name,
+        module: LONG_MODULE,
+    }
+}
+
 /// The kernel that transforms rows, multiplies by a factor, or by what it is above another, and transforms back.
-pub const LONG_MULTIPLY: EntryPoint = EntryPoint {
-    name: "weighted_long_multiply",
-    module: LONG_MODULE,
-};
+pub const LONG_MULTIPLY: EntryPoint = entry("weighted_long_multiply");
 
 /// The kernel that multiplies two factors, or sums or differences of factors, and transforms rows back. It does not read
 /// the points.
-pub const LONG_PRODUCT: EntryPoint = EntryPoint {
-    name: "weighted_long_product",
-    module: LONG_MODULE,
-};
+pub const LONG_PRODUCT: EntryPoint = entry("weighted_long_product");
 
 /// The kernel that transforms rows, and writes them as a factor.
-pub const LONG_KEEP: EntryPoint = EntryPoint {
-    name: "weighted_long_keep",
-    module: LONG_MODULE,
-};
+pub const LONG_KEEP: EntryPoint = entry("weighted_long_keep");
 
 /// The kernel that transforms rows, squares, and transforms back.
-pub const LONG_ROWS: EntryPoint = EntryPoint {
-    name: "weighted_long_rows",
-    module: LONG_MODULE,
-};
+pub const LONG_ROWS: EntryPoint = entry("weighted_long_rows");
 
 /// The kernel that transforms columns back to words, carries, and transforms columns to frequencies, modulo `2^p - 1`.
-pub const LONG_COLUMNS: EntryPoint = EntryPoint {
-    name: "weighted_long_columns",
-    module: LONG_MODULE,
-};
+pub const LONG_COLUMNS: EntryPoint = entry("weighted_long_columns");
 
 /// The kernel that does so modulo other numbers, where a carry dies out in the two words of a point.
-pub const LONG_COLUMNS_MODULO: EntryPoint = EntryPoint {
-    name: "weighted_long_columns_modulo",
-    module: LONG_MODULE,
-};
+pub const LONG_COLUMNS_MODULO: EntryPoint = entry("weighted_long_columns_modulo");
 
 /// The kernel that does so where a carry may need four words. It hands carries on in two halves.
-pub const LONG_COLUMNS_FAR: EntryPoint = EntryPoint {
-    name: "weighted_long_columns_far",
-    module: LONG_MODULE,
-};
+pub const LONG_COLUMNS_FAR: EntryPoint = entry("weighted_long_columns_far");
 
 /// The kernel that does so in the base 2, where a carry needs four words or [eight](LongArguments::reach). It hands carries on
 /// in two halves.
-pub const LONG_COLUMNS_REACH: EntryPoint = EntryPoint {
-    name: "weighted_long_columns_reach",
-    module: LONG_MODULE,
-};
+pub const LONG_COLUMNS_REACH: EntryPoint = entry("weighted_long_columns_reach");
 
 /// The radices of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

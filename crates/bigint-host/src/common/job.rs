@@ -54,9 +54,7 @@ impl Job {
             limbs::checked_limbs(*slot)?;
         }
         let width = shapes[0].width.max(operands[0].width);
-        // How many bits a number is shifted by may be told by two limbs.
-        let is_shift = matches!(operation, Operation::Shl | Operation::Shr);
-        if operation.is(Property::CountsBits) && !is_shift && width > WIDEST_COUNTED {
+        if operation.is(Property::CountsBits) && width > WIDEST_COUNTED {
             return Err(Error::TooManyBits { operation, width });
         }
         Ok(Job {

@@ -236,8 +236,7 @@ impl Residues {
         let Params { engine, moduli, .. } = self.params();
         // 1/2 is (m + 1) / 2.
         let above = engine.add(moduli, &self.params.small(1)?)?;
-        let form = Form::Modulo(moduli.width());
-        let half = engine.first_of(Operation::Shr, form, &[&above, &self.params.small(1)?])?;
+        let half = engine.shr_in(moduli.width(), &above, &self.params.small(1)?)?;
         self.mul(&Residues::new(&half, &self.params)?)
     }
 
@@ -377,7 +376,7 @@ impl Residues {
         // One less is negative where no bit differs, and nowhere else.
         let [one, sign] = [1, LIMB_BITS as Limb - 1].map(|number| self.params.small(number));
         let less = engine.wrapping_sub(&differing, &one?)?;
-        engine.first_of(Operation::Shr, Form::Modulo(1), &[&less, &sign?])
+        engine.shr_in(1, &less, &sign?)
     }
 
     fn params(&self) -> &Params {
@@ -418,10 +417,9 @@ impl Residues {
         let moduli = &self.params().moduli;
         // Two numbers as one of twice as many limbs.
         let pair = |lower: &Batch, upper: &Batch, width: usize| {
-            let form = Form::Modulo(2 * width);
             let by = engine.batch_from_biguints(&[(LIMB_BITS * width).into()])?;
-            let upper = engine.first_of(Operation::Shl, form, &[upper, &by])?;
-            engine.first_of(Operation::Or, form, &[lower, &upper])
+            let upper = engine.shl_in(2 * width, upper, &by)?;
+            engine.or_in(2 * width, lower, &upper)
         };
         let bases = pair(&self.retrieve()?, &other.retrieve()?, moduli.width())?;
         let exponents = pair(x, y, x.width().max(y.width()))?;
@@ -508,7 +506,7 @@ impl MontgomeryParams {
             return Ok(numbers.clone());
         }
         let by = engine.batch_from_biguints(&[(LIMB_BITS * width * i).into()])?;
-        engine.first_of(Operation::Shr, Form::Modulo(width), &[numbers, &by])
+        engine.shr_in(width, numbers, &by)
     }
 
     /// One small number, in the moduli's layout.

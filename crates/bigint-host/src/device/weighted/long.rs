@@ -41,6 +41,14 @@ fn resident_warps(factor: u32) -> u32 {
     (THREADS / 32 / of_block).max(least) * of_block
 }
 
+/// The roots that each row of so many has of its own.
+fn own_roots(nodes: Nodes, rows: u64) -> impl Iterator<Item = [f64; 2]> {
+    (0..=rows / 2).flat_map(move |k| match nodes.is_negacyclic {
+        true => row_roots(2 * k + 1, 2 * rows),
+        false => row_roots(k, rows),
+    })
+}
+
 /// The radices by which so many words are transformed, if the device has room for the blocks.
 pub(super) fn shape(words: usize, device: &Arc<dyn Device>) -> Option<Radices> {
     Radices::of(words).filter(|&Radices { factor, row, .. }| {
@@ -195,12 +203,8 @@ impl Long {
         };
         let modulus = layout.modulus;
         let nodes = Nodes::new(radix, modulus.is_negacyclic());
-        let own = (0..=rows as u64 / 2).flat_map(|k| match nodes.is_negacyclic {
-            true => row_roots(2 * k + 1, 2 * rows as u64),
-            false => row_roots(k, rows as u64),
-        });
         let mut tables = vec![
-            upload_pairs(device, own)?,
+            upload_pairs(device, own_roots(nodes, rows as u64))?,
             upload_pairs(device, shared_roots(nodes, factor).into_iter())?,
             weights(first_rows, row_words)?,
             weights(row_words, 1)?,

@@ -55,7 +55,7 @@ use crate::operations::column::Column;
 use crate::plan::choose::{self, Converter};
 use crate::values::column::trimmed;
 use crate::{Batch, BigUint, Engine, Error, Options};
-use bigint_core::{LIMB_BITS, Layout, Limb, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Layout, Limb};
 use bigint_cpu::radix::Decimals;
 use bigint_cpu::{map, threads};
 use std::iter::zip;
@@ -356,7 +356,7 @@ impl Engine {
         let m = power.value.width();
         let k = m + 1;
         let shift = self.of_limbs(&[(LIMB_BITS * m) as u64 - power.bits])?;
-        let shifted = |a: &Batch| self.shifted_up(a, &shift, LIMB_BITS as u64, WIDEST_COUNTED);
+        let shifted = |a: &Batch| self.shl_in(a.width(), a, &shift);
         let x = self.reciprocal(&shifted(&power.value)?, k)?;
         let x = shifted(&self.limbs_from(&x, 0, k + 2)?)?;
         let product = self.mul(r, &x)?;

@@ -157,31 +157,9 @@ impl Engine {
         }
         let shifts = self.of_limbs(&shifts)?;
         let b = self.shl_in(m, &b, &shifts)?;
-        let a = self.shifted_up(&a, &shifts, most, WIDEST_COUNTED)?;
+        let a = self.shl_in(n, &a, &shifts)?;
         let [quotient, rest] = self.divided(&a, &b, None)?;
         Ok(Some([quotient, self.shr_in(m, &rest, &shifts)?]))
-    }
-
-    /// `a 2^shifts`, modulo its width; in two halves where it is wider than `widest`, for shifts of up to
-    /// `most` bits.
-    pub(crate) fn shifted_up(
-        &self,
-        a: &Batch,
-        shifts: &Batch,
-        most: u64,
-        widest: usize,
-    ) -> Result<Batch, Error> {
-        let n = a.width();
-        if n <= widest {
-            return self.shl_in(n, a, shifts);
-        }
-        let (low, over) = (n / 2, most as usize / LIMB_BITS + 1);
-        let lower = self.limbs_from(&self.limbs_from(a, 0, low)?, 0, low + over)?;
-        let lower = self.shl_in(low + over, &lower, shifts)?;
-        let upper = self.limbs_from(a, low, n - low)?;
-        let upper = self.shl_in(n - low, &upper, shifts)?;
-        let upper = self.lifted(&upper, low, n)?;
-        self.or_in(n, &upper, &self.limbs_from(&lower, 0, n)?)
     }
 
     /// Quotients of `n - m + 1` limbs and remainders of `m`, for divisors of `m` limbs whose top bits are set

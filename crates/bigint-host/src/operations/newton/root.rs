@@ -32,7 +32,7 @@
 
 use super::EXCESS;
 use crate::{Batch, Engine, Error};
-use bigint_core::{LIMB_BITS, WIDEST_COUNTED};
+use bigint_core::LIMB_BITS;
 
 impl Engine {
     /// Square roots, and what they leave; nothing where that is for another to say.
@@ -54,7 +54,7 @@ impl Engine {
             let [root, rest] = self.root_of(&x)?;
             return Ok(Some([root, rest]));
         }
-        let x = self.shifted_up(&x, &self.of_limbs(&shifts)?, most, WIDEST_COUNTED)?;
+        let x = self.shl_in(width, &x, &self.of_limbs(&shifts)?)?;
         let [root, _] = self.root_of(&x)?;
         let halves: Vec<u64> = shifts.iter().map(|bits| bits / 2).collect();
         let k = width / 2;

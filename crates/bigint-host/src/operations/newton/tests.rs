@@ -95,21 +95,6 @@ fn quotients_and_what_they_leave_are_those_of_num_bigint() {
 }
 
 #[test]
-fn what_is_too_wide_for_a_shift_is_shifted_in_two_halves() {
-    let engine = engine();
-    let given = numbers(9);
-    let a = engine
-        .batch_from_biguints_in(&given, 9, Layout::Contiguous)
-        .unwrap();
-    for bits in [0u64, 1, 31, 32, 45, 64] {
-        let shifts = engine.of_limbs(&[bits]).unwrap();
-        let found = engine.shifted_up(&a, &shifts, bits, 8).unwrap();
-        let expected: Vec<BigUint> = given.iter().map(|x| (x << bits) & ones(9)).collect();
-        assert_eq!(found.to_biguints().unwrap(), expected, "{bits}");
-    }
-}
-
-#[test]
 fn a_reciprocal_is_too_great_by_few_of_its_last_place() {
     for m in [1usize, 3, 5, 9, 20, 40] {
         for k in [1, 3, 4, 5, 6, 7, 8, 9, 17, 40, 77] {

@@ -144,9 +144,6 @@ impl<'a, const THREADS: u32> Row<'a, THREADS> {
             second,
             ..
         } = self;
-        let is_by_kept = second == Second::Kept as u32
-            || second == Second::Both as u32
-            || second == Second::Sum as u32;
         let mut f = block.team.thread();
         while f < 1 << self.eighth {
             let roots = field.roots::<8, false>(f);
@@ -171,31 +168,23 @@ impl<'a, const THREADS: u32> Row<'a, THREADS> {
                 points.set_four(at, [x[0], x[1], x[2], x[3]]);
                 points.set_four(at + 4, [x[4], x[5], x[6], x[7]]);
             } else {
-                if second == Second::Same as u32 {
-                    y = x;
-                }
-                let is_sum = second == Second::Sum as u32;
-                let are_two = second == Second::Both as u32 && block.arguments.kept_counts[2] > 0;
-                if is_sum || are_two {
-                    let (one, other) = match is_sum {
-                        true => (y, self.kept(1, at)),
-                        false => (self.kept(2, at), self.kept(3, at)),
-                    };
-                    let mut k = 0;
-                    while k < 8 {
-                        z[k] = field.product(one[k], other[k]);
-                        k += 1;
-                    }
-                }
                 if second == Second::Both as u32 {
-                    x = self.kept(1, at);
-                }
-                if is_by_kept {
+                    if block.arguments.kept_counts[2] > 0 {
+                        z = self.products(self.kept(2, at), self.kept(3, at));
+                    }
+                    (x, y) = (self.kept(1, at), self.kept(0, at));
+                } else if second == Second::Same as u32 {
+                    y = x;
+                } else if second != Second::Other as u32 {
+                    if second == Second::Sum as u32 {
+                        z = self.products(y, self.kept(1, at));
+                    }
                     y = self.kept(0, at);
                 }
+                x = self.products(x, y);
                 let mut k = 0;
                 while k < 8 {
-                    x[k] = field.plus(field.product(x[k], y[k]), z[k]);
+                    x[k] = field.plus(x[k], z[k]);
                     k += 1;
                 }
                 field.up(&mut x, &field.roots::<8, true>(f));
@@ -203,6 +192,17 @@ impl<'a, const THREADS: u32> Row<'a, THREADS> {
             }
             f += THREADS;
         }
+    }
+
+    #[inline(always)]
+    fn products(self, x: [u32; 8], y: [u32; 8]) -> [u32; 8] {
+        let mut products = [0; 8];
+        let mut k = 0;
+        while k < 8 {
+            products[k] = self.field.product(x[k], y[k]);
+            k += 1;
+        }
+        products
     }
 
     /// Eight residues of a row that is kept, from a place in its number's residues on.

@@ -173,8 +173,7 @@ impl Words for ReachingWords {
         let mut arrived = block.may_write(place, number);
         // What the block's last column hands on.
         let last = block.team.warp().lane() | ((1 << log_width(place.factor)) - 1);
-        let [_, high] = block.around(plus_round(block.long_of_lane(end, last)) - ROUND);
-        let high = integer(high + ROUND);
+        let high = around(block, block.long_of_lane(end, last), 1);
         let behind = block.arguments.behind;
         let has_word = place.has_end(number) && place.lanes_behind() == behind / 2;
         let words = ReachingWords(self.0.afresh());
@@ -187,8 +186,7 @@ impl Words for ReachingWords {
             if (k as u32) < place.radix {
                 let mut carry = (i64::from(halves[1][k % 4] as i32) << LOWER) + i64::from(halves[0][k % 4]);
                 if k == 0 && place.lane == 0 && place.is_first(number) {
-                    let [low, _] = block.around(plus_round(carry) - ROUND);
-                    carry = integer(low + ROUND);
+                    carry = around(block, carry, 0);
                 }
                 let mut point = Point { digits: digits[k], places: words.places(block, k) };
                 let mut more = 0;
@@ -204,8 +202,7 @@ impl Words for ReachingWords {
                 }
                 let beyond = point.add(carry, place.is_last);
                 excess |= beyond_short(beyond);
-                let beyond = beyond as i32 + more;
-                let beyond = block.pass_on(place, &mut point, beyond, place.is_last, |_| {});
+                let beyond = block.pass_on(place, &mut point, beyond as i32 + more, place.is_last, |_| {});
                 point.add_short(block.short_from_lane_before(place, beyond), true);
                 let [even, odd] = [0, 1].map(|side| signed(point.digits[side] - point.places[side].half as i32));
                 v[k] = Complex::new(even, odd);
@@ -223,6 +220,12 @@ impl Words for ReachingWords {
         }
         true
     }
+}
+
+/// What a carry out of the last word adds to the first word (0), or to a word of the last point (1).
+#[inline(always)]
+fn around(block: Block<'_>, sum: i64, which: usize) -> i64 {
+    integer(block.around(plus_round(sum) - ROUND)[which] + ROUND)
 }
 
 /// Not 0 where a number has more than 32 bits.
