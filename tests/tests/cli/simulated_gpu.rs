@@ -377,7 +377,7 @@ fn a_gpu_is_measured_beside_the_model_and_the_file_serves_the_other_commands() {
     let table = tuned.stdout.strip_suffix(&end).expect("the file's path");
     for job in [
         "mul by school of 2048 bits",
-        "square by fft, 16 lanes, of 4096 bits, one alone",
+        "mul by toeplitz of 2080 bits",
         "mul by toeplitz of 4096 bits",
         "gcd by lehmer_words of 256 bits",
     ] {

@@ -143,7 +143,7 @@ fn the_pack_for_other_machines_tests_and_measures() {
     for (name, text) in records {
         // Two operations and two widths; with every choice, each kernel beside `auto`.
         let rows = if name.ends_with("-choices.json") {
-            2 * (1 + 2 + 1 + 27)
+            2 * (1 + 2 + 1 + 26)
         } else {
             4
         };

@@ -16,7 +16,7 @@ struct Known {
     why: &'static str,
 }
 
-const KNOWN: [Known; 19] = [
+const KNOWN: [Known; 20] = [
     Known {
         kernels: "mul_fft_block",
         most_bytes: 2900,
@@ -104,6 +104,12 @@ const KNOWN: [Known; 19] = [
         most_bytes: 520,
         why: "512 threads of rows leave each 128 registers, of which 16 points and 8 roots take 96, and four blocks of columns 64: \
               columns spill 16 bytes; those that loop over marked numbers keep more",
+    },
+    Known {
+        kernels: "mul_ntt_grid_rows_",
+        most_bytes: 48,
+        why: "1024 threads of a multiprocessor leave each 64 registers, of which eight residues of two pairs and of their \
+              sum take 40; for sm_90 it spills nothing",
     },
     Known {
         kernels: "rns_powers_",
