@@ -351,10 +351,9 @@ impl Space {
         let plan = self.plan;
         let limbs = plan.length() as usize;
         // A sum of two products may be wider than the transform by what is carried.
-        let over = if result.width as usize > limbs {
-            CHUNK as usize
-        } else {
-            0
+        let over = match arguments.wraps == 0 && result.width as usize > limbs {
+            true => CHUNK as usize,
+            false => 0,
         };
         let rows = |buffer, width| Part::rows(buffer, count as usize, width).limbs;
         let sums = rows(&self.sums, limbs);
