@@ -143,12 +143,12 @@ pub(crate) fn in_rounds<T>(
     }
 }
 
-/// The bytes of points that stay in a device's cache between launches.
-const CACHE_BYTES: usize = 32 << 20;
+/// The bytes of a number's points from which on columns are so long that each costs more (2026-12-01-products-32-to-2p24.json).
+const NEAR_BYTES: usize = 10 << 20;
 
-/// Whether a number's points stay in the cache between launches.
-pub(crate) fn stays_in_cache(bytes: usize) -> bool {
-    bytes <= CACHE_BYTES
+/// Whether a number has so few bytes of points that the times of near ones hold.
+pub(crate) fn are_near(bytes: usize) -> bool {
+    bytes <= NEAR_BYTES
 }
 
 /// The bytes of a product's or square's points over the complex numbers.

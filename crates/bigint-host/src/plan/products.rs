@@ -4,7 +4,7 @@
 use crate::common::job::{Job, Wanted};
 use crate::device::middle::Middle;
 use crate::device::transform::{
-    Transform, grid_point_bytes, ntt_point_bytes, numbers_at_a_time, stays_in_cache,
+    Transform, are_near, grid_point_bytes, ntt_point_bytes, numbers_at_a_time,
 };
 use crate::plan::why::Why;
 use crate::tuning::gpu::FftTuning;
@@ -86,7 +86,7 @@ impl Tuning {
     }
 
     /// The products of limbs that lanes make by rows, of which one operand fills whole ones.
-    fn products_by_rows(&self, n: usize, m: usize) -> usize {
+    pub(super) fn products_by_rows(&self, n: usize, m: usize) -> usize {
         let rows = &self.mul.lanes;
         let row = rows.iter().find(|row| n.max(m) <= row.max_width);
         let lanes = row.or(rows.last()).map_or(32, |row| row.lanes);
@@ -267,7 +267,7 @@ impl Tuning {
             Transform::Fft(plan) => {
                 let tuning = &self.mul.grid;
                 let bytes = grid_point_bytes(&plan, operands);
-                let digit = match (is_square, stays_in_cache(bytes)) {
+                let digit = match (is_square, are_near(bytes)) {
                     (true, true) => tuning.square_digit_nanoseconds,
                     (false, true) => tuning.digit_nanoseconds,
                     (true, false) => tuning.far_square_digit_nanoseconds,

@@ -376,9 +376,9 @@ pub struct GridTuning {
     pub digit_nanoseconds: f64,
     /// The time for a digit of a square.
     pub square_digit_nanoseconds: f64,
-    /// The time for a digit of a product whose points leave the cache between launches.
+    /// The time for a digit of a product that has more than 10 MB of points.
     pub far_digit_nanoseconds: f64,
-    /// The time for a digit of a square whose points leave the cache between launches.
+    /// The time for a digit of a square that has more than 10 MB of points.
     pub far_square_digit_nanoseconds: f64,
 }
 
