@@ -19,11 +19,11 @@ mod newton;
 mod powers;
 mod products;
 pub(crate) mod readiness;
-#[cfg(test)]
-mod records;
 mod scans;
 mod spread;
 pub(crate) mod task;
+#[cfg(test)]
+mod tests;
 pub(crate) mod whole_product;
 pub(crate) mod why;
 pub(crate) mod work;
