@@ -267,7 +267,6 @@ struct View {
 
 impl Buffer {
     /// A buffer of so many limbs at a device address; `handle` frees it when dropped.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a back end's"))]
     pub fn new(
         address: u64,
         limbs: usize,
