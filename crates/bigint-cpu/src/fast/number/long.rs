@@ -1,4 +1,4 @@
-//! Passes over long numbers on all threads: copies, sums, differences and shifts.
+//! Passes over long numbers on all threads, beside [copies](share::copy): sums, differences and shifts.
 //!
 //! A pass is cut into pieces. A carry out of a piece is added to the next one afterwards, and seldom goes
 //! further than a limb of it. Short numbers are passed over by the caller's thread alone.
@@ -15,11 +15,6 @@ fn pieces<R: Send>(a: &mut [u64], b: &[u64], f: impl Fn(&mut [u64], &[u64]) -> R
     let threads = if a.len() > 2 * PIECE { usize::MAX } else { 1 };
     let pieces = a.chunks_mut(PIECE).zip(b.chunks(PIECE));
     share::map(pieces, threads, |(a, b)| f(a, b))
-}
-
-/// `r = x`, for the same length.
-pub(super) fn copy(r: &mut [u64], x: &[u64]) {
-    pieces(r, x, <[u64]>::copy_from_slice);
 }
 
 /// `r = B^n - 1 - x`, for `n` limbs of both.
@@ -94,7 +89,7 @@ mod tests {
                     assert_eq!(big(&r) + big(b), big(a) + &power * u8::from(borrow));
                 }
                 let mut r = vec![7; n];
-                copy(&mut r, b);
+                share::copy(&mut r, b);
                 assert_eq!(&r, b);
                 complement(&mut r, a);
                 assert_eq!(big(&r) + big(a) + 1u8, power);

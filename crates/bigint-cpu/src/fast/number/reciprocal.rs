@@ -41,6 +41,7 @@ use super::limbs::{
 use super::{Factor, division, long};
 use crate::Path;
 use crate::memory::{empty, scratch};
+use crate::share;
 use std::borrow::Cow;
 
 /// The limbs of the reciprocals that are divided for.
@@ -205,7 +206,7 @@ fn reciprocal(d: &[u64], path: Path) -> Vec<u64> {
     let (low, high) = correction[3 * h - n..2 * h + 3].split_at(n - h);
     let mut corrected = scratch(n + 1);
     let (below, above) = corrected.split_at_mut(n - h);
-    long::copy(above, &v);
+    share::copy(above, &v);
     if is_too_large {
         // -low is its complement and one.
         long::complement(below, low);
@@ -214,7 +215,7 @@ fn reciprocal(d: &[u64], path: Path) -> Vec<u64> {
         }
         sub_assign(above, high);
     } else {
-        long::copy(below, low);
+        share::copy(below, low);
         add_assign(above, high);
     }
     corrected
@@ -237,7 +238,7 @@ pub(crate) fn fraction(r: &mut [u64], x: &[u64], d: &[u64], path: Path) {
         Some(x) => Cow::Borrowed(x),
         None => {
             let mut padded = scratch(m);
-            long::copy(&mut padded[..x.len()], x);
+            share::copy(&mut padded[..x.len()], x);
             Cow::Owned(padded)
         }
     };
@@ -271,8 +272,8 @@ pub(crate) fn fraction(r: &mut [u64], x: &[u64], d: &[u64], path: Path) {
         lower.fill(u64::MAX);
     }
     let (below, above) = r.split_at_mut(k - g);
-    long::copy(below, &lower[2 * g - k..g]);
-    long::copy(above, &upper[..g]);
+    share::copy(below, &lower[2 * g - k..g]);
+    share::copy(above, &upper[..g]);
 }
 
 /// `x B^g - q d` from limb `c` on, to a unit or two of it, in `g + 4` limbs and in two's complement, for `x` as long as `d` and `q` of
@@ -284,12 +285,12 @@ fn rest_of_fraction(x: &[u64], d: &[u64], q: &[u64], c: usize, path: Path) -> Ve
     let mut rest = scratch(g + 4);
     // Limbs g .. m + 2 of x B^g.
     let from = c.max(g);
-    long::copy(&mut rest[from - c..], &x[from - g..m + 2 - g]);
+    share::copy(&mut rest[from - c..], &x[from - g..m + 2 - g]);
     if let Some(wraps) = factor.wraps() {
         // What is above limb N is added to the lowest limbs, where x B^g has zeros.
         let high = &x[(wraps - g).min(m)..];
         if let Some(high) = high.get(c..) {
-            long::copy(&mut rest[..high.len()], high);
+            share::copy(&mut rest[..high.len()], high);
         }
     }
     long::sub_assign(&mut rest, &product[c..m + 2]);
