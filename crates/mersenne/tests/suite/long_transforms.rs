@@ -183,10 +183,14 @@ fn long_transforms_compute_modulo_other_numbers_as_the_cpu_does() {
         (100_001, 2, 1, 5, 10),
         (10_223, 2, 1, 4, 12),
         (27, 2, 1, 9, 13),
+        // What is subtracted goes around as a whole, for so small a `k`.
+        (3, 2, 1, 4, 11),
         // Over up to eight words, the one that takes what does not go into the first among them.
         (33_554_431, 2, 1, 5, 6),
+        (33_554_393, 2, -1, 4, 6),
+        (262_147, 2, -1, 4, 9),
         (1_048_575, 2, 1, 4, 8),
-        (16_777_213, 2, -1, 9, 7),
+        (16_777_213, 2, -1, 9, 6),
     ];
     for (i, (k, b, c, units, bits)) in numbers.into_iter().enumerate() {
         if i % sweep(3, 1) != 0 {
