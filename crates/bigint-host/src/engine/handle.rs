@@ -221,6 +221,13 @@ impl Engine {
         device.is_some_and(|device| self.inner.tuning_on(device.facts()).is_modelled)
     }
 
+    /// Whether it computes nothing: [`rehearsal`](super::rehearsal).
+    pub(crate) fn is_rehearsing(&self) -> bool {
+        self.inner
+            .device()
+            .is_some_and(|device| device.is_rehearsal())
+    }
+
     /// Whether the engine overwrites numbers ([`Engine::for_secrets`]).
     pub fn is_for_secrets(&self) -> bool {
         self.inner.pool.is_for_secrets()

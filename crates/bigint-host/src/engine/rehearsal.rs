@@ -12,10 +12,13 @@ use crate::common::facts::Facts;
 use crate::common::reach::Parameter;
 use crate::common::threads::lock;
 use crate::engine::handle::Engine;
+use crate::values::node::{Node, Share};
+use crate::{Batch, Error};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Launch, Limb, Shape};
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -27,6 +30,9 @@ pub(crate) type Known = (EntryPoint, Specialization);
 
 /// What was rehearsed in this process, by the device's number and a key of the work.
 static REHEARSED: Mutex<Option<HashSet<(usize, u64)>>> = Mutex::new(None);
+
+/// Held while work is rehearsed: its parts need no rehearsals of their own.
+static IN_PROGRESS: Mutex<()> = Mutex::new(());
 
 /// The addresses of buffers are multiples of it.
 const ALIGNMENT: u64 = 256;
@@ -45,6 +51,21 @@ struct Rehearsal {
     is_over: Arc<AtomicBool>,
 }
 
+/// A key of work on batches of about these shapes, which take much the same kernels.
+pub(crate) fn key(work: &str, shapes: &[Shape]) -> u64 {
+    // Four bits and how many follow: steps of an eighth at most.
+    let about = |width: usize| {
+        let below = (width | 1).ilog2().saturating_sub(3);
+        (width >> below, below)
+    };
+    let mut key = DefaultHasher::new();
+    work.hash(&mut key);
+    for shape in shapes {
+        (about(shape.width), about(shape.count)).hash(&mut key);
+    }
+    key.finish()
+}
+
 /// Performs work on an engine whose first device is open, and has its kernels compiled side by side meanwhile, if work of this key is new to
 /// the device: `rehearse` does the same work on the engine that it is given.
 pub(crate) fn rehearsed<R>(
@@ -53,7 +74,12 @@ pub(crate) fn rehearsed<R>(
     rehearse: impl FnOnce(&Engine) + Send,
     perform: impl FnOnce() -> R,
 ) -> R {
-    let Some(device) = engine.inner.device().filter(|_| !engine.is_for_secrets()) else {
+    let device = engine.inner.device();
+    let Some(device) = device.filter(|device| !device.is_rehearsal() && !engine.is_for_secrets())
+    else {
+        return perform();
+    };
+    let Ok(_guard) = IN_PROGRESS.try_lock() else {
         return perform();
     };
     let is_new = lock(&REHEARSED)
@@ -76,7 +102,8 @@ pub(crate) fn rehearsed<R>(
         }
         let rehearsal = || {
             let rehearsing = rehearsing(engine, device, told, &is_over);
-            rehearse(&rehearsing);
+            // Nothing of it is noted as a choice.
+            rehearsing.inner.choices.as_steps(|| rehearse(&rehearsing));
         };
         let begun = thread::Builder::new().spawn_scoped(scope, rehearsal);
         let performed = perform();
@@ -96,6 +123,20 @@ fn compile(device: &Arc<dyn Device>, kernels: &Mutex<Receiver<Known>>, is_over: 
             _ => return,
         }
     }
+}
+
+/// Batches of these shapes on the device of an engine that rehearses.
+pub(crate) fn stand_ins(engine: &Engine, shapes: &[Shape]) -> Result<Vec<Batch>, Error> {
+    let device = engine.inner.device().expect("it rehearses");
+    let stand_in = |shape: &Shape| {
+        let share = Share {
+            numbers: 0..shape.count,
+            buffer: Arc::new(device.allocate(shape.limbs())?),
+        };
+        let node = Node::on_devices(&engine.inner, *shape, vec![share], None);
+        Ok(Batch::new(node))
+    };
+    shapes.iter().map(stand_in).collect()
 }
 
 /// An engine that does nothing on a device.
@@ -119,16 +160,51 @@ fn rehearsing(
     }
 }
 
-/// The kernels that work on an engine's first device takes.
+/// Checks on the simulated device that a rehearsal meets the kernels that the work launches, which the simulator writes to
+/// the file `counts`, and hardly any others.
+///
+/// # Panics
+/// If it is not.
 #[cfg(test)]
-pub(crate) fn kernels(engine: &Engine, rehearse: impl FnOnce(&Engine)) -> Vec<Known> {
-    let device = engine.inner.device().expect("an open device");
+pub(crate) fn meets<R>(
+    engine: &Engine,
+    counts: &str,
+    rehearse: impl FnOnce(&Engine),
+    perform: impl FnOnce() -> R,
+) -> R {
+    let device = engine.inner.device().expect("the simulated device");
     let (told, kernels) = mpsc::channel();
     rehearse(&rehearsing(engine, device, told, &Arc::default()));
-    kernels.iter().collect()
+    let met: Vec<Known> = kernels.iter().collect();
+    assert!(met.len() >= 10, "{met:?}");
+    let mut loaded = met.iter();
+    assert!(!loaded.any(|&(entry, known)| device.has_module(entry, known)));
+    let performed = perform();
+    let needed = |&&(entry, known): &&Known| device.has_module(entry, known);
+    let unneeded = met.len() - met.iter().filter(needed).count();
+    assert!(unneeded <= 2, "{unneeded} of {} are not needed", met.len());
+    engine.wait().expect("the simulated device");
+    for line in std::fs::read_to_string(counts).expect("counts").lines() {
+        let mut names = met.iter().map(|(entry, _)| format!("\"{}\"", entry.name));
+        assert!(
+            names.any(|name| line.contains(&name)),
+            "not met: {line:.200}"
+        );
+    }
+    performed
 }
 
 impl Rehearsal {
+    /// Memory all of whose limbs are brought as this one.
+    fn buffer(&self, limbs: usize, brought: Limb) -> Result<Buffer, DeviceError> {
+        let bytes = (size_of::<Limb>() * limbs) as u64;
+        let address = self
+            .free
+            .fetch_add(bytes.next_multiple_of(ALIGNMENT), Ordering::Relaxed);
+        let this = self.this.upgrade().expect("whoever calls has it");
+        Ok(Buffer::new(address, limbs, brought, this))
+    }
+
     fn refused(&self, during: &str) -> DeviceError {
         DeviceError {
             ordinal: self.of.ordinal(),
@@ -159,32 +235,33 @@ impl Device for Rehearsal {
         self.of.is_early()
     }
 
+    fn is_rehearsal(&self) -> bool {
+        true
+    }
+
     fn wait(&self) -> Result<(), DeviceError> {
         Ok(())
     }
 }
 
 impl DeviceMemory for Rehearsal {
+    /// All limbs of results are ones: of lengths, divisors and remainders they lead furthest.
     fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        let bytes = (size_of::<Limb>() * limbs) as u64;
-        let address = self
-            .free
-            .fetch_add(bytes.next_multiple_of(ALIGNMENT), Ordering::Relaxed);
-        let this = self.this.upgrade().expect("whoever calls has it");
-        Ok(Buffer::new(address, limbs, (), this))
+        self.buffer(limbs, 1)
     }
 
+    /// Nothing is found.
     fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        self.allocate(limbs)
+        self.buffer(limbs, Limb::MAX)
     }
 
     fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
         self.allocate(limbs.len())
     }
 
-    /// Ones: of lengths, divisors and remainders they lead furthest.
-    fn download(&self, _buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
-        limbs.fill(1);
+    fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
+        let (buffer, _) = buffer.viewed().unwrap_or((buffer, 0));
+        limbs.fill(buffer.handle().downcast_ref().copied().unwrap_or(1));
         Ok(())
     }
 

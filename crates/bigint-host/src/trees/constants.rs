@@ -16,11 +16,13 @@
 //! **Cost**: the series by binary splitting, a quotient, for pi a square root, and the conversion to decimal
 //! digits.
 
+use crate::engine::rehearsal::rehearsed;
 use crate::expression::Expression;
 use crate::trees::series::Series;
 use crate::{Batch, Engine, Error};
 use bigint_core::{LIMB_BITS, MAX_WIDTH};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
 
 /// Digits computed beyond those that are asked for.
@@ -111,6 +113,26 @@ impl Engine {
     /// [`Error::OutOfMemory`]; [`Error::Width`] where numbers would have more than 2^33 bits;
     /// [`Error::Device`] on a device.
     pub fn constant(&self, constant: Constant, digits: usize) -> Result<String, Error> {
+        let mut key = DefaultHasher::new();
+        ("constant", constant, digits).hash(&mut key);
+        rehearsed(
+            self,
+            key.finish(),
+            |engine| {
+                let _ = engine.rehearse_constant(constant, digits);
+            },
+            || self.constant_in_digits(constant, digits),
+        )
+    }
+
+    /// Does what a constant takes of a device, where nothing is computed.
+    fn rehearse_constant(&self, constant: Constant, digits: usize) -> Result<(), Error> {
+        let scaled = self.scaled(constant, digits.saturating_add(GUARD))?;
+        self.decimals(&scaled).map(drop)
+    }
+
+    /// [`Engine::constant`].
+    fn constant_in_digits(&self, constant: Constant, digits: usize) -> Result<String, Error> {
         let mut guard = GUARD;
         loop {
             let scaled = self.scaled(constant, digits.saturating_add(guard))?;
@@ -267,4 +289,41 @@ const ZETA3: Series = Series {
 fn fifth(n: &Expression<Batch>) -> Expression<Batch> {
     let square = n * n;
     &square * &square * n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::rehearsal::meets;
+    use bigint_testing::simulator::on_simulator;
+
+    #[test]
+    fn a_rehearsal_meets_the_kernels_of_pi() {
+        let name = "trees::constants::tests::a_rehearsal_meets_the_kernels_of_pi";
+        let counts = std::env::temp_dir().join(format!("bigint-constant-{}", std::process::id()));
+        // The path is that of the process that starts the other.
+        let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
+        if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
+            let _ = std::fs::remove_file(counts);
+            return;
+        }
+        let digits = 2000;
+        let engine = Engine::cuda(0).expect("the simulated device");
+        let rehearse = |engine: &Engine| {
+            let rehearsed = engine.rehearse_constant(Constant::Pi, digits);
+            rehearsed.expect("a rehearsal goes through");
+        };
+        let perform = || {
+            engine
+                .constant_in_digits(Constant::Pi, digits)
+                .expect("memory")
+        };
+        let pi = meets(&engine, &counts, rehearse, perform);
+        assert_eq!(
+            pi,
+            Engine::cpu()
+                .constant(Constant::Pi, digits)
+                .expect("memory")
+        );
+    }
 }

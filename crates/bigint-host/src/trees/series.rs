@@ -30,7 +30,7 @@
 use crate::expression::Expression;
 use crate::operations::forms::Form;
 use crate::{Batch, Engine, Error};
-use bigint_core::{LIMB_BITS, Operation};
+use bigint_core::{LIMB_BITS, Limb, Operation};
 use std::ops::Range;
 
 /// Terms of the blocks whose batch is halved, at least, and less than twice as many.
@@ -88,19 +88,61 @@ impl Series {
             1 => 0,
             _ => i.reverse_bits() >> (usize::BITS - count.ilog2()),
         };
-        let starts: Vec<u64> = (0..count).map(|i| (reversed(i) * length) as u64).collect();
-        let starts = engine.of_limbs(&starts)?;
-        let last = engine.of_limbs(&[(count * length) as u64 - 1])?;
+        let starts_of_all: Vec<u64> = (0..count).map(|i| (reversed(i) * length) as u64).collect();
+        let starts = engine.of_limbs(&starts_of_all)?;
+        let last = Engine::cpu().of_limbs(&[(count * length) as u64 - 1])?;
         let longest = self.parts(&(&last + 0u32)).map(|part| {
             let part = Engine::cpu().eval(&part)?;
             Ok::<_, Error>(part.to_biguints()?[0].bits())
         });
         let [p, q, t] = longest;
-        let mut level = self.terms(engine, &starts, [p?, q?, t?], 0..length)?;
+        let longest = [p?, q?, t?];
+        let mut level = self.terms(engine, &starts, longest, 0..length)?;
+        if engine.is_rehearsing() {
+            for batch in &level.batches {
+                engine.bit_length(batch)?;
+            }
+            level.bits = self.estimated(&starts_of_all, longest, length)?;
+            return Ok(level);
+        }
         for (batch, bits) in level.batches.iter().zip(&mut level.bits) {
             *bits = engine.lengths(batch)?;
         }
         Ok(level)
+    }
+
+    /// The lengths of `P`, `Q` and `T` of blocks, by those of the last one and of the logarithms of terms in their middles.
+    fn estimated(
+        &self,
+        starts: &[u64],
+        longest: [u64; 3],
+        length: usize,
+    ) -> Result<[Vec<u64>; 3], Error> {
+        let cpu = Engine::cpu();
+        let last = starts.iter().max().copied().unwrap_or(0);
+        let block = self.terms(&cpu, &cpu.of_limbs(&[last])?, longest, 0..length)?;
+        let middles: Vec<u64> = starts.iter().map(|&at| at + length as u64 / 2).collect();
+        let middles = cpu.of_limbs(&middles)?;
+        let [p, q, _] = self.parts(&(&middles + 0u32)).map(|part| cpu.eval(&part));
+        let logarithms = |batch: Batch| -> Result<Vec<f64>, Error> {
+            let rows = batch.rows()?;
+            let logarithm = |limbs: &[Limb]| {
+                let value = limbs.iter().rev();
+                let value = value.fold(0.0, |sum, &limb| {
+                    sum * 2f64.powi(LIMB_BITS as i32) + f64::from(limb)
+                });
+                value.log2()
+            };
+            Ok(rows.chunks(batch.width()).map(logarithm).collect())
+        };
+        let [p, q] = [logarithms(p?)?, logarithms(q?)?];
+        let of = |which: usize, logarithms: &[f64]| -> Result<Vec<u64>, Error> {
+            let bits = cpu.lengths(&block.batches[which])?[0] as f64;
+            let most = logarithms.iter().copied().fold(0.0, f64::max);
+            let less = logarithms.iter().map(|log| (most - log) * length as f64);
+            Ok(less.map(|less| (bits - less).max(1.0) as u64).collect())
+        };
+        Ok([of(0, &p)?, of(1, &q)?, of(2, &q)?])
     }
 
     /// These terms of each block.

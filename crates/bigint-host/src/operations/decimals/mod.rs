@@ -51,6 +51,7 @@
 mod read;
 mod short;
 
+use crate::engine::rehearsal::{key, rehearsed, stand_ins};
 use crate::operations::column::Column;
 use crate::plan::choose::{self, Converter};
 use crate::values::column::trimmed;
@@ -58,6 +59,7 @@ use crate::{Batch, BigUint, Engine, Error, Options};
 use bigint_core::{LIMB_BITS, Layout, Limb};
 use bigint_cpu::radix::Decimals;
 use bigint_cpu::{map, threads};
+use std::f64::consts::LOG2_10;
 use std::iter::zip;
 
 /// Limbs and digits of a leaf.
@@ -235,7 +237,19 @@ impl Engine {
         is_negative: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<String>, Error> {
         let engine = self.using(Options::default());
-        let convert = || engine.converted(a);
+        let shapes = [a.shape()];
+        let rehearse = |engine: &Self| {
+            let a = stand_ins(engine, &shapes).ok()?;
+            engine.converted(&a[0]).ok()
+        };
+        let convert = || {
+            rehearsed(
+                &engine,
+                key("decimals", &shapes),
+                |engine| drop(rehearse(engine)),
+                || engine.converted(a),
+            )
+        };
         let converted = self.inner.choices.as_steps(convert)?;
         let text = |i| converted.text(i, is_negative(i));
         map(0..a.len(), threads(), text).into_iter().collect()
@@ -325,7 +339,10 @@ impl Engine {
         let mut powers = vec![self.batch_from_biguints(&[least])?];
         for half in 0..height as usize {
             let square = self.square(&powers[half])?;
-            powers.push(self.without_zeros(&square)?);
+            // Not less than the bits of the power.
+            let bits =
+                ((LEAF_DIGITS << (half + 1)) as f64 * LOG2_10 * (1.0 + f64::EPSILON)) as usize + 1;
+            powers.push(self.limbs_from(&square, 0, bits.div_ceil(LIMB_BITS))?);
         }
         Ok(powers)
     }

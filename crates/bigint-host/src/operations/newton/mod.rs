@@ -50,6 +50,7 @@ use crate::Error;
 use crate::common::job::{Job, Wanted};
 use crate::device::newton::{Newton, Operations};
 use crate::engine::inner::Resort;
+use crate::engine::rehearsal::{key, rehearsed, stand_ins};
 use crate::operations::forms::Form;
 use crate::plan::choose;
 use crate::plan::task::Task;
@@ -98,11 +99,24 @@ impl Engine {
         // The steps are computed as any operations are.
         let engine = self.using(crate::Options::default());
         let choices = &self.inner.choices;
-        let made = choices.as_steps(|| match (job.operation.cost(), operands) {
+        let steps = |engine: &Self, operands: &[&Batch]| match (job.operation.cost(), operands) {
             (Cost::Root, [a]) => engine.newton_root(a),
             (Cost::Root, [a, degrees]) => engine.newton_iroot(a, degrees),
             (_, [a, b]) => engine.newton_quotient(a, b, job.wanted),
             _ => Ok(None),
+        };
+        let rehearse = |engine: &Self| {
+            let operands = stand_ins(engine, &shapes).ok()?;
+            let operands: Vec<&Batch> = operands.iter().collect();
+            steps(engine, &operands).ok()
+        };
+        let made = choices.as_steps(|| {
+            rehearsed(
+                &engine,
+                key(job.operation.name(), &shapes),
+                |engine| drop(rehearse(engine)),
+                || steps(&engine, operands),
+            )
         })?;
         let Some(made) = made else {
             return Ok(None);

@@ -1,6 +1,7 @@
 //! Tests of quotients and reciprocals by Newton's steps.
 
 use super::*;
+use crate::engine::rehearsal::meets;
 use crate::{BigUint, Tuning};
 use bigint_testing::simulator::on_simulator;
 
@@ -193,4 +194,36 @@ fn check_reciprocals(engine: &Engine, m: usize, k: usize) {
         let most = x * d <= &power + 16u8 * d;
         assert!(least && most, "{d:x} to {k} limbs");
     }
+}
+
+/// What quotients and roots of one number rehearse is what they launch.
+#[test]
+fn rehearsals_meet_the_kernels_of_quotients_and_roots() {
+    let name = "operations::newton::tests::rehearsals_meet_the_kernels_of_quotients_and_roots";
+    let counts = std::env::temp_dir().join(format!("bigint-newton-{}", std::process::id()));
+    // The path is that of the process that starts the other.
+    let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
+    if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
+        let _ = std::fs::remove_file(counts);
+        return;
+    }
+    let engine = Engine::cuda(0).expect("the simulated device");
+    let number =
+        |limbs: u32| BigUint::new((1..=limbs).map(|i| i.wrapping_mul(0x9e37_79b9)).collect());
+    let (a, b) = (number(10_000), number(5000));
+    let [of_a, of_b] = [&a, &b].map(|x| engine.batch_from_biguints(&[x.clone()]).unwrap());
+    let shapes = [of_a.shape(), of_b.shape()];
+    let rehearse = |engine: &Engine| {
+        let operands = stand_ins(engine, &shapes).unwrap();
+        let steps = engine.newton_quotient(&operands[0], &operands[1], Wanted::Nothing);
+        assert!(steps.expect("a rehearsal goes through").is_some());
+    };
+    let perform = || {
+        engine
+            .newton_quotient(&of_a, &of_b, Wanted::Nothing)
+            .unwrap()
+    };
+    let [q, r] = meets(&engine, &counts, rehearse, perform).expect("quotients");
+    assert_eq!(q.to_biguints().unwrap(), [&a / &b]);
+    assert_eq!(r.to_biguints().unwrap(), [&a % &b]);
 }

@@ -204,32 +204,12 @@ fn a_rehearsal_meets_the_kernels_of_the_work() {
     let numbers = Integers::from_fn(64, 64, |_| (64, false), number).expect("memory");
     let (how, none) = (BatchGcd::new(&engine), Integers::new());
     let run = Run::new(&how, &numbers, &none).expect("no folder");
-    let met = crate::engine::rehearsal::kernels(&engine, |engine| {
+    let rehearse = |engine: &Engine| {
         how.rehearse(engine, &run)
             .expect("a rehearsal goes through");
-    });
-    assert!(met.len() > 10, "{met:?}");
-    let device = engine.inner.device().expect("the simulated device");
-    assert!(
-        !met.iter()
-            .any(|&(entry, known)| device.has_module(entry, known))
-    );
-    let alone = how.find_in(&run, &|_| ()).expect("memory");
-    for &(entry, known) in &met {
-        assert!(
-            device.has_module(entry, known),
-            "{} is not needed",
-            entry.name
-        );
-    }
-    engine.wait().expect("the simulated device");
-    let launched = std::fs::read_to_string(&counts).expect("counts");
-    for line in launched.lines() {
-        let is_met = met
-            .iter()
-            .any(|(entry, _)| line.contains(&format!("\"{}\"", entry.name)));
-        assert!(is_met, "not met: {line:.200}");
-    }
+    };
+    let perform = || how.find_in(&run, &|_| ()).expect("memory");
+    let alone = crate::engine::rehearsal::meets(&engine, &counts, rehearse, perform);
     // Beside a rehearsal the same is found.
     let beside = how.find(&numbers, &none, &|_| ()).expect("memory");
     assert_eq!(alone, beside);
