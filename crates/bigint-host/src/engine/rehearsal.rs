@@ -71,7 +71,7 @@ pub(crate) fn key(work: &str, shapes: &[Shape]) -> u64 {
 pub(crate) fn rehearsed<R>(
     engine: &Engine,
     key: u64,
-    rehearse: impl FnOnce(&Engine) + Send,
+    rehearse: impl FnOnce(&Engine) -> Result<(), Error> + Send,
     perform: impl FnOnce() -> R,
 ) -> R {
     let device = engine.inner.device();
@@ -103,7 +103,9 @@ pub(crate) fn rehearsed<R>(
         let rehearsal = || {
             let rehearsing = rehearsing(engine, device, told, &is_over);
             // Nothing of it is noted as a choice.
-            rehearsing.inner.choices.as_steps(|| rehearse(&rehearsing));
+            let choices = &rehearsing.inner.choices;
+            // Where it ends early, the work itself loads the rest.
+            let _ = choices.as_steps(|| rehearse(&rehearsing));
         };
         let begun = thread::Builder::new().spawn_scoped(scope, rehearsal);
         let performed = perform();
@@ -350,5 +352,35 @@ impl Kernels for Rehearsal {
         _shared_bytes: u32,
     ) -> Result<Option<usize>, DeviceError> {
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::task::Task;
+    use bigint_core::Layout;
+    use bigint_testing::simulator::on_simulator;
+
+    #[test]
+    fn a_rehearsal_ends_where_the_cpu_would_compute_for_long() {
+        let name =
+            "engine::rehearsal::tests::a_rehearsal_ends_where_the_cpu_would_compute_for_long";
+        if !on_simulator(name, &[]) {
+            return;
+        }
+        let engine = Engine::cuda(0).expect("the simulated device");
+        let device = engine.inner.device().expect("the simulated device");
+        let (told, _kernels) = mpsc::channel();
+        let rehearsing = rehearsing(&engine, device, told, &Arc::default());
+        for (limbs, is_long) in [(100, false), (10_000_000, true)] {
+            let shapes = [Shape::new(1, limbs, Layout::Contiguous); 2];
+            let operands = stand_ins(&rehearsing, &shapes).expect("memory");
+            let nodes = [0, 1].map(|i| Arc::clone(operands[i].node()));
+            let job = rehearsing.job_of_product(2 * limbs, &operands[0], &operands[1]);
+            let task = Task::Job(job.expect("a product"));
+            let on_host = |engine: &Engine| task.on_host(&engine.inner, &nodes, 0..1);
+            assert_eq!(on_host(&rehearsing).is_err(), is_long, "{limbs} limbs");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! The door to computing: an engine's devices where there are any and they suit, or the CPU.
 
-use crate::Error;
 use crate::common::device::Kind;
 use crate::common::job::Job;
 use crate::common::notes::Notes;
@@ -17,10 +16,14 @@ use crate::plan::{spread, whole_product};
 use crate::values::batch::Batch;
 use crate::values::made::Computed;
 use crate::values::node::Operands;
+use crate::{DeviceError, DeviceErrorKind, Error};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The most milliseconds that the CPU computes in a rehearsal.
+const MOST_REHEARSED_MS: f64 = 10.0;
 
 impl Inner {
     /// Computes a task on the devices, where there are any and they suit, or on the CPU. Every task
@@ -33,7 +36,10 @@ impl Inner {
         self.note(task, operands);
         if let Task::Job(job) = task {
             match self.who(*job, operands).0 {
-                Who::Cpu => return host::job::compute(self, *job, operands),
+                Who::Cpu => {
+                    self.is_worth_rehearsing(task, operands)?;
+                    return host::job::compute(self, *job, operands);
+                }
                 Who::WholeProduct => return whole_product::compute(self, *job, operands),
                 Who::Devices => {}
             }
@@ -200,6 +206,19 @@ impl Inner {
             devices_ms: task.work(&self.tuning().start.device, operands) / 1e9,
             way_ms: self.tuning().start.link_ms(limbs.sum()),
             is_on_host: operands.iter().all(|node| node.host.get().is_some()),
+        }
+    }
+
+    /// Ends a rehearsal where the CPU would compute for long: no kernels are met there.
+    pub fn is_worth_rehearsing(&self, task: &Task, operands: Operands<'_>) -> Result<(), Error> {
+        match self.device().filter(|device| device.is_rehearsal()) {
+            Some(device) if self.cpu_ms(task, operands) > MOST_REHEARSED_MS => Err(DeviceError {
+                ordinal: device.ordinal(),
+                during: "rehearsing what the CPU computes".to_owned(),
+                kind: DeviceErrorKind::Unsupported("a rehearsal".to_owned()),
+            }
+            .into()),
+            _ => Ok(()),
         }
     }
 

@@ -201,6 +201,7 @@ impl Task {
         operands: Operands<'_>,
         numbers: Range<usize>,
     ) -> Result<Computed, Error> {
+        engine.is_worth_rehearsing(self, operands)?;
         let count = numbers.len();
         if let Task::Gather(gather) = self {
             let shape = Shape {

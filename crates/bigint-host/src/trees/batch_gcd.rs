@@ -155,9 +155,7 @@ impl BatchGcd {
         rehearsed(
             &self.engine,
             key.finish(),
-            |engine| {
-                let _ = self.rehearse(engine, &run);
-            },
+            |engine| self.rehearse(engine, &run),
             || self.find_in(&run, progress),
         )
     }

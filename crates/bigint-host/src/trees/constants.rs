@@ -118,9 +118,7 @@ impl Engine {
         rehearsed(
             self,
             key.finish(),
-            |engine| {
-                let _ = engine.rehearse_constant(constant, digits);
-            },
+            |engine| engine.rehearse_constant(constant, digits),
             || self.constant_in_digits(constant, digits),
         )
     }
@@ -128,7 +126,7 @@ impl Engine {
     /// Does what a constant takes of a device, where nothing is computed.
     fn rehearse_constant(&self, constant: Constant, digits: usize) -> Result<(), Error> {
         let scaled = self.scaled(constant, digits.saturating_add(GUARD))?;
-        self.decimals(&scaled).map(drop)
+        self.rehearse_decimals(&scaled)
     }
 
     /// [`Engine::constant`].
@@ -173,7 +171,7 @@ impl Engine {
             drop(t);
             self.div(&dividend, &self.times(&q, over)?)
         };
-        match constant {
+        let scaled = match constant {
             Constant::Sqrt2 => root(2),
             Constant::Sqrt3 => root(3),
             Constant::Phi => {
@@ -189,7 +187,10 @@ impl Engine {
             Constant::E => ratio(terms_of_e(bits), &E, 1, 1),
             Constant::Ln2 => ratio((bits / 3.0) as usize + 2, &LN2, 3, 4),
             Constant::Zeta3 => ratio((bits / 10.0) as usize + 8, &ZETA3, 1, 64),
-        }
+        }?;
+        // A quotient is as wide as its dividend; this is less than 2^5 times the power.
+        let width = ((bits + 5.0) / LIMB_BITS as f64) as usize + 1;
+        self.limbs_from(&scaled, 0, width.min(scaled.width()))
     }
 
     /// `10^exponent`, one number, by squares from the top bit on.

@@ -239,20 +239,25 @@ impl Engine {
         let engine = self.using(Options::default());
         let shapes = [a.shape()];
         let rehearse = |engine: &Self| {
-            let a = stand_ins(engine, &shapes).ok()?;
-            engine.converted(&a[0]).ok()
+            let stand_ins = stand_ins(engine, &shapes)?;
+            engine.rehearse_decimals(&stand_ins[0])
         };
         let convert = || {
-            rehearsed(
-                &engine,
-                key("decimals", &shapes),
-                |engine| drop(rehearse(engine)),
-                || engine.converted(a),
-            )
+            rehearsed(&engine, key("decimals", &shapes), rehearse, || {
+                engine.converted(a)
+            })
         };
         let converted = self.inner.choices.as_steps(convert)?;
         let text = |i| converted.text(i, is_negative(i));
         map(0..a.len(), threads(), text).into_iter().collect()
+    }
+
+    /// Does what a conversion by products takes of a device, where nothing is computed, and writes no digits.
+    pub(crate) fn rehearse_decimals(&self, a: &Batch) -> Result<(), Error> {
+        match self.converter(a.width(), a.len()) {
+            Converter::Products => self.converted(a).map(drop),
+            Converter::Threads | Converter::Cpu => Ok(()),
+        }
     }
 
     /// Whether open devices convert so many numbers of so many limbs to decimal digits, or digits to numbers.
@@ -302,6 +307,7 @@ impl Engine {
                 break;
             };
             let (quotient, rest) = self.div_rem(&top, &power.value)?;
+            let quotient = self.limbs_from(&quotient, 0, top.width() + 1 - power.value.width())?;
             drop(top);
             let mut f = self.fraction(&rest, power, LEAF_LIMBS << height)?;
             drop(rest);

@@ -106,15 +106,15 @@ impl Engine {
             _ => Ok(None),
         };
         let rehearse = |engine: &Self| {
-            let operands = stand_ins(engine, &shapes).ok()?;
+            let operands = stand_ins(engine, &shapes)?;
             let operands: Vec<&Batch> = operands.iter().collect();
-            steps(engine, &operands).ok()
+            steps(engine, &operands).map(drop)
         };
         let made = choices.as_steps(|| {
             rehearsed(
                 &engine,
                 key(job.operation.name(), &shapes),
-                |engine| drop(rehearse(engine)),
+                rehearse,
                 || steps(&engine, operands),
             )
         })?;
