@@ -1,8 +1,9 @@
 //! Device memory: allocation, copies, and freeing.
 
 use super::device::{CudaDevice, Way};
-use crate::DeviceError;
+use super::kept::Kept;
 use crate::common::device::{Buffer, DeviceMemory, Memory, STAGED};
+use crate::{DeviceError, DeviceErrorKind};
 use bigint_core::{Layout, Limb, Shape};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags};
@@ -15,6 +16,9 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Arc;
 
+/// The most limbs that go to a device one by one.
+const FEW: usize = 3;
+
 /// The memory of a [`Buffer`] of a CUDA device, which is freed when dropped, after whatever was
 /// launched before.
 struct CudaMemory {
@@ -25,8 +29,8 @@ struct CudaMemory {
 }
 
 impl CudaMemory {
-    fn into_buffer(self) -> Buffer {
-        let (address, limbs) = (self.as_device_ptr().as_raw(), self.len());
+    fn into_buffer(self, limbs: usize) -> Buffer {
+        let address = self.as_device_ptr().as_raw();
         let device = Arc::clone(&self.device);
         Buffer::new(address, limbs, self, device)
     }
@@ -93,11 +97,48 @@ impl CudaDevice {
         memory.is_some_and(|memory| ptr::eq(&*memory.device, self))
     }
 
+    /// New memory of few limbs, which the host waits for nowhere: where it copies them, it waits until they are there.
+    fn filled(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        let memory = self.memory_of_stream(limbs.len())?;
+        self.run("filling device memory", 0, || {
+            for (at, &limb) in limbs.iter().enumerate() {
+                // SAFETY: the memory is nobody else's, and is used and freed behind this.
+                unsafe { memory.index(at..at + 1).set_32_async(limb, &self.stream)? };
+            }
+            Ok(())
+        })?;
+        Ok(memory.into_buffer(limbs.len()))
+    }
+
+    /// Memory for `limbs` limbs or little more, of any content, which [`CudaDevice::stream`] may use from now on.
+    fn memory_of_stream(&self, limbs: usize) -> Result<CudaMemory, DeviceError> {
+        if self.memory == Memory::Wiped {
+            return self.memory_for(limbs, &self.stream);
+        }
+        let length = Kept::<DeviceBuffer<Limb>>::length(limbs);
+        // A forked process goes no further, where a thread that it has not may have the lock.
+        let kept = self.run("allocating device memory", 0, || {
+            Ok(self.kept().take(length))
+        })?;
+        match kept {
+            Some(memory) => Ok(self.own(memory)),
+            None => self.memory_for(length, &self.stream),
+        }
+    }
+
+    fn own(&self, memory: DeviceBuffer<Limb>) -> CudaMemory {
+        CudaMemory {
+            memory: ManuallyDrop::new(memory),
+            sealed: None,
+            device: self.this(),
+        }
+    }
+
     /// Memory for `limbs` limbs, of any content, which a stream may use from now on. It is freed behind what [`CudaDevice::stream`]
     /// has to do.
     fn memory_for(&self, limbs: usize, stream: &Stream) -> Result<CudaMemory, DeviceError> {
         let bytes = limbs.saturating_mul(size_of::<Limb>());
-        let memory = self.run("allocating device memory", bytes, || {
+        let new = || {
             if self.has_memory_pools {
                 // SAFETY: every 32 bits are a limb, whatever was there before; and
                 // the memory is only used in the same stream, behind this, and in others that have waited for it.
@@ -106,17 +147,36 @@ impl CudaDevice {
                 // SAFETY: every 32 bits are a limb, whatever was there before.
                 unsafe { DeviceBuffer::uninitialized(limbs) }
             }
+        };
+        let new = || self.run("allocating device memory", bytes, new);
+        let memory = new().or_else(|error| match error.kind {
+            // What is kept may be what is missing.
+            DeviceErrorKind::OutOfMemory { .. } if self.free_kept() => new(),
+            _ => Err(error),
         })?;
-        Ok(CudaMemory {
-            memory: ManuallyDrop::new(memory),
-            sealed: None,
-            device: self.this(),
-        })
+        Ok(self.own(memory))
+    }
+
+    /// Frees memory behind what was launched before, or keeps it for what comes.
+    fn free(&self, memory: DeviceBuffer<Limb>) {
+        if self.memory == Memory::Wiped || self.lost.get().is_some() || self.enter().is_err() {
+            return self.free_now(memory);
+        }
+        let gone = self.kept().give(memory.len(), memory);
+        gone.into_iter().for_each(|memory| self.free_now(memory));
+    }
+
+    /// Frees what is kept; answers whether that is something.
+    fn free_kept(&self) -> bool {
+        let gone = self.kept().clear();
+        let is_some = !gone.is_empty();
+        gone.into_iter().for_each(|memory| self.free_now(memory));
+        is_some
     }
 
     /// Frees memory behind what was launched before. A failure is one of those that
     /// end the context, and the memory with it.
-    fn free(&self, mut memory: DeviceBuffer<Limb>) {
+    pub(super) fn free_now(&self, mut memory: DeviceBuffer<Limb>) {
         if self.lost.get().is_some() {
             // The driver has taken it back, or will when the process ends; nothing
             // on the host belongs to it.
@@ -143,19 +203,22 @@ impl CudaDevice {
 
 impl DeviceMemory for CudaDevice {
     fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        Ok(self.memory_for(limbs, &self.stream)?.into_buffer())
+        Ok(self.memory_of_stream(limbs)?.into_buffer(limbs))
     }
 
     fn allocate_ones(&self, limbs: usize) -> Result<Buffer, DeviceError> {
-        let mut memory = self.memory_for(limbs, &self.stream)?;
+        let mut memory = self.memory_of_stream(limbs)?;
         self.run("filling device memory", 0, || {
             // SAFETY: the memory is nobody else's, and is used and freed behind this.
             unsafe { memory.set_8_async(0xff, &self.stream) }
         })?;
-        Ok(memory.into_buffer())
+        Ok(memory.into_buffer(limbs))
     }
 
     fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        if (1..=FEW).contains(&limbs.len()) && self.memory == Memory::Plain {
+            return self.filled(limbs);
+        }
         let mut memory = self.memory_for(limbs.len(), &self.incoming)?;
         let bytes = size_of_val(limbs);
         self.run("copying to the device", bytes, || {
@@ -174,7 +237,7 @@ impl DeviceMemory for CudaDevice {
             unsafe { memory.async_copy_from(limbs, &self.incoming)? };
             self.incoming.synchronize()
         })?;
-        Ok(memory.into_buffer())
+        Ok(memory.into_buffer(limbs.len()))
     }
 
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
@@ -253,7 +316,9 @@ impl DeviceMemory for CudaDevice {
         self.run("copying on the device", 0, || {
             // SAFETY: both are device memory of equal length; the copy happens in
             // the stream's order, and dropping either frees it behind the copy.
-            unsafe { limbs_of(from).async_copy_to(&mut **memory_of_mut(to), &self.stream) }
+            let limbs = to.limbs();
+            let mut to = memory_of_mut(to).index(0..limbs);
+            unsafe { limbs_of(from).async_copy_to(&mut to, &self.stream) }
         })
     }
 

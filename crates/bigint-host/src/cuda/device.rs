@@ -2,6 +2,7 @@
 //! order, but for copies to the device, which the stream only waits for, and for copies to the host that are large or of what
 //! nothing writes any more.
 
+use super::kept::Kept;
 use super::loaded::Loaded;
 use super::modules::Modules;
 use super::staging::Staging;
@@ -36,6 +37,9 @@ pub(super) const FREE_SHARED_BYTES: u32 = 48 << 10;
 
 /// A device's pool keeps one part in so many of its memory for later.
 const KEPT_PART: u64 = 2;
+
+/// The most limbs that are kept by [`Kept`]; of a small device one part in so many of its memory.
+const KEPT_LIMBS: (usize, usize) = (1 << 27, 32);
 
 /// The devices that are open. Engines of one process share a device, so that its
 /// kernels are compiled once.
@@ -77,6 +81,8 @@ pub(super) struct CudaDevice {
     /// waits for the device nor for the operating system.
     pub(super) has_memory_pools: bool,
     pub(super) memory: Memory,
+    /// Memory that [`stream`](Self::stream) may use behind all that it has to do.
+    kept: Mutex<Kept<DeviceBuffer<Limb>>>,
     /// Why the device can no longer be used.
     pub(super) lost: OnceLock<String>,
     last_launched: Mutex<Option<&'static str>>,
@@ -200,9 +206,11 @@ impl CudaDevice {
         let context = Context::new(device)?;
         CurrentContext::set_current(&context)?;
         let has_memory_pools = has_memory_pools(device);
+        let bytes = device.total_memory()?;
         if has_memory_pools {
-            keep_memory(device, device.total_memory()? as u64 / KEPT_PART);
+            keep_memory(device, bytes as u64 / KEPT_PART);
         }
+        let (most, part) = KEPT_LIMBS;
         // Before there are streams: of a device that is lost they could not be freed.
         let is_early = early::is_possible(device)?;
         let stream = Stream::new(StreamFlags::DEFAULT, None)?;
@@ -224,6 +232,7 @@ impl CudaDevice {
             is_early,
             has_memory_pools,
             memory,
+            kept: Mutex::new(Kept::new(most.min(bytes / size_of::<Limb>() / part))),
             lost: OnceLock::new(),
             last_launched: Mutex::new(None),
             start: Mutex::default(),
@@ -265,6 +274,10 @@ impl CudaDevice {
                 }
             }
         })
+    }
+
+    pub(super) fn kept(&self) -> MutexGuard<'_, Kept<DeviceBuffer<Limb>>> {
+        lock(&self.kept)
     }
 
     pub(super) fn tables(&self) -> MutexGuard<'_, HashMap<Roots, DeviceBuffer<u64>>> {
@@ -380,6 +393,9 @@ impl Device for CudaDevice {
 
 impl Drop for CudaDevice {
     fn drop(&mut self) {
+        let kept = self.kept.get_mut();
+        let kept = kept.unwrap_or_else(PoisonError::into_inner).clear();
+        kept.into_iter().for_each(|memory| self.free_now(memory));
         // Modules and stream are given back in the current context, after the kernels
         // that may still run. Where that fails the context is gone, and they with it.
         let _ = self.run("closing the device", 0, || {

@@ -1,7 +1,6 @@
 //! Launches of kernels.
 
 use super::device::{CudaDevice, words};
-use super::own::allow_shared;
 use super::{early, failure};
 use crate::DeviceError;
 use crate::common::device::{Buffer, Kernels, OwnModule, Roots};
@@ -94,8 +93,7 @@ impl Kernels for CudaDevice {
         let module = self.module(entry, specialization).map_err(failed)?;
         let parameter = (&raw const *arguments).cast::<c_void>().cast_mut();
         let stream = &self.stream;
-        let function = module.function();
-        let launched = allow_shared(function, launch.shared_bytes).and_then(|()| {
+        let launched = module.function(launch.shared_bytes).and_then(|function| {
             // SAFETY: the kernel takes these arguments and this launch by the ABI
             // that host and device share: a `Parameter` is that parameter itself, plain
             // numbers, which the driver copies before it returns. It touches the memory in

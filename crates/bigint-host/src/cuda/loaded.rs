@@ -3,6 +3,8 @@
 //! Drivers since CUDA 12 have *libraries*, several of which they compile at one time in several threads; of modules they
 //! compile one at a time in a process. Where there are no libraries a kernel is in a module.
 
+use super::device::FREE_SHARED_BYTES;
+use super::own::allow_shared;
 use super::{failure, modules};
 use crate::DeviceErrorKind;
 use cust::error::{CudaError, CudaResult};
@@ -10,10 +12,13 @@ use cust::module::Module;
 use cust::sys;
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A kernel of its own library or module, which is unloaded when it is dropped.
 pub(super) struct Loaded {
     function: sys::CUfunction,
+    /// Dynamic shared memory that a block may have, in bytes.
+    shared_bytes: AtomicU32,
     _owner: Owner,
 }
 
@@ -72,6 +77,7 @@ impl Loaded {
                 let function = function.map_err(|error| failure::kind(error, 0))?.to_raw();
                 Ok(Loaded {
                     function,
+                    shared_bytes: AtomicU32::new(FREE_SHARED_BYTES),
                     _owner: Owner::Module { _module: module },
                 })
             }
@@ -79,9 +85,14 @@ impl Loaded {
         }
     }
 
-    /// The kernel, as long as this lives.
-    pub(super) fn function(&self) -> sys::CUfunction {
-        self.function
+    /// The kernel, as long as this lives, which may have so much dynamic shared memory.
+    pub(super) fn function(&self, shared_bytes: u32) -> CudaResult<sys::CUfunction> {
+        // What others allow meanwhile is more, or is allowed again.
+        if shared_bytes > self.shared_bytes.load(Ordering::Relaxed) {
+            allow_shared(self.function, shared_bytes)?;
+            self.shared_bytes.fetch_max(shared_bytes, Ordering::Relaxed);
+        }
+        Ok(self.function)
     }
 }
 
@@ -112,6 +123,7 @@ fn of_library(name: &str, text: &CString) -> CudaResult<Loaded> {
     failure::answered(unsafe { cuKernelGetFunction(&mut function, kernel) })?;
     Ok(Loaded {
         function,
+        shared_bytes: AtomicU32::new(FREE_SHARED_BYTES),
         _owner: Owner::Library { _library: library },
     })
 }

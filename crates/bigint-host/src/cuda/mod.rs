@@ -12,6 +12,7 @@ mod buffer;
 mod device;
 mod early;
 mod failure;
+mod kept;
 mod launch;
 mod loaded;
 mod modules;

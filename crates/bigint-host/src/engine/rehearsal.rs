@@ -28,6 +28,16 @@ use std::thread;
 /// A kernel, with what is known of its launches.
 pub(crate) type Known = (EntryPoint, Specialization);
 
+/// What a device is told to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Done {
+    Launch(Known),
+    Allocation,
+    Upload,
+    /// The host waits for it.
+    Download,
+}
+
 /// What was rehearsed in this process, by the device's number and a key of the work.
 static REHEARSED: Mutex<Option<HashSet<(usize, u64)>>> = Mutex::new(None);
 
@@ -44,9 +54,8 @@ struct Rehearsal {
     of: Arc<dyn Device>,
     /// The next free address.
     free: AtomicU64,
-    met: Mutex<HashSet<(&'static str, Specialization)>>,
-    /// Who hears of kernels.
-    told: Mutex<Sender<Known>>,
+    /// Hears of all that is done.
+    hear: Box<dyn Fn(Done) + Send + Sync>,
     /// Whether nobody needs it any more.
     is_over: Arc<AtomicBool>,
 }
@@ -101,7 +110,7 @@ pub(crate) fn rehearsed<R>(
             });
         }
         let rehearsal = || {
-            let rehearsing = rehearsing(engine, device, told, &is_over);
+            let rehearsing = rehearsing(engine, device, tell_each_once(told), &is_over);
             // Nothing of it is noted as a choice.
             let choices = &rehearsing.inner.choices;
             // Where it ends early, the work itself loads the rest.
@@ -141,19 +150,33 @@ pub(crate) fn stand_ins(engine: &Engine, shapes: &[Shape]) -> Result<Vec<Batch>,
     shapes.iter().map(stand_in).collect()
 }
 
+/// Who tells of each kernel that is launched, the first time.
+fn tell_each_once(told: Sender<Known>) -> Box<dyn Fn(Done) + Send + Sync> {
+    let told = Mutex::new((HashSet::new(), told));
+    Box::new(move |done| {
+        let Done::Launch((entry, known)) = done else {
+            return;
+        };
+        let (met, told) = &mut *lock(&told);
+        if met.insert((entry.name, known)) {
+            // Nobody needs to hear it.
+            let _ = told.send((entry, known));
+        }
+    })
+}
+
 /// An engine that does nothing on a device.
 fn rehearsing(
     engine: &Engine,
     device: &Arc<dyn Device>,
-    told: Sender<Known>,
+    hear: Box<dyn Fn(Done) + Send + Sync>,
     is_over: &Arc<AtomicBool>,
 ) -> Engine {
     let device: Arc<dyn Device> = Arc::new_cyclic(|this| Rehearsal {
         this: Weak::clone(this),
         of: Arc::clone(device),
         free: AtomicU64::new(ALIGNMENT),
-        met: Mutex::default(),
-        told: Mutex::new(told),
+        hear,
         is_over: Arc::clone(is_over),
     });
     Engine {
@@ -176,7 +199,8 @@ pub(crate) fn meets<R>(
 ) -> R {
     let device = engine.inner.device().expect("the simulated device");
     let (told, kernels) = mpsc::channel();
-    rehearse(&rehearsing(engine, device, told, &Arc::default()));
+    let hear = tell_each_once(told);
+    rehearse(&rehearsing(engine, device, hear, &Arc::default()));
     let met: Vec<Known> = kernels.iter().collect();
     assert!(met.len() >= 10, "{met:?}");
     let mut loaded = met.iter();
@@ -194,6 +218,17 @@ pub(crate) fn meets<R>(
         );
     }
     performed
+}
+
+/// All that work on an engine's first device has it do.
+#[cfg(test)]
+pub(crate) fn done(engine: &Engine, rehearse: impl FnOnce(&Engine)) -> Vec<Done> {
+    let device = engine.inner.device().expect("an open device");
+    let done = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&done);
+    let hear = Box::new(move |what| lock(&heard).push(what));
+    rehearse(&rehearsing(engine, device, hear, &Arc::default()));
+    std::mem::take(&mut *lock(&done))
 }
 
 impl Rehearsal {
@@ -249,6 +284,7 @@ impl Device for Rehearsal {
 impl DeviceMemory for Rehearsal {
     /// All limbs of results are ones: of lengths, divisors and remainders they lead furthest.
     fn allocate(&self, limbs: usize) -> Result<Buffer, DeviceError> {
+        (self.hear)(Done::Allocation);
         self.buffer(limbs, 1)
     }
 
@@ -258,10 +294,12 @@ impl DeviceMemory for Rehearsal {
     }
 
     fn upload(&self, limbs: &[Limb]) -> Result<Buffer, DeviceError> {
+        (self.hear)(Done::Upload);
         self.allocate(limbs.len())
     }
 
     fn download(&self, buffer: &Buffer, limbs: &mut [Limb]) -> Result<(), DeviceError> {
+        (self.hear)(Done::Download);
         let (buffer, _) = buffer.viewed().unwrap_or((buffer, 0));
         limbs.fill(buffer.handle().downcast_ref().copied().unwrap_or(1));
         Ok(())
@@ -322,10 +360,7 @@ impl Kernels for Rehearsal {
         if self.is_over.load(Ordering::Relaxed) {
             return Err(self.refused("rehearsing a launch"));
         }
-        if lock(&self.met).insert((entry.name, specialization)) {
-            // Nobody needs to hear it.
-            let _ = lock(&self.told).send((entry, specialization));
-        }
+        (self.hear)(Done::Launch((entry, specialization)));
         Ok(())
     }
 
@@ -371,8 +406,7 @@ mod tests {
         }
         let engine = Engine::cuda(0).expect("the simulated device");
         let device = engine.inner.device().expect("the simulated device");
-        let (told, _kernels) = mpsc::channel();
-        let rehearsing = rehearsing(&engine, device, told, &Arc::default());
+        let rehearsing = rehearsing(&engine, device, Box::new(drop), &Arc::default());
         for (limbs, is_long) in [(100, false), (10_000_000, true)] {
             let shapes = [Shape::new(1, limbs, Layout::Contiguous); 2];
             let operands = stand_ins(&rehearsing, &shapes).expect("memory");

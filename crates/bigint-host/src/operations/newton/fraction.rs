@@ -4,7 +4,7 @@ use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
 use crate::plan::choose;
 use crate::{Batch, Engine, Error, Options};
-use bigint_core::{LIMB_BITS, Layout, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Layout, Operation, Shape};
 
 impl Engine {
     /// The highest `limbs` limbs of the fraction `x / d` of one number less than another, off by less than 2 of the last place, where
@@ -24,7 +24,7 @@ impl Engine {
         let may_use_cpu = self.inner.resort == Resort::Always;
         let is_open = self.inner.device().is_some() && !self.is_for_secrets();
         let why = choose::by_newton(self.tuning(), may_use_cpu, job, &shapes);
-        if !is_open || !why.holds() || d.width() > WIDEST_COUNTED {
+        if !is_open || !why.holds() {
             return Ok(None);
         }
         let widths = shapes.map(|shape| shape.width);

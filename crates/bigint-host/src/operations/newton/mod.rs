@@ -57,7 +57,7 @@ use crate::plan::task::Task;
 use crate::{Batch, Engine, Outcome};
 use bigint_core::operation::Cost;
 use bigint_core::transform::grid::GridPlan;
-use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Layout, Limb, Operation, Shape};
 use std::sync::Arc;
 
 /// The widest reciprocals that kernels divide for, in limbs, and those that no step makes.
@@ -162,9 +162,6 @@ impl Engine {
             .collect();
         let most = shifts.iter().max().copied().unwrap_or(0);
         let n = (a.width() + most.div_ceil(LIMB_BITS as u64) as usize).max(m);
-        if most > 0 && m > WIDEST_COUNTED {
-            return Ok(None);
-        }
         let a = self.limbs_from(a, 0, n)?;
         if most == 0 {
             return self.divided(&a, &b, None).map(Some);
@@ -402,10 +399,12 @@ impl Engine {
         let lengths = self.steps(k, d.len(), widest, of_host);
         let k = lengths[0];
         let take = m.min(k + 1);
-        let top = self.limbs_from(d, m - take, take)?;
         let first = match self.is_begun_by_host(k) {
-            true => self.begun_by_host(false, &top, k)?,
-            false => self.power_by(k + take, &top, k + 1)?,
+            true => self.begun_by_host(false, &self.top_for_host(d, take)?, k)?,
+            false => {
+                let top = self.limbs_from(d, m - take, take)?;
+                self.power_by(k + take, &top, k + 1)?
+            }
         };
         self.newton_steps(false, [&first, d], lengths)
     }
@@ -425,6 +424,17 @@ impl Engine {
     /// Whether steps begin with so many limbs by the host: these are more than kernels begin with.
     fn is_begun_by_host(&self, k: usize) -> bool {
         k > *BASE.end() + 1 && self.inner.device().is_some()
+    }
+
+    /// The highest limbs of numbers, as many as that, where the host has them if it has the numbers.
+    fn top_for_host(&self, d: &Batch, take: usize) -> Result<Batch, Error> {
+        let window = d.width() - take..d.width();
+        match looks::of_host(d, window.clone()) {
+            Some(limbs) => {
+                self.batch_from_limbs(limbs, Shape::new(d.len(), take, Layout::Contiguous))
+            }
+            None => self.limbs_from(d, window.start, take),
+        }
     }
 
     /// Approximations of `k` limbs by the host, of numbers of which these are the tops.
@@ -486,8 +496,13 @@ impl Engine {
         let (mut end, mut peeked) = (a.width(), if a.len() == 1 { PEEKED } else { 1 });
         loop {
             let start = end.saturating_sub(peeked);
-            let part = self.limbs_from(a, start, end - start)?;
-            let rows = part.rows()?;
+            let rows = match looks::of_host(a, start..end) {
+                Some(rows) => rows,
+                None => {
+                    let part = self.limbs_from(a, start, end - start)?;
+                    part.rows()?.into_owned()
+                }
+            };
             let found = rows.chunks(end - start).map(|limbs| length(limbs, start));
             if let Some(found) = found.collect::<Option<Vec<_>>>() {
                 return Ok(found);

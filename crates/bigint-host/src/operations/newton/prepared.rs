@@ -11,7 +11,7 @@ use crate::common::job::{Job, Wanted};
 use crate::engine::inner::Resort;
 use crate::plan::choose;
 use crate::{Batch, Engine, Error, Options};
-use bigint_core::{LIMB_BITS, Layout, Operation, Shape, WIDEST_COUNTED};
+use bigint_core::{LIMB_BITS, Layout, Operation, Shape};
 
 /// Limbs that a reciprocal has beside those of the divisor: factors may be so much longer.
 const LONGER: usize = 64;
@@ -40,7 +40,7 @@ impl Engine {
         let may_use_cpu = self.inner.resort == Resort::Always;
         let is_open = self.inner.device().is_some() && !self.is_for_secrets();
         let why = choose::by_newton(self.tuning(), may_use_cpu, job, &shapes);
-        if !is_open || !why.holds() || d.width() > WIDEST_COUNTED {
+        if !is_open || !why.holds() {
             return Ok(None);
         }
         let engine = self.using(options);

@@ -107,6 +107,7 @@ impl Engine {
         // Two limbs more than the reciprocal has.
         let width = 2 * (k + 2);
         let top = match a.width().checked_sub(width) {
+            Some(_) if self.is_begun_by_host(k) => self.top_for_host(a, width)?,
             Some(below) => self.limbs_from(a, below, width)?,
             None => self.lifted(a, width - a.width(), width)?,
         };

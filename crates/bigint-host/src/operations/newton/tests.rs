@@ -1,8 +1,9 @@
 //! Tests of quotients and reciprocals by Newton's steps.
 
 use super::*;
-use crate::engine::rehearsal::meets;
+use crate::engine::rehearsal::{self, Done, meets};
 use crate::{BigUint, Tuning};
+use bigint_core::WIDEST_COUNTED;
 use bigint_testing::simulator::on_simulator;
 
 /// An engine whose kernels hold numbers of four limbs.
@@ -226,4 +227,85 @@ fn rehearsals_meet_the_kernels_of_quotients_and_roots() {
     let [q, r] = meets(&engine, &counts, rehearse, perform).expect("quotients");
     assert_eq!(q.to_biguints().unwrap(), [&a / &b]);
     assert_eq!(r.to_biguints().unwrap(), [&a % &b]);
+}
+
+/// One number alone of so many limbs, its top bit set, which a device has.
+fn on_device(engine: &Engine, width: usize) -> Batch {
+    let top = engine.of_limbs(&[1 << 31]).expect("memory");
+    let top = engine.add_in(1, &top, &engine.of_limbs(&[0]).expect("memory"));
+    let top = top.expect("a device");
+    engine.lifted(&top, width - 1, width).expect("a device")
+}
+
+/// What a device does for a quotient of a number of so many bits by one of half as many, and for a root: launches, pieces of memory,
+/// copies to it, and copies from it, for each of which the host waits. As rehearsed, by remainders that are corrected.
+#[test]
+fn one_quotient_and_one_root_take_no_more_than_counted() {
+    let name = "operations::newton::tests::one_quotient_and_one_root_take_no_more_than_counted";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let counts = |work: fn(&Engine, &Batch, &Batch), bits: usize| {
+        let n = 1 << (bits - 5);
+        let made = |engine: &Engine| [n, n / 2].map(|width| on_device(engine, width));
+        let count = |done: Vec<Done>| {
+            let mut counts = [0_i32; 4];
+            for done in done {
+                let which = match done {
+                    Done::Launch(_) => 0,
+                    Done::Allocation => 1,
+                    Done::Upload => 2,
+                    Done::Download => 3,
+                };
+                counts[which] += 1;
+            }
+            counts
+        };
+        let before = count(rehearsal::done(&engine, |engine| drop(made(engine))));
+        let all = count(rehearsal::done(&engine, |engine| {
+            let [a, b] = made(engine);
+            work(engine, &a, &b);
+        }));
+        [0, 1, 2, 3].map(|which: usize| all[which] - before[which])
+    };
+    let quotient = |engine: &Engine, a: &Batch, b: &Batch| {
+        engine.div_rem(a, b).expect("a device");
+    };
+    let root = |engine: &Engine, a: &Batch, _: &Batch| {
+        engine.isqrt(a).expect("a device");
+    };
+    let found = [20, 22, 24, 26].map(|bits| [counts(quotient, bits), counts(root, bits)]);
+    let expected = [
+        [[110, 116, 10, 4], [148, 146, 14, 5]],
+        [[136, 138, 10, 4], [186, 178, 14, 5]],
+        [[162, 160, 10, 4], [224, 210, 14, 5]],
+        [[188, 182, 10, 4], [262, 242, 14, 5]],
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Nothing is computed: it is seen that no step refuses numbers that have more bits than a limb counts.
+#[test]
+fn numbers_of_more_bits_than_a_limb_counts_are_divided_on_a_device() {
+    let name = "operations::newton::tests::numbers_of_more_bits_than_a_limb_counts_are_divided_on_a_device";
+    if !on_simulator(name, &[]) {
+        return;
+    }
+    let engine = Engine::cuda(0).expect("a device");
+    let done = rehearsal::done(&engine, |engine| {
+        let m = WIDEST_COUNTED + 65;
+        let (a, d) = (on_device(engine, m + m / 4), on_device(engine, m));
+        let made = engine.newton_quotient(&a, &d, Wanted::First);
+        assert!(made.expect("a quotient").is_some());
+        let x = on_device(engine, m / 2);
+        let fraction = engine.newton_fraction(&x, &d, m / 2, None);
+        assert!(fraction.expect("a fraction").is_some());
+        assert!(engine.prepared(&d, None).expect("a reciprocal").is_some());
+        let three = engine.of_limbs(&[3]).expect("memory");
+        let root = engine.newton_iroot(&a, &three).expect("a root");
+        let (bits, rows) = (engine.lengths(&a), three.rows());
+        assert!(root.is_some(), "{bits:?} {rows:?} {}", a.len());
+    });
+    assert!(done.len() > 1000);
 }
