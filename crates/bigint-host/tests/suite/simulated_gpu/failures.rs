@@ -215,7 +215,19 @@ fn signs_that_are_lost_with_the_device_are_computed_again() {
 #[test]
 fn signed_sums_that_do_not_fit_are_computed_in_pieces() {
     let name = "simulated_gpu::failures::signed_sums_that_do_not_fit_are_computed_in_pieces";
-    // Two magnitudes and their signs are there, and then what adds signs up: the sum is next.
-    let fault = "cuMemAlloc_v2:7=CUDA_ERROR_OUT_OF_MEMORY";
+    // Two magnitudes and their signs are there, and then what adds signs up: the sum is next, and once more when
+    // memory that is kept is freed.
+    let fault = "cuMemAlloc_v2:7=2; cuMemAlloc_v2:8=2";
     signs_are_made_good(name, &[("CUDA_SIM_FAULT", fault)]);
+}
+
+#[test]
+fn memory_that_is_kept_is_freed_where_there_is_no_other() {
+    let name = "simulated_gpu::failures::memory_that_is_kept_is_freed_where_there_is_no_other";
+    let fault = "cuMemAlloc_v2:7=CUDA_ERROR_OUT_OF_MEMORY";
+    if on_simulator(name, &[("CUDA_SIM_FAULT", fault)]) {
+        let engine = auto();
+        check_chain(&engine);
+        assert!(engine.warnings().is_empty());
+    }
 }
