@@ -24,7 +24,7 @@
 //! **Cost**: a power of degree `k`, one of half that length, a quotient of `w/2` limbs, and half as much again for shorter tops.
 
 use crate::{Batch, Engine, Error};
-use bigint_core::LIMB_BITS;
+use bigint_core::{LIMB_BITS, MAX_WIDTH};
 
 /// The most limbs of a root that the CPU begins with.
 const BASE: usize = 4;
@@ -53,7 +53,7 @@ impl Engine {
         let longest = bits.iter().max().copied().unwrap_or(0);
         let w = longest.div_ceil(LIMB_BITS as u64 * k) as usize;
         let width = k as usize * w;
-        if bits.contains(&0) || w <= 2 * BASE {
+        if bits.contains(&0) || w <= 2 * BASE || width >= MAX_WIDTH {
             return Ok(None);
         }
         // A number is a power of `2^k` too short, and its root as many bits.
