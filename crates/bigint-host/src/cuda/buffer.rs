@@ -314,10 +314,10 @@ impl DeviceMemory for CudaDevice {
     fn copy(&self, to: &mut Buffer, from: &Buffer) -> Result<(), DeviceError> {
         assert_eq!(to.limbs(), from.limbs());
         self.run("copying on the device", 0, || {
-            // SAFETY: both are device memory of equal length; the copy happens in
-            // the stream's order, and dropping either frees it behind the copy.
             let limbs = to.limbs();
             let mut to = memory_of_mut(to).index(0..limbs);
+            // SAFETY: both are device memory of equal length; the copy happens in
+            // the stream's order, and dropping either frees it, or hands it on, behind the copy.
             unsafe { limbs_of(from).async_copy_to(&mut to, &self.stream) }
         })
     }
