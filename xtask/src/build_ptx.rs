@@ -367,6 +367,10 @@ fn without_places(ptx: &str) -> String {
         if !parameter.is_empty() {
             line = line.replace(&parameter, "q");
         }
+        if let Some(count) = count_of_registers(&line) {
+            text.push_str(&declarations(count));
+            continue;
+        }
         let line = PLACED
             .into_iter()
             .fold(scopes.shortened(&line), |line, of| unplaced(&line, of));
@@ -374,6 +378,32 @@ fn without_places(ptx: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// How many registers of 32 bits, of which there are most, a line of the compiler's declares.
+fn count_of_registers(line: &str) -> Option<usize> {
+    let count = line.strip_prefix(".reg .b32 %r<")?.strip_suffix(">;")?;
+    count.parse().ok()
+}
+
+/// The declarations of so many of them by their [names](name_of_hundred).
+fn declarations(count: usize) -> String {
+    let hundreds = (0..count.div_ceil(100)).map(|which| {
+        let own = (count - 100 * which).min(100);
+        format!(".reg .b32 {}<{own}>;\n", name_of_hundred(which))
+    });
+    hundreds.collect()
+}
+
+/// With what the names of a hundred registers of 32 bits begin: a letter, or two. None is a letter with which another name
+/// begins, or a type such as `b32`.
+fn name_of_hundred(which: usize) -> String {
+    const LETTERS: &[u8; 44] = b"acghijklmnortvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let letter = |i: usize| char::from(LETTERS[i % LETTERS.len()]);
+    match which.checked_sub(LETTERS.len()) {
+        None => letter(which).to_string(),
+        Some(above) => String::from_iter([letter(above / LETTERS.len()), letter(above)]),
+    }
 }
 
 /// A line whose names that begin with `begin` begin with `short` instead, without the place that
@@ -408,7 +438,7 @@ impl Scopes {
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
             match self.0.iter().rev().find_map(|names| names.get(part)) {
                 Some(&letter) => text.push(letter),
-                None if is_register(part, after) => text.push_str(&part[1..]),
+                None if is_register(part, after) => text.push_str(&register(part)),
                 None => text.push_str(part),
             }
             rest = after;
@@ -428,6 +458,17 @@ impl Scopes {
             let own = names.filter(|name| !name.starts_with('%'));
             scope.extend(own.map(str::to_owned).zip(letters));
         }
+    }
+}
+
+/// The name of a register that the compiler has named.
+fn register(name: &str) -> String {
+    let number = name
+        .strip_prefix("%r")
+        .and_then(|rest| rest.parse::<usize>().ok());
+    match number {
+        Some(number) => format!("{}{}", name_of_hundred(number / 100), number % 100),
+        None => name[1..].to_owned(),
     }
 }
 
@@ -502,10 +543,21 @@ mod tests {
         let ptx = "{\n.reg .pred %p<3>;\n{\n.reg .pred inside, min;\nsetp.lt.u32 inside, %r1, %tid.x;\n\
             @!inside min.u32 %r1, %r1, %r2;\n{\n.reg .b32 low;\nmov.b64 {low, %r1}, %rd1;\n}\n}\n\
             @%p1 bra $inside;\n}\n";
-        let text = "{\n.reg .pred p<3>;\n{\n.reg .pred a,b;\nsetp.lt.u32 a,r1,%tid.x;\n\
-            @!a min.u32 r1,r1,r2;\n{\n.reg .b32 c;\nmov.b64 {c,r1},d1;\n}\n}\n\
+        let text = "{\n.reg .pred p<3>;\n{\n.reg .pred a,b;\nsetp.lt.u32 a,a1,%tid.x;\n\
+            @!a min.u32 a1,a1,a2;\n{\n.reg .b32 c;\nmov.b64 {c,a1},d1;\n}\n}\n\
             @p1 bra $inside;\n}\n";
         assert_eq!(without_places(ptx), text);
+    }
+
+    #[test]
+    fn registers_have_a_letter_for_each_hundred() {
+        let ptx = ".reg .b32 \t%r<203>;\nadd.s32 \t%r202, %r99, %r100;\nmov.b16 \t%rs7, %rs100;\n";
+        let text = ".reg .b32 a<100>;\n.reg .b32 c<100>;\n.reg .b32 g<3>;\nadd.s32 g2,a99,c0;\n\
+            mov.b16 rs7,rs100;\n";
+        assert_eq!(without_places(ptx), text);
+        let names = (0..1980).map(name_of_hundred);
+        assert_eq!(names.collect::<BTreeSet<_>>().len(), 1980);
+        assert_eq!(register("%r4400"), "aa0");
     }
 
     #[test]

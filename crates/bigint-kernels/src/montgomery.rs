@@ -37,13 +37,15 @@
 //! No branch and no address depends on residues. They depend on widths alone, and in
 //! [`Modulus::one`] on `m`.
 //!
+//! Where one text serves all numbers of lanes, `k` is `n` rounded up to a multiple of eight, or of four where `X` is 12.
+//!
 //! Cost: `2 k X L + k` products of limbs for `L` lanes, which is `2 n^2 + n` if `m` fills the
 //! lanes' `n` limbs; three shuffles for each limb of `a`. A thread's square takes
 //! `X (X + 1) / 2 + X^2 + X` products. No scratch.
 
 use crate::gpu::memory::{Number, Stride};
 use crate::gpu::triangle;
-use crate::gpu::warp::Group;
+use crate::gpu::warp::{Group, KNOWN};
 use crate::gpu::window::{self, Slide, Window};
 use crate::squares::{self, carried, each, mask};
 use crate::warp::lookahead::{self, bit};
@@ -56,8 +58,8 @@ pub struct Modulus<const LANES: u32, const X: usize> {
     limbs: [Limb; X],
     /// The number `-1/m mod B`.
     inverse: Limb,
-    /// The number of lanes that hold limbs of the modulus. `R` is `B^(X digits)`.
-    digits: u32,
+    /// The number of stretches that hold limbs of the modulus. `R` is `B^(STRETCH stretches)`.
+    stretches: u32,
 }
 
 impl<const X: usize> Modulus<1, X> {
@@ -68,7 +70,7 @@ impl<const X: usize> Modulus<1, X> {
             group: Group::thread(),
             limbs,
             inverse: inverse(limbs[0]).wrapping_neg(),
-            digits: 1,
+            stretches: 1,
         }
     }
 }
@@ -77,6 +79,16 @@ impl<const LANES: u32, const X: usize> Modulus<LANES, X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
+    /// The limbs of a stretch, of which `R` has whole ones.
+    const STRETCH: usize = match (LANES, X) {
+        (KNOWN, 12) => 4,
+        (KNOWN, _) => 8,
+        _ => X,
+    };
+
+    /// The stretches of a digit.
+    const STRETCHES: u32 = (X / Self::STRETCH) as u32;
+
     /// The odd modulus of which the calling lane has these limbs.
     #[inline(always)]
     pub fn of_lane(group: Group<LANES>, limbs: [Limb; X]) -> Self {
@@ -85,7 +97,7 @@ where
             group,
             limbs,
             inverse: inverse(lowest).wrapping_neg(),
-            digits: group.lanes(),
+            stretches: Self::STRETCHES * group.lanes(),
         }
     }
 
@@ -93,12 +105,12 @@ where
     #[inline(always)]
     pub fn new(group: Group<LANES>, m: Number<impl Stride>) -> Self {
         let limbs = load(m, X as u32 * group.lane());
-        let digits = match LANES {
+        let stretches = match LANES {
             1 => 1,
-            _ => m.width().div_ceil(X as u32),
+            _ => m.width().div_ceil(Self::STRETCH as u32),
         };
         Modulus {
-            digits,
+            stretches,
             ..Self::of_lane(group, limbs)
         }
     }
@@ -142,7 +154,7 @@ where
     /// The number of limbs of `R`. It is never zero, which `max` tells the compiler.
     #[inline(always)]
     pub fn limbs_of_r(self) -> u32 {
-        (X as u32 * self.digits).max(1)
+        (Self::STRETCH as u32 * self.stretches).max(1)
     }
 
     /// `a b / R mod m`, for `a b < R m`.
@@ -155,15 +167,55 @@ where
     #[inline(always)]
     fn multiplied(self, a: [Limb; X], b: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new([0; X]);
-        let mut lane = 0;
+        let (mut lane, mut stretches) = (0, 0);
         loop {
-            self.steps(&mut window, a, b, lane);
+            // The steps for a digit are written out, as in a loop the limbs would have to be in memory.
+            macro_rules! steps {
+                ($($first:literal)*) => {$(
+                    if Self::may_end_at($first) && stretches + Self::stretches_below($first) >= self.stretches {
+                        break;
+                    }
+                    self.four_steps::<$first>(&mut window, a, b, lane);
+                )*};
+            }
+            steps! { 0 4 8 12 16 20 24 28 }
+            if X % 4 == 2 {
+                self.step(&mut window, self.group.shuffle(a[X - 2], lane), b);
+                self.step(&mut window, self.group.shuffle(a[X - 1], lane), b);
+            }
             lane += 1;
-            if LANES == 1 || lane >= self.digits {
+            stretches += Self::STRETCHES;
+            if LANES == 1 || stretches >= self.stretches {
                 break;
             }
         }
         window
+    }
+
+    /// Whether limb `at` of a digit is the first of a stretch above the first.
+    #[inline(always)]
+    const fn may_end_at(at: usize) -> bool {
+        at > 0 && at < X && at.is_multiple_of(Self::STRETCH)
+    }
+
+    /// The stretches below limb `at` of a digit.
+    #[inline(always)]
+    const fn stretches_below(at: usize) -> u32 {
+        (at / Self::STRETCH) as u32
+    }
+
+    /// The limbs from stretch `place` on, around the digit.
+    #[inline(always)]
+    fn moved_down(a: [Limb; X], place: u32) -> [Limb; X] {
+        each(|i| {
+            let limb = |k: usize| a[(i + k * Self::STRETCH) % X];
+            match place {
+                1 if Self::STRETCHES > 1 => limb(1),
+                2 if Self::STRETCHES > 2 => limb(2),
+                3 if Self::STRETCHES > 3 => limb(3),
+                _ => limb(0),
+            }
+        })
     }
 
     /// `a^2 / R mod m`, for `a < m`.
@@ -244,11 +296,11 @@ where
         window
     }
 
-    /// Whether lanes [square](Self::square_by_lanes) faster than they multiply. Lanes with the
-    /// widest digits do.
+    /// Whether lanes [square](Self::square_by_lanes) faster than they multiply. Lanes with wide
+    /// digits do.
     #[inline(always)]
     pub fn lanes_square(self) -> bool {
-        LANES != 1 && X == 32
+        LANES != 1 && X >= 24
     }
 
     /// `a^2 / R mod m`, for `a < m`, if [lanes square](Self::lanes_square).
@@ -263,27 +315,40 @@ where
     fn squared(self, a: [Limb; X]) -> ([Limb; X], Limb) {
         let (lower, upper, over) = squares::square(self.group, a);
         let mut window = Window::<X>::new(lower);
-        let mut lane = 0;
+        let mut stretches = 0;
         loop {
-            let _: [Limb; X] = each(|_| {
-                self.reduce_shared(&mut window);
-                0
-            });
-            lane += 1;
-            if lane >= self.digits {
+            macro_rules! reduce {
+                ($($i:literal)*) => {$(
+                    if Self::may_end_at($i) && stretches + Self::stretches_below($i) >= self.stretches {
+                        break;
+                    }
+                    if $i < X {
+                        self.reduce_shared(&mut window);
+                    }
+                )*};
+            }
+            reduce! {
+                0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+                16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+            }
+            stretches += Self::STRETCHES;
+            if stretches >= self.stretches {
                 break;
             }
         }
         let (mut upper, mut over) = (upper, over);
         // The upper half of the square begins at the lane after all lanes, but `R` may take fewer
-        // lanes. So its digits move up by the lanes that hold nothing of `R`.
-        let missing = self.group.lanes() - self.digits;
+        // limbs. So it moves up by the stretches that hold nothing of `R`.
+        let missing = Self::STRETCHES * self.group.lanes() - self.stretches;
         if missing > 0 {
             let (lane, group) = (self.group.lane(), self.group);
-            let moved =
-                |limb| group.shuffle(limb, lane.wrapping_sub(missing)) & mask(lane >= missing);
-            upper = each(|i| moved(upper[i]));
-            over = moved(over);
+            let (lanes, places) = (missing / Self::STRETCHES, missing % Self::STRETCHES);
+            (upper, over) = (carried(group, upper, over).0, 0);
+            let moved = Self::moved_down(upper, (Self::STRETCHES - places) % Self::STRETCHES);
+            upper = each(|i| {
+                let lanes = lanes + u32::from(places > (i / Self::STRETCH) as u32);
+                group.shuffle(moved[i], lane.wrapping_sub(lanes)) & mask(lane >= lanes)
+            });
         }
         let (limbs, above) = window.sum();
         let (limbs, carry) = Window::<X>::add_digits(limbs, upper);
@@ -297,23 +362,6 @@ where
         let q = window.lowest().wrapping_mul(self.inverse);
         let (lowest, carry) = window.multiply(self.group.shuffle(q, 0), self.limbs);
         window.slide(window::top(self.group.rotate_down(lowest), carry));
-    }
-
-    /// The steps for all limbs of lane `lane`, written out, as in a loop the limbs would have to be in memory.
-    #[inline(always)]
-    fn steps(self, window: &mut Window<X>, a: [Limb; X], b: [Limb; X], lane: u32) {
-        self.four_steps::<0>(window, a, b, lane);
-        self.four_steps::<4>(window, a, b, lane);
-        self.four_steps::<8>(window, a, b, lane);
-        self.four_steps::<12>(window, a, b, lane);
-        self.four_steps::<16>(window, a, b, lane);
-        self.four_steps::<20>(window, a, b, lane);
-        self.four_steps::<24>(window, a, b, lane);
-        self.four_steps::<28>(window, a, b, lane);
-        if X % 4 == 2 {
-            self.step(window, self.group.shuffle(a[X - 2], lane), b);
-            self.step(window, self.group.shuffle(a[X - 1], lane), b);
-        }
     }
 
     /// The steps for limbs `FIRST .. FIRST + 4` of lane `lane`, if lanes have so many limbs.

@@ -11,7 +11,7 @@
 //! The powers `a^0 .. a^(2^w - 1)` are a table in scratch, in Montgomery's form.
 //!
 //! The whole computation is one loop of products, in stages, so that the kernel has the code of a product
-//! once. Threads, and lanes [with the widest digits](Modulus::lanes_square), have code for squares, in an
+//! once. Threads, and lanes [with wide digits](Modulus::lanes_square), have code for squares, in an
 //! inner loop that decides nothing; other lanes square by the product.
 //!
 //! 1. `R^2 mod m`, which is the form of `R` = `2^(d 2^s)`. The form of `2^d` comes from the form of 1 by

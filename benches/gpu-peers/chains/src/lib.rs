@@ -85,6 +85,8 @@ pub unsafe extern "ptx-kernel" fn chain_warp(arguments: Arguments) {
         let operands = [work.a, work.b, work.c];
         match power_digit(work.c.width(), work.group.lanes()) {
             8 => chain.run::<KNOWN, 8>(work.group, work.r, operands),
+            12 => chain.run::<KNOWN, 12>(work.group, work.r, operands),
+            24 => chain.run::<KNOWN, 24>(work.group, work.r, operands),
             16 => chain.run::<KNOWN, 16>(work.group, work.r, operands),
             _ => chain.run::<KNOWN, 32>(work.group, work.r, operands),
         }

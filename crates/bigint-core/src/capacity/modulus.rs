@@ -14,7 +14,7 @@ pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
     match (lanes, limbs) {
         (1, 0..=4) => 4,
         (_, 0..=8) => 8,
-        (1, 0..=12) => 12,
+        (_, 0..=12) => 12,
         (_, 0..=16) => 16,
         _ => 0,
     }
@@ -22,12 +22,14 @@ pub const fn montgomery_digit(width: usize, lanes: u32) -> usize {
 
 /// The registers, in limbs, in which each of `lanes` lanes holds its part of the modulus of a
 /// power. It is that of a [Montgomery product](montgomery_digit), except that there is code for 32
-/// limbs to a lane as well.
+/// limbs as well, and that lanes have 24, but not 12.
 #[inline(always)]
 pub const fn power_digit(width: usize, lanes: u32) -> usize {
-    match montgomery_digit(width, lanes) {
-        0 if width <= lanes as usize * WIDEST_DIGIT => WIDEST_DIGIT,
-        digit => digit,
+    match (lanes, montgomery_digit(width, lanes)) {
+        (2.., 12) => 16,
+        (2.., 0) if width <= lanes as usize * 24 => 24,
+        (_, 0) if width <= lanes as usize * WIDEST_DIGIT => WIDEST_DIGIT,
+        (_, digit) => digit,
     }
 }
 
@@ -38,7 +40,7 @@ pub const fn divisor_digit(width: usize, lanes: u32) -> usize {
     match power_digit(width, lanes) {
         0 => 0,
         digit if digit <= 16 => 16,
-        digit => digit,
+        _ => WIDEST_DIGIT,
     }
 }
 

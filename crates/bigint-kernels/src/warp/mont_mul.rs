@@ -1,12 +1,12 @@
 //! Montgomery's product (Cios), computed by lanes that share the numbers. [`crate::montgomery`]
 //! explains the maths.
 //!
-//! Each lane has 8 or 16 limbs of each number, the fewest that the modulus fits; wider moduli
+//! Each lane has 8, 12 or 16 limbs of each number, the fewest that the modulus fits; wider moduli
 //! are not computed here. Products are divided by `B^n`, as at [thread
 //! level](crate::thread::mont_mul).
 //!
 //! Cost: `2 ceil(n) X LANES + n` products of limbs, where `ceil(n)` is `n` rounded up to a
-//! multiple of `X`. No scratch. `r` overlaps no operand.
+//! multiple of eight, or of four where `X` is 12. No scratch. `r` overlaps no operand.
 
 use super::{Batches, Work};
 use crate::gpu::known::montgomery_digit;
@@ -21,6 +21,7 @@ pub fn cios<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
     for work in batches.numbers() {
         match montgomery_digit(work.c.width(), work.group.lanes()) {
             8 => number::<LANES, 8, S>(work),
+            12 => number::<LANES, 12, S>(work),
             _ => number::<LANES, 16, S>(work),
         }
     }

@@ -1,7 +1,7 @@
 //! Powers modulo odd numbers by windows of the exponent, computed by lanes that share the
 //! numbers. [`crate::power`] explains the maths.
 //!
-//! Each lane has 8, 16 or 32 limbs, the fewest that the modulus fits; wider moduli are not
+//! Each lane has 8, 16, 24 or 32 limbs, the fewest that the modulus fits; wider moduli are not
 //! computed here. The flag is 1 if the modulus is even; the result then has no meaning.
 
 use super::{Batches, Work};
@@ -23,6 +23,7 @@ pub fn window<const LANES: u32, S: Stride>(batches: Batches<'_, LANES, S>) {
         match power_digit(work.c.width(), work.group.lanes()) {
             8 => number::<LANES, 8, S>(work, team, scratch),
             16 => number::<LANES, 16, S>(work, team, scratch),
+            24 => number::<LANES, 24, S>(work, team, scratch),
             _ => number::<LANES, 32, S>(work, team, scratch),
         }
     }

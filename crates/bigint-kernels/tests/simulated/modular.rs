@@ -63,12 +63,15 @@ fn widths(kernel: &Kernel) -> Vec<usize> {
             8 * lanes - 1,
             8 * lanes,
             8 * lanes + 1,
+            12 * lanes,
+            12 * lanes + 1,
             16 * lanes - 3,
             16 * lanes,
         ]);
     }
     // Of powers twice as many.
-    widths.extend([16 * lanes + 1, 32 * lanes]);
+    widths.extend([16 * lanes + 1, 24 * lanes - 7, 24 * lanes]);
+    widths.extend([24 * lanes + 1, 32 * lanes - 8, 32 * lanes]);
     widths.retain(|&n| kernel.takes(&[n, n, n]) && n <= 128.max(16 * lanes + 1));
     widths.sort_unstable();
     widths.dedup();
@@ -350,6 +353,8 @@ fn a_montgomery_product_takes_at_most_a_tenth_more_than_its_multiply_adds() {
         (Level::Thread, 1, 12),
         (Level::Thread, 1, 16),
         (Level::Warp, 4, 32),
+        (Level::Warp, 4, 48),
+        (Level::Warp, 8, 96),
         (Level::Warp, 4, 64),
         (Level::Warp, 8, 128),
         (Level::Warp, 32, 512),
@@ -411,7 +416,7 @@ fn traces(
     compare: fn(&Kernel, &[u64]),
 ) {
     traces_up_to(
-        sweep_all(34, 66, 130),
+        sweep_all(51, 66, 130),
         operation,
         algorithm,
         operands,
@@ -434,9 +439,10 @@ fn traces_up_to(
         ..DeviceConfig::default()
     };
     for kernel in kernels(operation).filter(|kernel| kernel.algorithm == algorithm) {
-        // The widest are of the widest digits that powers have, by few lanes, as they take long.
+        // One for each digit that products or powers have; the widest are by few lanes, as they take long.
         let lanes = kernel.lanes as usize;
-        let widths = [3, 8 + lanes, 16 * lanes + 1, 31 * lanes].into_iter();
+        let widths = [3, 8 + lanes, 8 * lanes + 1, 16 * lanes + 1, 25 * lanes];
+        let widths = widths.into_iter();
         for n in widths.filter(|&n| n < end && kernel.takes(&[n, n, n])) {
             let trace = |round| {
                 // A device of its own for each, so that batches lie at the same addresses.

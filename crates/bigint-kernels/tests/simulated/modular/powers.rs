@@ -2,7 +2,7 @@
 
 use super::{are_equal, bench_of, odd, odd_numbers, secret_powers, traces};
 use crate::bench::{Bench, Launch, Operand, kernels};
-use bigint_core::kernel::TABLE_WINDOW;
+use bigint_core::kernel::{TABLE_WINDOW, power_digit};
 use bigint_core::{Algorithm, Kernel, Layout, Level, Operation};
 use bigint_testing::sweep;
 use num_bigint::BigUint;
@@ -44,34 +44,43 @@ fn products_of_two_powers_are_right() {
     }
 }
 
-/// Lanes that have 32 limbs each square what a base stands for in Montgomery's form: here digits of
+/// Lanes that have 24 or 32 limbs each square what a base stands for in Montgomery's form: here digits of
 /// zeros, ones and all ones, so that lanes send one another every carry there is.
 #[test]
 fn lanes_square_digits_of_zeros_and_of_all_ones() {
     let algorithm = Algorithm::WindowVartime;
     let bench = bench_of(Operation::PowMod, algorithm);
-    // Of so many lanes, those that have digits; of how many kinds these are; each how manieth number.
-    for (lanes, own, kinds, step) in [
-        (2, 2, 3, 1),
-        (4, 3, 3, 1),
-        (4, 4, 3, 1),
-        (8, 7, 2, 1),
-        (8, 8, 2, 1),
-        (8, 8, 3, 61),
-        (16, 16, 2, 1021),
+    // Limbs of a digit, and those that the highest has not; of so many lanes, those that have digits; of how many
+    // kinds these are; each how manieth number.
+    for ([limbs, missing], lanes, own, kinds, step) in [
+        ([32, 0], 2, 2, 3, 1),
+        ([32, 8], 2, 2, 3, 1),
+        ([24, 0], 2, 2, 3, 1),
+        ([24, 8], 2, 2, 3, 1),
+        ([32, 0], 4, 4, 3, 1),
+        ([32, 24], 4, 4, 3, 3),
+        ([24, 0], 4, 3, 3, 1),
+        ([24, 16], 4, 4, 3, 3),
+        ([32, 0], 8, 7, 2, 1),
+        ([32, 0], 8, 8, 2, 1),
+        ([24, 8], 8, 8, 2, 1),
+        ([32, 0], 8, 8, 3, 61),
+        ([24, 0], 8, 6, 3, 11),
+        ([32, 0], 16, 16, 2, 1021),
+        ([24, 16], 16, 12, 2, 127),
     ] {
         let layout = Layout::Interleaved;
         let kernel =
             Kernel::find(Operation::PowMod, algorithm, Level::Warp, lanes, layout).unwrap();
-        let n = 32 * own as usize;
+        let n = limbs * own as usize - missing;
+        assert_eq!(power_digit(n, lanes), limbs);
         let one = BigUint::from(1u8);
         let radix = &one << (32 * n);
-        let digits = [BigUint::ZERO, (&one << 1024) - 1u8, one.clone()];
+        let digits = [BigUint::ZERO, (&one << (32 * limbs)) - 1u8, one.clone()];
         let digit = |number: usize, lane: u32| &digits[number / usize::pow(kinds, lane) % kinds];
         let number = |number| {
-            (0..own)
-                .map(|lane| digit(number, lane) << (1024 * lane))
-                .sum()
+            let all = (0..own).map(|lane| digit(number, lane) << (32 * limbs * lane as usize));
+            all.sum::<BigUint>() % &radix
         };
         let step = step * sweep(5, 1);
         let numbers = (0..usize::pow(kinds, own)).rev().step_by(step);
@@ -138,7 +147,7 @@ fn powers_of_a_base_with_a_table_are_right() {
 /// A few of the widths of moduli, full digits and others.
 fn some_widths(kernel: &Kernel) -> Vec<usize> {
     let lanes = kernel.lanes as usize;
-    let mut widths = vec![1, 3, 8 * lanes, 8 * lanes + 3];
+    let mut widths = vec![1, 3, 8 * lanes, 8 * lanes + 3, 24 * lanes - 5];
     widths.retain(|&n| n <= 72);
     widths
 }
