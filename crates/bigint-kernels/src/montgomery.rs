@@ -37,7 +37,7 @@
 //! No branch and no address depends on residues. They depend on widths alone, and in
 //! [`Modulus::one`] on `m`.
 //!
-//! Where one text serves all numbers of lanes, `k` is `n` rounded up to a multiple of eight, or of four where `X` is 12.
+//! `k` is `n` rounded up to a multiple of `X`, or of four where `X` is 12 and one text serves all numbers of lanes.
 //!
 //! Cost: `2 k X L + k` products of limbs for `L` lanes, which is `2 n^2 + n` if `m` fills the
 //! lanes' `n` limbs; three shuffles for each limb of `a`. A thread's square takes
@@ -79,10 +79,10 @@ impl<const LANES: u32, const X: usize> Modulus<LANES, X>
 where
     Window<X>: Slide<Digit = [Limb; X]>,
 {
-    /// The limbs of a stretch, of which `R` has whole ones.
+    /// The limbs of a stretch, of which `R` has whole ones: a whole digit where registers are few, as code that may end
+    /// within one takes more of them.
     const STRETCH: usize = match (LANES, X) {
         (KNOWN, 12) => 4,
-        (KNOWN, _) => 8,
         _ => X,
     };
 
@@ -204,18 +204,10 @@ where
         (at / Self::STRETCH) as u32
     }
 
-    /// The limbs from stretch `place` on, around the digit.
+    /// The number of lanes that hold limbs of `R`.
     #[inline(always)]
-    fn moved_down(a: [Limb; X], place: u32) -> [Limb; X] {
-        each(|i| {
-            let limb = |k: usize| a[(i + k * Self::STRETCH) % X];
-            match place {
-                1 if Self::STRETCHES > 1 => limb(1),
-                2 if Self::STRETCHES > 2 => limb(2),
-                3 if Self::STRETCHES > 3 => limb(3),
-                _ => limb(0),
-            }
-        })
+    const fn digits(self) -> u32 {
+        self.stretches.div_ceil(Self::STRETCHES)
     }
 
     /// `a^2 / R mod m`, for `a < m`.
@@ -315,40 +307,27 @@ where
     fn squared(self, a: [Limb; X]) -> ([Limb; X], Limb) {
         let (lower, upper, over) = squares::square(self.group, a);
         let mut window = Window::<X>::new(lower);
-        let mut stretches = 0;
+        let mut lane = 0;
         loop {
-            macro_rules! reduce {
-                ($($i:literal)*) => {$(
-                    if Self::may_end_at($i) && stretches + Self::stretches_below($i) >= self.stretches {
-                        break;
-                    }
-                    if $i < X {
-                        self.reduce_shared(&mut window);
-                    }
-                )*};
-            }
-            reduce! {
-                0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
-                16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-            }
-            stretches += Self::STRETCHES;
-            if stretches >= self.stretches {
+            let _: [Limb; X] = each(|_| {
+                self.reduce_shared(&mut window);
+                0
+            });
+            lane += 1;
+            if lane >= self.digits() {
                 break;
             }
         }
         let (mut upper, mut over) = (upper, over);
         // The upper half of the square begins at the lane after all lanes, but `R` may take fewer
-        // limbs. So it moves up by the stretches that hold nothing of `R`.
-        let missing = Self::STRETCHES * self.group.lanes() - self.stretches;
+        // lanes. So its digits move up by the lanes that hold nothing of `R`.
+        let missing = self.group.lanes() - self.digits();
         if missing > 0 {
             let (lane, group) = (self.group.lane(), self.group);
-            let (lanes, places) = (missing / Self::STRETCHES, missing % Self::STRETCHES);
-            (upper, over) = (carried(group, upper, over).0, 0);
-            let moved = Self::moved_down(upper, (Self::STRETCHES - places) % Self::STRETCHES);
-            upper = each(|i| {
-                let lanes = lanes + u32::from(places > (i / Self::STRETCH) as u32);
-                group.shuffle(moved[i], lane.wrapping_sub(lanes)) & mask(lane >= lanes)
-            });
+            let moved =
+                |limb| group.shuffle(limb, lane.wrapping_sub(missing)) & mask(lane >= missing);
+            upper = each(|i| moved(upper[i]));
+            over = moved(over);
         }
         let (limbs, above) = window.sum();
         let (limbs, carry) = Window::<X>::add_digits(limbs, upper);

@@ -328,7 +328,7 @@ where
     /// each window.
     #[inline(always)]
     fn in_step(self) -> bool {
-        X == 32 && !self.is_fixed
+        X >= 24 && !self.is_fixed
     }
 
     /// Whether `is_so` holds for all numbers whose lanes must branch together.

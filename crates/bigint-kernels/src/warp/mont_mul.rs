@@ -6,7 +6,7 @@
 //! level](crate::thread::mont_mul).
 //!
 //! Cost: `2 ceil(n) X LANES + n` products of limbs, where `ceil(n)` is `n` rounded up to a
-//! multiple of eight, or of four where `X` is 12. No scratch. `r` overlaps no operand.
+//! multiple of `X`, or of four where `X` is 12. No scratch. `r` overlaps no operand.
 
 use super::{Batches, Work};
 use crate::gpu::known::montgomery_digit;
