@@ -29,6 +29,10 @@ pub struct Arguments {
     #[arg(long, default_value = "10000", value_name = "N")]
     cases: NonZeroUsize,
 
+    /// Every width up to 32,768 bits in steps of 32 with every choice, however many pairs that are
+    #[arg(long, conflicts_with = "cases")]
+    every_width: bool,
+
     /// Where the sequence of cases starts
     #[arg(long, default_value_t = 1, value_name = "S")]
     seed: u64,
@@ -54,17 +58,18 @@ impl Arguments {
             [] => &Operation::ALL,
             named => named,
         };
+        let extent = match self.every_width {
+            true => Extent::EveryWidth,
+            false => Extent::Cases(cases),
+        };
         let mut progress = Progress::of_cases((cases * operations.len()) as u64);
         for (index, &operation) in operations.iter().enumerate() {
             progress.message(operation.name());
-            let report = bigint_testing::run(
-                engine,
-                &[operation],
-                Extent::Cases(cases),
-                self.seed,
-                &mut |_, done| progress.set((index * cases + done) as u64),
-            )
-            .map_err(|failure| Failure::Running(failure.to_string()))?;
+            let report =
+                bigint_testing::run(engine, &[operation], extent, self.seed, &mut |_, done| {
+                    progress.set((index * cases + done) as u64)
+                })
+                .map_err(|failure| Failure::Running(failure.to_string()))?;
             for tally in &report.tallies {
                 let line = format!(
                     "{} on {}: {} cases in {} batches agree with num-bigint\n",

@@ -1,6 +1,6 @@
 //! Runs trials on an engine and compares every number with an oracle's.
 
-use crate::trial::{ROUND, Trial};
+use crate::trial::{ROUND, Trial, WIDEST};
 use crate::{operands, oracle};
 use bigint_cpu::{map, threads};
 use bigint_host::{
@@ -23,8 +23,10 @@ pub struct Report {
 pub enum Extent {
     /// At least so many numbers.
     Cases(usize),
-    /// Every width with every choice.
+    /// Every one of the [widths](crate::trial::WIDTHS) with every choice.
     EveryPairing,
+    /// Every width up to [`WIDEST`] with every choice.
+    EveryWidth,
 }
 
 /// The cases of one operation, all of which agreed.
@@ -129,9 +131,14 @@ pub fn run_against(
         let is_done = |tally: &Tally| match extent {
             Extent::Cases(cases) => tally.cases >= cases,
             Extent::EveryPairing => tally.batches >= ROUND * choices.len(),
+            Extent::EveryWidth => tally.batches >= WIDEST * choices.len(),
         };
         while !is_done(&tally) {
-            let trial = Trial::new(tally.batches, &choices, &mut rng).of(operation);
+            let trial = match extent {
+                Extent::EveryWidth => Trial::of_every_width,
+                _ => Trial::new,
+            };
+            let trial = trial(tally.batches, &choices, &mut rng).of(operation);
             Batches::new(oracle, operation, trial, seed, &mut rng).check(engine)?;
             tally.batches += 1;
             tally.cases += trial.count;

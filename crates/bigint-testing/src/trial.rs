@@ -20,8 +20,11 @@ pub const WIDTHS: [usize; 68] = {
 /// Trials after which widths come again: one of each of [`WIDTHS`], and one of any other to 32768 bits.
 pub const ROUND: usize = WIDTHS.len() + 1;
 
+/// The widest of them.
+pub const WIDEST: usize = WIDTHS[WIDTHS.len() - 1];
+
 /// Those other widths.
-const OTHERS: RangeInclusive<usize> = 65..=1024;
+const OTHERS: RangeInclusive<usize> = 65..=WIDEST;
 
 /// The widest modulus that kernels have in registers.
 const WIDEST_MODULUS: usize = 512;
@@ -69,9 +72,28 @@ impl Trial {
     /// Within `ROUND * choices` trials every one of [`WIDTHS`] meets every choice; layouts and
     /// lengths walk beside them with periods that share no factor with that.
     pub fn new(index: usize, choices: &[Options], rng: &mut ChaCha8Rng) -> Self {
-        let (round, place) = (index / ROUND, index % ROUND);
+        let place = index % ROUND;
         let n = WIDTHS.get(place).copied();
         let n = n.unwrap_or_else(|| rng.random_range(OTHERS));
+        let choice = choices[(place + index / ROUND) % choices.len()];
+        Trial::of_width(index, n, choice, rng)
+    }
+
+    /// Trial `index` of the sequence of every width up to [`WIDEST`] with each of `choices`, one width after another. Operands are
+    /// as wide as one another, and no batch is empty.
+    pub fn of_every_width(index: usize, choices: &[Options], rng: &mut ChaCha8Rng) -> Self {
+        let (n, choice) = (1 + index / choices.len(), index % choices.len());
+        let trial = Trial::of_width(index, n, choices[choice], rng);
+        Trial {
+            widths: [n; MOST_OPERANDS],
+            count: trial.count.clamp(1, 33),
+            ..trial
+        }
+    }
+
+    /// A trial whose first operand has `n` limbs.
+    fn of_width(index: usize, n: usize, choice: Options, rng: &mut ChaCha8Rng) -> Self {
+        let round = index / ROUND;
         let any = WIDTHS[rng.random_range(0..WIDTHS.len())];
         // A round more is 71 more, a prime.
         let walk = index + 2 * round;
@@ -83,7 +105,6 @@ impl Trial {
             _ => 1,
         };
         let k = [n, n + m, m, any][(index / 3 + 2 * round) % 4].min(n + m);
-        let choice = choices[(place + round) % choices.len()];
         // The widest operands are few: their cost grows with the square. So are those that a
         // block has to itself, which may be far narrower than what it computes.
         let count = match n.max(m) {
@@ -160,6 +181,17 @@ mod tests {
     use bigint_host::{Algorithm, Engine, Operation};
     use rand::SeedableRng;
     use std::collections::HashSet;
+
+    #[test]
+    fn every_width_meets_every_choice_in_one_sequence() {
+        let choices = Engine::cpu().choices(Operation::Mul);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let trials = 0..WIDEST * choices.len();
+        let trials = trials.map(|index| Trial::of_every_width(index, &choices, &mut rng));
+        let met = trials.filter(|trial| trial.count > 0 && trial.widths[0] == trial.widths[1]);
+        let met: HashSet<_> = met.map(|t| (t.widths[0], t.choice.algorithm)).collect();
+        assert_eq!(met.len(), WIDEST * choices.len());
+    }
 
     #[test]
     fn every_width_meets_every_choice_and_every_length_every_layout() {
