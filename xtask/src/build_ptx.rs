@@ -308,6 +308,7 @@ fn bounds_of_other(entry: EntryPoint) -> Option<[u32; 2]> {
             };
             Some([threads, grid::ROW_THREADS / threads])
         }
+        _ if [grid::SUMS, grid::SUMS_AGAIN].concat().contains(&entry) => Some(grid::SUM_BOUNDS),
         _ if grid::PAIRS.contains(&entry) => {
             let threads = if entry == grid::PAIRS[0] { 256 } else { 512 };
             Some([threads, grid::ROW_THREADS / threads])

@@ -283,7 +283,10 @@ impl Kernel {
                 home: home(self.operation, self.layout, arguments),
             }),
             Family::Limbwise | Family::ScanByLanes => Specialization::None,
-            Family::LongTransform | Family::PowerInResidues | Family::None => Specialization::None,
+            Family::LongProduct
+            | Family::LongTransform
+            | Family::PowerInResidues
+            | Family::None => Specialization::None,
         }
     }
 

@@ -321,6 +321,24 @@ families! {
         /// The place in which the thread holds its numbers.
         home: Home = HOME(2, 2),
     }
+    /// Products by [transforms on the whole device](crate::transform::grid). Their kernels do not read the word: the host writes the
+    /// facts [in place of the parameter's words](LongProduct::parameters), of which they read them.
+    LongProduct {
+        /// The radix of a column's first pass.
+        radix: u32 = RADIX(0, 4),
+        /// The levels of a column below the first pass.
+        log_part: u32 = LOG_PART(4, 3),
+        /// The binary logarithm of a row's length.
+        log_row: u32 = LOG_ROW(7, 4),
+        /// The bits of a digit.
+        digit_bits: u32 = DIGIT_BITS(11, 5),
+        /// The number of operands: 2, or 1 if a number is multiplied by itself.
+        operands: u32 = OPERANDS(16, 2),
+        /// Whether products wrap.
+        wraps: bool = WRAPS(18, 2),
+        /// Whether the plan is [daring](crate::transform::grid::GridPlan::daring).
+        is_daring: bool = DARING(20, 2),
+    }
     /// Squares modulo `2^p - 1` and other numbers by [long transforms](crate::weighted::long).
     LongTransform {
         /// Whether the transform is negacyclic.

@@ -150,6 +150,18 @@ pub const COLUMN_BLOCKS: u32 = 4;
 /// The threads of all blocks of [`ROWS`] for which it should have enough.
 pub const ROW_THREADS: u32 = 512;
 
+/// The threads of a block of [`SUMS`], and the blocks for which a multiprocessor should have enough registers.
+pub const SUM_BOUNDS: [u32; 2] = [128, 6];
+
+/// The way that columns go, in [`FORTH`] or in [`BACK`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Down the tree.
+    Forth,
+    /// Up the tree.
+    Back,
+}
+
 /// The binary logarithm of the most digits of a chunk.
 const LOG_CHUNK: u32 = 4;
 
@@ -405,23 +417,26 @@ impl GridPlan {
     }
 
     /// The binary logarithm of the points that a block has of each child of a column's first pass: a butterfly
-    /// of that pass for each thread, or two where fewer columns would be no whole chunk, or less than half a line of each row.
+    /// of that pass for each thread, or two where fewer columns would be no whole chunk on the way back, or less than a line of each row.
     #[inline(always)]
-    pub const fn log_points_of_part(&self) -> u32 {
-        if self.log_part < 5 { 8 } else { 9 }
+    pub const fn log_points_of_part(&self, way: Way) -> u32 {
+        match (way, self.log_part) {
+            (_, 6) | (Way::Back, 5) => 9,
+            _ => 8,
+        }
     }
 
     /// The binary logarithm of the number of columns that a block has.
     #[inline(always)]
-    pub const fn log_columns(&self) -> u32 {
-        self.log_points_of_part() - self.log_part
+    pub const fn log_columns(&self, way: Way) -> u32 {
+        self.log_points_of_part(way) - self.log_part
     }
 
     /// The binary logarithm of the digits of a chunk: 3 or 4.
     #[inline(always)]
     pub const fn log_chunk(&self) -> u32 {
-        match self.log_columns() {
-            0..LOG_CHUNK => self.log_columns(),
+        match self.log_columns(Way::Back) {
+            columns @ 0..LOG_CHUNK => columns,
             _ => LOG_CHUNK,
         }
     }
@@ -429,13 +444,13 @@ impl GridPlan {
     /// The chunks that a block of [`BACK`] has of either half of a product.
     #[inline(always)]
     pub const fn chunks(&self) -> u32 {
-        self.rows() << (self.log_columns() - self.log_chunk())
+        self.rows() << (self.log_columns(Way::Back) - self.log_chunk())
     }
 
     /// The blocks that take one number's columns.
     #[inline(always)]
-    pub const fn column_blocks(&self) -> u32 {
-        1 << (self.log_row - self.log_columns())
+    pub const fn column_blocks(&self, way: Way) -> u32 {
+        1 << (self.log_row - self.log_columns(way))
     }
 
     /// The number of roots of [`GridArguments::rows`].
@@ -535,7 +550,7 @@ mod tests {
             assert!(plan.length() > before && (2..=6).contains(&plan.log_part));
             assert!(1 << (plan.log_row - 2) <= TREE);
             assert!(plan.log_row - 2 - FIRST_LEVELS + FURTHER <= ROW_ROOTS);
-            assert!(plan.column_bytes() <= 110 << 10 && plan.row_bytes(2) <= 80 << 10);
+            assert!(plan.column_bytes(Way::Back) <= 110 << 10 && plan.row_bytes(2) <= 80 << 10);
             before = plan.length();
         }
     }

@@ -21,6 +21,9 @@ use std::time::Instant;
 /// What puts numbers together.
 const SUM: Operation = Operation::Add;
 
+/// The bytes of points of all numbers together from which on kernels are compiled for their plan alone.
+const OWN_BYTES: usize = 512 << 20;
+
 /// Computes limbs of products of numbers `numbers`, from a limb on, for a plan that wraps
 /// ([`middle`](crate::device::middle)).
 pub(crate) fn middle(
@@ -113,6 +116,7 @@ fn run(
     let buffers = [
         r.buffer, &points, &chunks, &carries, &norms, a.buffer, b.buffer,
     ];
+    let is_own = count * bytes >= OWN_BYTES;
     let mut first = 0;
     while first < count {
         let here = at_once.min(count - first);
@@ -132,8 +136,12 @@ fn run(
                 wraps,
                 ..tables(device, plan)?
             };
+            let known = match is_own && !is_again {
+                true => arguments.specialization(),
+                false => Specialization::None,
+            };
             for one in plan.launches(operands, here as u32, is_again) {
-                launch(device, one, &arguments, &buffers)?;
+                launch_known(device, one, known, &arguments, &buffers)?;
             }
         }
         let arguments = SumArguments {
@@ -187,7 +195,18 @@ pub(super) fn terms(
 /// Launches so many blocks, of so many threads and bytes of shared memory.
 pub(super) fn launch(
     device: &Arc<dyn Device>,
+    of: (EntryPoint, [u32; 3]),
+    arguments: &GridArguments,
+    buffers: &[&Buffer],
+) -> Result<(), Error> {
+    launch_known(device, of, Specialization::None, arguments, buffers)
+}
+
+/// The same of a kernel that is specialised to what is known.
+fn launch_known(
+    device: &Arc<dyn Device>,
     (entry, [grid, block, shared_bytes]): (EntryPoint, [u32; 3]),
+    known: Specialization,
     arguments: &GridArguments,
     buffers: &[&Buffer],
 ) -> Result<(), Error> {
@@ -198,7 +217,7 @@ pub(super) fn launch(
         workers: grid as usize,
         scratch_width: 0,
     };
-    Ok(device.launch(entry, Specialization::None, launch, arguments, buffers)?)
+    Ok(device.launch(entry, known, launch, arguments, buffers)?)
 }
 
 /// Launches what makes `count` products of chunks and carries.

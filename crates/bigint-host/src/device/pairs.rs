@@ -15,7 +15,7 @@ use crate::host;
 use crate::values::made::{Computed, Made};
 use crate::values::node::{Node, Operands, Transformed};
 use bigint_core::kernel::MatrixArgument;
-use bigint_core::transform::grid::{BACK, FORTH, GridArguments, GridPlan, SumArguments};
+use bigint_core::transform::grid::{GridArguments, GridPlan, SumArguments, Way};
 use bigint_core::{Arguments, Limb, Operation, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ impl Pair {
                     wraps,
                     ..given
                 };
-                let of_launch = plan.column_launch(FORTH, arguments.count);
+                let of_launch = plan.column_launch(Way::Forth, arguments.count);
                 launch(device, of_launch, &arguments, &buffers)
             };
             for (at, part) in own.iter().enumerate() {
@@ -179,7 +179,7 @@ impl Pair {
                 wraps,
                 ..given
             };
-            let of_launch = plan.column_launch(BACK, back.count);
+            let of_launch = plan.column_launch(Way::Back, back.count);
             launch(device, of_launch, &back, &buffers)?;
             for (which, result) in results.iter().enumerate() {
                 let own = terms.map(|matrix| MatrixArgument {
@@ -255,7 +255,7 @@ fn transform_of(
                 operands: 1,
                 ..tables(device, plan)?
             };
-            let of_launch = plan.column_launch(FORTH, arguments.count);
+            let of_launch = plan.column_launch(Way::Forth, arguments.count);
             launch(device, of_launch, &arguments, &[&buffer, &given])?;
             Ok(buffer)
         },

@@ -114,24 +114,25 @@ impl Pieces {
     }
 }
 
-/// The bytes of points of a round of launches, unless one number has more. On an H200 products of 2^20 bits take 5.9 us
-/// each in rounds of 24 MB, whose launches leave it idle at either end, and 3.1 in rounds of 400
-/// (2026-11-28-products-beyond-a-block.txt).
-const ROUND_BYTES: usize = 512 << 20;
+/// The bytes of points of a round of launches, unless one number has more. On an H200, which launches leave idle at either end, products
+/// of 2^20 bits take 2.32 us each in rounds of 512 MB, 2.14 in rounds of 2 GB, and 2.11 in rounds of 4
+/// (2026-12-01-products-in-longer-rounds.txt).
+const ROUND_BYTES: usize = 2 << 30;
 
 /// How many numbers a round of launches has, each with so many bytes of points.
 pub(crate) fn numbers_at_a_time(bytes: usize) -> usize {
     (ROUND_BYTES / bytes).max(1)
 }
 
-/// Makes the memory for rounds of numbers that each have so many bytes of points, and tells how many have room in it: half
-/// as many, and half again, where a device has less memory.
+/// Makes the memory for rounds of numbers that each have so many bytes of points, and tells how many have room in it: as many in each
+/// round; half as many, and half again, where a device has less memory.
 pub(crate) fn in_rounds<T>(
     bytes: usize,
     count: usize,
     make: impl Fn(usize) -> Result<T, DeviceError>,
 ) -> Result<(usize, T), DeviceError> {
-    let mut numbers = numbers_at_a_time(bytes).min(count);
+    let rounds = count.div_ceil(numbers_at_a_time(bytes)).max(1);
+    let mut numbers = count.div_ceil(rounds);
     loop {
         match make(numbers) {
             Err(DeviceError {
@@ -207,7 +208,7 @@ mod tests {
             }
         };
         let bytes = ROUND_BYTES / 16;
-        assert_eq!(in_rounds(bytes, 100, most(100)).unwrap(), (16, 16));
+        assert_eq!(in_rounds(bytes, 100, most(100)).unwrap(), (15, 15));
         assert_eq!(in_rounds(bytes, 9, most(100)).unwrap(), (9, 9));
         assert_eq!(in_rounds(bytes, 100, most(3)).unwrap(), (2, 2));
         assert_eq!(in_rounds(2 * ROUND_BYTES, 100, most(1)).unwrap(), (1, 1));

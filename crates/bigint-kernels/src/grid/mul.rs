@@ -36,7 +36,7 @@ use crate::transform::butterflies::{
     pairs_down_from_the_root, up_from_fours, up_to_the_root,
 };
 use crate::transform::complex::{Complex, complex};
-use bigint_core::transform::grid::{FIRST_LEVELS, FURTHER, GridArguments, ROW_ROOTS, padded};
+use bigint_core::transform::grid::{FIRST_LEVELS, FURTHER, GridArguments, ROW_ROOTS, Way, padded};
 
 /// A launch's arguments, and the block's threads and shared memory.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     #[inline(always)]
     pub fn forth(self) {
         let plan = self.arguments.plan;
-        let columns = self.columns(self.arguments.operands);
+        let columns = self.columns(Way::Forth, self.arguments.operands);
         let a = self.operand(columns);
         match self.wraps() {
             false => {
@@ -108,9 +108,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
                 self.pass::<4, 8, 4, false>(shared, points);
             }
             5 => {
-                self.pass::<4, 9, 7, false>(shared, shared);
+                self.pass::<4, 8, 6, false>(shared, shared);
                 self.team.sync();
-                self.pass::<8, 9, 4, false>(shared, points);
+                self.pass::<8, 8, 3, false>(shared, points);
             }
             _ => {
                 self.pass::<8, 9, 6, false>(shared, shared);
@@ -126,7 +126,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     fn first_forth<const R: usize>(self, a: Number<Any>, columns: Columns) -> f64 {
         let mut squares = 0.0;
         let mut point = self.team.thread();
-        while point >> self.arguments.plan.log_points_of_part() == 0 {
+        while point >> self.arguments.plan.log_points_of_part(Way::Forth) == 0 {
             let digits = Digits::from(self.arguments.plan, columns.place(point));
             let mut x = [0.0; R];
             sixteen!(k => {
@@ -135,7 +135,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
                     squares = multiply_add(x[k], x[k], squares);
                 }
             });
-            self.of_parts(point).set(&down_from_the_root(x));
+            self.of_parts(Way::Forth, point).set(&down_from_the_root(x));
             point += THREADS;
         }
         squares
@@ -145,7 +145,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     #[inline(always)]
     fn first_forth_of_pairs<const R: usize>(self, a: Number<Any>, columns: Columns) {
         let mut point = self.team.thread();
-        while point >> self.arguments.plan.log_points_of_part() == 0 {
+        while point >> self.arguments.plan.log_points_of_part(Way::Forth) == 0 {
             let digits = Digits::from(self.arguments.plan, columns.place(point));
             let mut z = [Complex::ZERO; R];
             sixteen!(k => {
@@ -154,7 +154,8 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
                     z[k] = Complex::new(digits.at(a, k as u32, false), upper);
                 }
             });
-            self.of_parts(point).set(&pairs_down_from_the_root(z));
+            self.of_parts(Way::Forth, point)
+                .set(&pairs_down_from_the_root(z));
             point += THREADS;
         }
     }
@@ -400,7 +401,7 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
     #[inline(always)]
     pub fn back(self) {
         let plan = self.arguments.plan;
-        let columns = self.columns(1);
+        let columns = self.columns(Way::Back, 1);
         let points = self.points(columns.number, 0);
         let (points, shared) = (Ends::Device(columns, points), Ends::Shared);
         match plan.log_part {
@@ -437,8 +438,8 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
         let scale = self.arguments.scale;
         let round = |x| f64::from_bits(nearest(x, scale));
         let mut point = self.team.thread();
-        while point >> self.arguments.plan.log_points_of_part() == 0 {
-            let points = self.of_parts(point);
+        while point >> self.arguments.plan.log_points_of_part(Way::Back) == 0 {
+            let points = self.of_parts(Way::Back, point);
             let z: [Complex; R] = up_to_the_root(points.get());
             points.set(&z.map(|z| Complex::new(round(z.re), round(z.im))));
             point += THREADS;
@@ -452,9 +453,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
 
     /// The columns of the block, in a launch with columns of `operands` operands.
     #[inline(always)]
-    fn columns(self, operands: u32) -> Columns {
+    fn columns(self, way: Way, operands: u32) -> Columns {
         let plan = self.arguments.plan;
-        let log = plan.log_columns();
+        let log = plan.log_columns(way);
         Columns::of(self.index, log, plan.log_row, operands)
     }
 
@@ -513,11 +514,9 @@ impl<'a, const THREADS: u32> Block<'a, THREADS> {
 
     /// The points of a butterfly in the first pass of columns: one of each part.
     #[inline(always)]
-    fn of_parts(self, point: u32) -> Strided {
-        self.shared(
-            point,
-            (1 << self.arguments.plan.log_points_of_part()).max(THREADS),
-        )
+    fn of_parts(self, way: Way, point: u32) -> Strided {
+        let apart = 1 << self.arguments.plan.log_points_of_part(way);
+        self.shared(point, apart.max(THREADS))
     }
 
     #[inline(always)]

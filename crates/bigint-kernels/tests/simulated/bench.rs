@@ -1,6 +1,7 @@
 //! A simulated GPU with the kernels of one module, launches of them, and numbers to try them with.
 
-use bigint_core::kernel::TILE;
+use bigint_core::kernel::{EntryPoint, TILE};
+use bigint_core::specialization::Specialization;
 use bigint_core::transform::{ROOTS, fill_roots};
 use bigint_core::{Algorithm, Arguments, Kernel, Layout, Limb, MatrixArgument, Operation, Shape};
 use cuda_sim::{Arch, Counts, Device, DeviceConfig, Grid, LoadedModule, ptx::Module};
@@ -258,8 +259,12 @@ impl Bench {
 
     /// The kernel, specialised to all that is known of such a launch.
     fn specialized(&self, kernel: &Kernel, arguments: &Arguments) -> LoadedModule {
-        let known = kernel.specialization(arguments);
-        let text = bigint_host::specialize(&self.ptx, kernel.entry_point(), &known);
+        self.specialized_to(kernel.entry_point(), &kernel.specialization(arguments))
+    }
+
+    /// A kernel of the module, specialised to what is known.
+    pub fn specialized_to(&self, entry: EntryPoint, known: &Specialization) -> LoadedModule {
+        let text = bigint_host::specialize(&self.ptx, entry, known);
         self.device.load(&Module::parse(&text).unwrap()).unwrap()
     }
 

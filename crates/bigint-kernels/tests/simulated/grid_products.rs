@@ -3,8 +3,8 @@
 use crate::bench::{Bench, Operand, cut, turned};
 use bigint_core::kernel::{EntryPoint, TILE};
 use bigint_core::transform::grid::{
-    self, BACK, ChunkCut, FORTH, GridArguments, GridPlan, Norms, SUMS, SUMS_AGAIN, SumArguments,
-    TREE, fill_tree,
+    self, ChunkCut, GridArguments, GridPlan, Norms, SUMS, SUMS_AGAIN, SumArguments, TREE, Way,
+    fill_tree,
 };
 use bigint_core::{
     Algorithm, Arguments, Kernel, Launch, Layout, Level, Limb, MatrixArgument, Operation, Shape,
@@ -44,9 +44,16 @@ impl Products {
         arguments: &GridArguments,
         again: bool,
     ) {
-        let module = match again {
-            false => self.0.module(),
-            true => &self.1,
+        // Every other length is specialised, but for kernels of pairs and of marked numbers.
+        let is_own = !again && arguments.kept == [0; 2] && arguments.plan.log_part % 2 == 1;
+        let own = match is_own {
+            true => Some(self.0.specialized_to(entry, &arguments.specialization())),
+            false => None,
+        };
+        let module = match (again, &own) {
+            (false, Some(own)) => own,
+            (false, None) => self.0.module(),
+            (true, _) => &self.1,
         };
         let bytes: Vec<u8> = arguments.words().flat_map(u64::to_le_bytes).collect();
         self.0
@@ -352,7 +359,7 @@ impl Products {
                 wraps,
                 ..given
             };
-            self.launch_one(plan.column_launch(FORTH, numbers), &arguments, false);
+            self.launch_one(plan.column_launch(Way::Forth, numbers), &arguments, false);
             a
         };
         let kept = [points(1), points(1)];
@@ -377,7 +384,7 @@ impl Products {
             kept: [0; 2],
             ..arguments
         };
-        self.launch_one(plan.column_launch(BACK, 2 * numbers), &back, false);
+        self.launch_one(plan.column_launch(Way::Back, 2 * numbers), &back, false);
         let terms = [arguments.chunks, arguments.carries];
         let sums = self.sums(([plan.cut(); 2], 0), terms, shape(width), 0);
         let modulus = (BigUint::from(1u8) << (32 * width)) + u32::from(wraps);

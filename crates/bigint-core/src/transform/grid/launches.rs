@@ -1,7 +1,63 @@
 //! The launches of a plan's kernels: entry points, and blocks, threads of a block, and bytes of its shared memory.
 
-use super::{AGAIN, AGAIN_BLOCKS, BACK, FORTH, GridPlan, PAIRS, ROWS, THREADS, padded};
+use super::{
+    AGAIN, AGAIN_BLOCKS, BACK, FORTH, GridArguments, GridPlan, Norms, PAIRS, ROWS, THREADS, Way,
+    padded,
+};
 use crate::kernel::EntryPoint;
+use crate::specialization::{LongProduct, Specialization};
+use core::mem::offset_of;
+
+impl GridArguments {
+    /// The facts known of launches of [`FORTH`], both of [`ROWS`] and [`BACK`] with these arguments.
+    pub const fn specialization(&self) -> Specialization {
+        let GridPlan {
+            radix,
+            log_part,
+            log_row,
+            digit_bits,
+        } = self.plan;
+        Specialization::LongProduct(LongProduct {
+            radix,
+            log_part,
+            log_row,
+            digit_bits,
+            operands: self.operands,
+            wraps: self.wraps > 0,
+            is_daring: self.norms.sums > 0,
+        })
+    }
+}
+
+impl LongProduct {
+    /// The words of 32 bits of [`GridArguments`] that are known: the place of each, in bytes, and its value.
+    pub fn parameters(self) -> impl Iterator<Item = (usize, u32)> {
+        let plan = offset_of!(GridArguments, plan);
+        let sums = offset_of!(GridArguments, norms) + offset_of!(Norms, sums);
+        let known = [
+            (plan + offset_of!(GridPlan, radix), self.radix),
+            (plan + offset_of!(GridPlan, log_part), self.log_part),
+            (plan + offset_of!(GridPlan, log_row), self.log_row),
+            (plan + offset_of!(GridPlan, digit_bits), self.digit_bits),
+            (offset_of!(GridArguments, operands), self.operands),
+            (offset_of!(GridArguments, wraps), self.wraps.into()),
+        ];
+        let no_sums = [(sums, 0), (sums + 4, 0)];
+        let no_sums = no_sums.into_iter().filter(move |_| !self.is_daring);
+        known.into_iter().chain(no_sums)
+    }
+
+    /// The blocks for which a multiprocessor should have registers: two where a block has so much shared memory that no more have room, else as
+    /// many `as_said`.
+    pub fn blocks(self, entry: EntryPoint, as_said: u32) -> u32 {
+        let is_wide = match self.log_part {
+            5 => entry == BACK,
+            6 => entry == FORTH || entry == BACK,
+            _ => false,
+        };
+        if is_wide { 2 } else { as_said }
+    }
+}
 
 impl GridPlan {
     /// Those of products of so many numbers; `again` those for marked numbers.
@@ -12,9 +68,9 @@ impl GridPlan {
             self.row_bytes(operands),
         ];
         let all = [
-            self.column_launch(FORTH, operands * count),
+            self.column_launch(Way::Forth, operands * count),
             (self.rows_kernel(operands), rows),
-            self.column_launch(BACK, count),
+            self.column_launch(Way::Back, count),
         ];
         if !again {
             return all;
@@ -31,10 +87,14 @@ impl GridPlan {
         })
     }
 
-    /// That of a kernel of columns, [`FORTH`] or [`BACK`], for so many operands or products.
-    pub const fn column_launch(&self, entry: EntryPoint, count: u32) -> (EntryPoint, [u32; 3]) {
-        let blocks = self.column_blocks() * count;
-        (entry, [blocks, THREADS, self.column_bytes()])
+    /// That of a kernel of columns for so many operands or products.
+    pub const fn column_launch(&self, way: Way, count: u32) -> (EntryPoint, [u32; 3]) {
+        let entry = match way {
+            Way::Forth => FORTH,
+            Way::Back => BACK,
+        };
+        let blocks = self.column_blocks(way) * count;
+        (entry, [blocks, THREADS, self.column_bytes(way)])
     }
 
     /// That of the one of [`PAIRS`] for so many numbers.
@@ -102,12 +162,12 @@ impl GridPlan {
     /// The doubles that [`FORTH`] leaves of an operand: one for each warp.
     #[inline(always)]
     pub const fn norms(&self) -> u32 {
-        self.column_blocks() * (THREADS / 32)
+        self.column_blocks(Way::Forth) * (THREADS / 32)
     }
 
     /// The bytes of shared memory of a block that has columns.
-    pub const fn column_bytes(&self) -> u32 {
-        16 * padded(self.rows() << self.log_columns())
+    pub const fn column_bytes(&self, way: Way) -> u32 {
+        16 * padded(self.rows() << self.log_columns(way))
     }
 
     /// The bytes of shared memory of a block of [`ROWS`].
@@ -117,11 +177,11 @@ impl GridPlan {
 
     /// Whether a device with so many bytes of shared memory for each block can run the plan.
     pub const fn fits(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && self.row_bytes(2) <= shared_bytes
+        self.column_bytes(Way::Back) <= shared_bytes && self.row_bytes(2) <= shared_bytes
     }
 
     /// The same of [two products](super#two-products-of-the-same-points).
     pub const fn fits_pairs(&self, shared_bytes: u32) -> bool {
-        self.column_bytes() <= shared_bytes && self.pair_bytes() <= shared_bytes
+        self.column_bytes(Way::Back) <= shared_bytes && self.pair_bytes() <= shared_bytes
     }
 }

@@ -7,6 +7,7 @@
 //!   the branches that are never taken;
 //! * how many threads and blocks are to share a multiprocessor's registers, for products by Toeplitz
 //!   matrices, squares by transforms, long transforms and powers in residue systems;
+//! * numbers in place of loads of parameters, for products by transforms on the whole device;
 //! * for long transforms that begin before the last kernel has ended, the instructions that do so.
 
 mod cases;
@@ -17,6 +18,7 @@ use bigint_core::rns::{WARPGROUPS, Window};
 use bigint_core::specialization::{BLOCKS, LongTransform, Specialization, THREADS, UNKNOWN};
 use bigint_core::transform::squares;
 use bigint_core::weighted::long;
+use std::collections::BTreeMap;
 
 /// The PTX of the kernel `entry` alone, out of that of its module, specialised to launches of which
 /// this is known.
@@ -67,6 +69,10 @@ pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization)
         Specialization::BlockTransform(known) if known.is_square => {
             with_number(own, BLOCKS, squares)
         }
+        Specialization::LongProduct(known) => {
+            let own = with_number(own, BLOCKS, |blocks| known.blocks(entry, blocks));
+            with_parameters(&own, &known.parameters().collect())
+        }
         _ => own,
     };
     let own = match is_read {
@@ -77,6 +83,36 @@ pub fn specialize(ptx: &str, entry: EntryPoint, specialization: &Specialization)
         Specialization::LongTransform(known) if known.is_early => early(shared, &own, known),
         _ => [shared, ENTRY, &own].concat(),
     }
+}
+
+/// The PTX with numbers in place of loads of those words of its parameter that are known, by their places in bytes.
+fn with_parameters(ptx: &str, known: &BTreeMap<usize, u32>) -> String {
+    let constant = |line: &str| {
+        let (bits, load) = line.strip_prefix("ld.param.b")?.split_once(' ')?;
+        let (register, parameter) = load.strip_suffix("];")?.split_once(",[")?;
+        let (parameter, place) = parameter.split_once('+')?;
+        let place: usize = place.parse().ok()?;
+        let [low, high] = [place, place + 4].map(|place| known.get(&place));
+        let word = |name: &str, place: usize, known: Option<&u32>| match known {
+            Some(known) => format!("mov.b32 {name},{known};\n"),
+            None => format!("ld.param.b32 {name},[{parameter}+{place}];\n"),
+        };
+        match (bits, low, high) {
+            ("32", Some(low), _) => Some(format!("mov.b32 {register},{low};")),
+            ("64", None, None) | ("32", None, _) => None,
+            ("64", ..) => {
+                let [low, high] = [word("low", place, low), word("high", place + 4, high)];
+                let both = format!("mov.b64 {register},{{low,high}};\n");
+                Some(["{\n.reg .b32 low,high;\n", &low, &high, &both, "}"].concat())
+            }
+            _ => None,
+        }
+    };
+    let lines = ptx.split_inclusive('\n').map(|line| {
+        let known = constant(line.trim_end());
+        known.map_or(line.to_owned(), |known| known + "\n")
+    });
+    lines.collect()
 }
 
 /// The PTX with another number where it first says `key`, if it does.
@@ -123,6 +159,7 @@ mod tests {
     use bigint_core::modules::OTHERS;
     use bigint_core::rns::{RNS_MODULE, TABLE};
     use bigint_core::specialization::{BlockTransform, Family, PowerInResidues};
+    use bigint_core::transform::grid::{self, GridArguments, GridPlan};
     use bigint_core::{Arguments, Kernel, MatrixArgument};
 
     fn specialized(entry: EntryPoint, specialization: Specialization) -> String {
@@ -192,7 +229,7 @@ mod tests {
                 families.insert(family);
             }
         }
-        // All that are declared.
+        // All that are declared, but for that of which parameters are written.
         assert_eq!(families.len(), 18);
     }
 
@@ -214,6 +251,47 @@ mod tests {
             let word = known.word().to_string();
             let mut read = fields_read(&ptx).into_iter();
             assert!(read.all(|(.., read)| read == word), "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn long_products_load_no_parameter_that_is_known() {
+        let arguments = GridArguments {
+            plan: GridPlan::of(1 << 19).unwrap(),
+            operands: 2,
+            ..GridArguments::default()
+        };
+        let known = arguments.specialization();
+        let Specialization::LongProduct(facts) = known else {
+            unreachable!("it is one");
+        };
+        let [rows, other_rows] = grid::ROWS;
+        for entry in [grid::FORTH, rows, other_rows, grid::BACK] {
+            let any = specialized(entry, Specialization::None);
+            let ptx = specialized(entry, known);
+            let loads = |ptx: &str, place: usize| {
+                let of = |bits: u32, place: usize| {
+                    let loads = ptx.lines().filter(|line| {
+                        line.starts_with(&format!("ld.param.b{bits} "))
+                            && line.ends_with(&format!("+{place}];"))
+                    });
+                    loads.count()
+                };
+                of(32, place) + of(64, place / 8 * 8)
+            };
+            let places = facts.parameters().map(|(place, _)| place);
+            let loaded: usize = places.clone().map(|place| loads(&any, place)).sum();
+            assert!(loaded >= 4, "{}", entry.name);
+            for place in places {
+                assert_eq!(loads(&ptx, place), 0, "{}: {place}", entry.name);
+            }
+            let is_of_columns = [grid::FORTH, grid::BACK].contains(&entry);
+            assert_eq!(
+                ptx.contains(&format!("{BLOCKS}2\n")),
+                is_of_columns || entry == other_rows
+            );
+            // What is not known is loaded still.
+            assert!(ptx.contains("ld.param.b64") && !ptx.contains(".param.v"));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::gpu::float::Pairs;
 use crate::gpu::handed::Handed;
 use crate::gpu::thread;
 use crate::gpu::warp::Group;
-use bigint_core::transform::grid::Norms;
+use bigint_core::transform::grid::{Norms, Way};
 use bigint_core::{LIMB_BITS, Limb, MatrixArgument};
 
 impl<const THREADS: u32> Block<'_, THREADS> {
@@ -65,7 +65,7 @@ impl<const THREADS: u32> Block<'_, THREADS> {
     pub fn forth_again(self) {
         let plan = self.arguments.plan;
         self.again(
-            plan.column_blocks() * self.arguments.operands,
+            plan.column_blocks(Way::Forth) * self.arguments.operands,
             #[inline(always)]
             |block| block.forth(),
         );
@@ -86,7 +86,7 @@ impl<const THREADS: u32> Block<'_, THREADS> {
     #[inline(always)]
     pub fn back_again(self) {
         self.again(
-            self.arguments.plan.column_blocks(),
+            self.arguments.plan.column_blocks(Way::Back),
             #[inline(always)]
             |block| block.back(),
         );
