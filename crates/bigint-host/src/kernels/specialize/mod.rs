@@ -279,8 +279,8 @@ mod tests {
                 };
                 of(32, place) + of(64, place / 8 * 8)
             };
-            let places = facts.parameters().map(|(place, _)| place);
-            let loaded: usize = places.clone().map(|place| loads(&any, place)).sum();
+            let places: Vec<usize> = facts.parameters().map(|(place, _)| place).collect();
+            let loaded: usize = places.iter().map(|&place| loads(&any, place)).sum();
             assert!(loaded >= 4, "{}", entry.name);
             for place in places {
                 assert_eq!(loads(&ptx, place), 0, "{}: {place}", entry.name);
