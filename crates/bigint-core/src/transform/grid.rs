@@ -74,6 +74,7 @@ mod daring;
 mod launches;
 
 pub use chunks::{ChunkCut, Start, SumArguments};
+pub use launches::Way;
 
 use super::root_of;
 use crate::kernel::{EntryPoint, MatrixArgument};
@@ -152,15 +153,6 @@ pub const ROW_THREADS: u32 = 512;
 
 /// The threads of a block of [`SUMS`], and the blocks for which a multiprocessor should have enough registers.
 pub const SUM_BOUNDS: [u32; 2] = [128, 6];
-
-/// The way that columns go, in [`FORTH`] or in [`BACK`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Down the tree.
-    Forth,
-    /// Up the tree.
-    Back,
-}
 
 /// The binary logarithm of the most digits of a chunk.
 const LOG_CHUNK: u32 = 4;

@@ -1,12 +1,20 @@
 //! The launches of a plan's kernels: entry points, and blocks, threads of a block, and bytes of its shared memory.
 
 use super::{
-    AGAIN, AGAIN_BLOCKS, BACK, FORTH, GridArguments, GridPlan, Norms, PAIRS, ROWS, THREADS, Way,
-    padded,
+    AGAIN, AGAIN_BLOCKS, BACK, FORTH, GridArguments, GridPlan, Norms, PAIRS, ROWS, THREADS, padded,
 };
 use crate::kernel::EntryPoint;
 use crate::specialization::{LongProduct, Specialization};
 use core::mem::offset_of;
+
+/// The way that columns go, in [`FORTH`] or in [`BACK`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Down the tree.
+    Forth,
+    /// Up the tree.
+    Back,
+}
 
 impl GridArguments {
     /// The facts known of launches of [`FORTH`], both of [`ROWS`] and [`BACK`] with these arguments.

@@ -18,7 +18,7 @@ fn conforms(extent: Extent, seed: u64) {
     for operation in Operation::ALL {
         let extent = match extent {
             Extent::Cases(cases) => Extent::Cases(cases / weight(operation)),
-            Extent::EveryPairing => extent,
+            Extent::EveryPairing | Extent::EveryWidth => extent,
         };
         bigint_testing::run(&engine, &[operation], extent, seed, &mut |_, _| {})
             .unwrap_or_else(|failure| panic!("{failure}"));
