@@ -167,8 +167,9 @@ where
     #[inline(always)]
     fn multiplied(self, a: [Limb; X], b: [Limb; X]) -> Window<X> {
         let mut window = Window::<X>::new([0; X]);
-        let (mut lane, mut stretches) = (0, 0);
+        let mut stretches = 0;
         loop {
+            let lane = stretches / Self::STRETCHES;
             // The steps for a digit are written out, as in a loop the limbs would have to be in memory.
             macro_rules! steps {
                 ($($first:literal)*) => {$(
@@ -183,7 +184,6 @@ where
                 self.step(&mut window, self.group.shuffle(a[X - 2], lane), b);
                 self.step(&mut window, self.group.shuffle(a[X - 1], lane), b);
             }
-            lane += 1;
             stretches += Self::STRETCHES;
             if LANES == 1 || stretches >= self.stretches {
                 break;
