@@ -6,14 +6,13 @@
 //! cores, while the work itself waits for one after the other. No result depends on it: what the rehearsal does not meet is loaded
 //! as it would be without.
 
+use crate::Error;
 use crate::common::device::{Buffer, Device, DeviceMemory, Kernels, OwnModule, Roots};
 use crate::common::error::{DeviceError, DeviceErrorKind};
 use crate::common::facts::Facts;
 use crate::common::reach::Parameter;
 use crate::common::threads::lock;
 use crate::engine::handle::Engine;
-use crate::values::node::{Node, Share};
-use crate::{Batch, Error};
 use bigint_core::kernel::EntryPoint;
 use bigint_core::specialization::Specialization;
 use bigint_core::{Arguments, Launch, Limb, Shape};
@@ -134,20 +133,6 @@ fn compile(device: &Arc<dyn Device>, kernels: &Mutex<Receiver<Known>>, is_over: 
             _ => return,
         }
     }
-}
-
-/// Batches of these shapes on the device of an engine that rehearses.
-pub(crate) fn stand_ins(engine: &Engine, shapes: &[Shape]) -> Result<Vec<Batch>, Error> {
-    let device = engine.inner.device().expect("it rehearses");
-    let stand_in = |shape: &Shape| {
-        let share = Share {
-            numbers: 0..shape.count,
-            buffer: Arc::new(device.allocate(shape.limbs())?),
-        };
-        let node = Node::on_devices(&engine.inner, *shape, vec![share], None);
-        Ok(Batch::new(node))
-    };
-    shapes.iter().map(stand_in).collect()
 }
 
 /// Who tells of each kernel that is launched, the first time.
@@ -394,6 +379,7 @@ impl Kernels for Rehearsal {
 mod tests {
     use super::*;
     use crate::plan::task::Task;
+    use crate::values::batch::stand_ins;
     use bigint_core::Layout;
     use bigint_testing::simulator::on_simulator;
 

@@ -1,8 +1,8 @@
 //! Batches: many numbers of one width, on the host or on a device.
 
 use crate::common::limbs;
-use crate::values::node::Node;
-use crate::{BackEnd, DeviceSet, Error};
+use crate::values::node::{Node, Share};
+use crate::{BackEnd, DeviceSet, Engine, Error};
 use bigint_core::{Layout, Limb, Shape};
 use num_bigint::BigUint;
 use std::borrow::Cow;
@@ -31,6 +31,21 @@ impl Drop for Handle {
             kept.clear();
         }
     }
+}
+
+/// Batches of these shapes in the memory of an engine's device, in which nothing is written: for
+/// [rehearsals](crate::engine::rehearsal).
+pub(crate) fn stand_ins(engine: &Engine, shapes: &[Shape]) -> Result<Vec<Batch>, Error> {
+    let device = engine.inner.device().expect("it rehearses");
+    let stand_in = |shape: &Shape| {
+        let share = Share {
+            numbers: 0..shape.count,
+            buffer: Arc::new(device.allocate(shape.limbs())?),
+        };
+        let node = Node::on_devices(&engine.inner, *shape, vec![share], None);
+        Ok(Batch::new(node))
+    };
+    shapes.iter().map(stand_in).collect()
 }
 
 impl Batch {

@@ -51,9 +51,10 @@
 mod read;
 mod short;
 
-use crate::engine::rehearsal::{key, rehearsed, stand_ins};
+use crate::engine::rehearsal::{key, rehearsed};
 use crate::operations::column::Column;
 use crate::plan::choose::{self, Converter};
+use crate::values::batch::stand_ins;
 use crate::values::column::trimmed;
 use crate::{Batch, BigUint, Engine, Error, Options};
 use bigint_core::{LIMB_BITS, Layout, Limb};
