@@ -212,7 +212,8 @@ fn rehearsals_meet_the_kernels_of_quotients_and_roots() {
     let number =
         |limbs: u32| BigUint::new((1..=limbs).map(|i| i.wrapping_mul(0x9e37_79b9)).collect());
     let (a, b) = (number(10_000), number(5000));
-    let [of_a, of_b] = [&a, &b].map(|x| engine.batch_from_biguints(&[x.clone()]).unwrap());
+    let [of_a, of_b] =
+        [&a, &b].map(|x| engine.batch_from_biguints(std::slice::from_ref(x)).unwrap());
     let shapes = [of_a.shape(), of_b.shape()];
     let rehearse = |engine: &Engine| {
         let operands = stand_ins(engine, &shapes).unwrap();
