@@ -170,15 +170,30 @@ fn rehearsing(
     }
 }
 
-/// Checks on the simulated device that a rehearsal meets the kernels that the work launches, which the simulator writes to
-/// the file `counts`, and hardly any others.
+/// The file to which the simulator writes what is launched, in the process in which the test `name` runs [on the
+/// simulator](bigint_testing::simulator::on_simulator); none in that which has started it.
+#[cfg(test)]
+pub(crate) fn counts(name: &str) -> Option<String> {
+    let file = format!("{}-{}", name.replace("::", "-"), std::process::id());
+    let file = std::env::temp_dir().join(file).display().to_string();
+    // The path is that of the process that starts the other.
+    let file = std::env::var("CUDA_SIM_COUNTS").unwrap_or(file);
+    if bigint_testing::simulator::on_simulator(name, &[("CUDA_SIM_COUNTS", &file)]) {
+        return Some(file);
+    }
+    let _ = std::fs::remove_file(file);
+    None
+}
+
+/// Checks on the simulated device that a rehearsal meets the kernels that the work launches, which stand in the file
+/// [`counts`], and at most so many others.
 ///
 /// # Panics
 /// If it is not.
 #[cfg(test)]
 pub(crate) fn meets<R>(
     engine: &Engine,
-    counts: &str,
+    (counts, most_others): (&str, usize),
     rehearse: impl FnOnce(&Engine),
     perform: impl FnOnce() -> R,
 ) -> R {
@@ -187,13 +202,13 @@ pub(crate) fn meets<R>(
     let hear = tell_each_once(told);
     rehearse(&rehearsing(engine, device, hear, &Arc::default()));
     let met: Vec<Known> = kernels.iter().collect();
-    assert!(met.len() >= 10, "{met:?}");
+    assert!(met.len() > 10, "{met:?}");
     let mut loaded = met.iter();
     assert!(!loaded.any(|&(entry, known)| device.has_module(entry, known)));
     let performed = perform();
-    let needed = |&&(entry, known): &&Known| device.has_module(entry, known);
-    let unneeded = met.len() - met.iter().filter(needed).count();
-    assert!(unneeded <= 2, "{unneeded} of {} are not needed", met.len());
+    let is_other = |&&(entry, known): &&Known| !device.has_module(entry, known);
+    let others: Vec<&Known> = met.iter().filter(is_other).collect();
+    assert!(others.len() <= most_others, "not needed: {others:?}");
     engine.wait().expect("the simulated device");
     for line in std::fs::read_to_string(counts).expect("counts").lines() {
         let mut names = met.iter().map(|(entry, _)| format!("\"{}\"", entry.name));

@@ -295,19 +295,14 @@ fn fifth(n: &Expression<Batch>) -> Expression<Batch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::rehearsal::meets;
-    use bigint_testing::simulator::on_simulator;
+    use crate::engine::rehearsal::{counts, meets};
 
     #[test]
     fn a_rehearsal_meets_the_kernels_of_pi() {
         let name = "trees::constants::tests::a_rehearsal_meets_the_kernels_of_pi";
-        let counts = std::env::temp_dir().join(format!("bigint-constant-{}", std::process::id()));
-        // The path is that of the process that starts the other.
-        let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
-        if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
-            let _ = std::fs::remove_file(counts);
+        let Some(counts) = counts(name) else {
             return;
-        }
+        };
         let digits = 2000;
         let engine = Engine::cuda(0).expect("the simulated device");
         let rehearse = |engine: &Engine| {
@@ -319,7 +314,7 @@ mod tests {
                 .constant_in_digits(Constant::Pi, digits)
                 .expect("memory")
         };
-        let pi = meets(&engine, &counts, rehearse, perform);
+        let pi = meets(&engine, (&counts, 0), rehearse, perform);
         assert_eq!(
             pi,
             Engine::cpu()

@@ -29,8 +29,10 @@
 
 use crate::expression::Expression;
 use crate::operations::forms::Form;
+use crate::trees::slack::logarithm;
+use crate::values::column::trimmed;
 use crate::{Batch, Engine, Error};
-use bigint_core::{LIMB_BITS, Limb, Operation};
+use bigint_core::{LIMB_BITS, Operation};
 use std::ops::Range;
 
 /// Terms of the blocks whose batch is halved, at least, and less than twice as many.
@@ -126,14 +128,11 @@ impl Series {
         let [p, q, _] = self.parts(&(&middles + 0u32)).map(|part| cpu.eval(&part));
         let logarithms = |batch: Batch| -> Result<Vec<f64>, Error> {
             let rows = batch.rows()?;
-            let logarithm = |limbs: &[Limb]| {
-                let value = limbs.iter().rev();
-                let value = value.fold(0.0, |sum, &limb| {
-                    sum * 2f64.powi(LIMB_BITS as i32) + f64::from(limb)
-                });
-                value.log2()
-            };
-            Ok(rows.chunks(batch.width()).map(logarithm).collect())
+            let logarithms = rows.chunks(batch.width()).map(|limbs| {
+                let (top, below) = logarithm(trimmed(limbs));
+                top + (LIMB_BITS * below) as f64
+            });
+            Ok(logarithms.collect())
         };
         let [p, q] = [logarithms(p?)?, logarithms(q?)?];
         let of = |which: usize, logarithms: &[f64]| -> Result<Vec<u64>, Error> {

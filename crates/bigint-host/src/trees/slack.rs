@@ -2,7 +2,7 @@
 
 use crate::Integers;
 use crate::trees::leaves::Which;
-use bigint_core::LIMB_BITS;
+use bigint_core::{LIMB_BITS, Limb};
 
 /// Bits of zeros on top of a number that make a limb more of its node's fraction unneeded.
 pub(crate) const SLACK: u32 = LIMB_BITS as u32 + 4;
@@ -32,12 +32,9 @@ pub(crate) fn lowest_level(
     levels: usize,
 ) -> Option<Slack> {
     let slack = |leaf: usize| {
-        let limbs = leaves.magnitude(leaf);
-        let top = limbs.iter().rev().take(3);
-        let top = top.fold(0.0, |top, &limb| top * BASE + f64::from(limb));
-        let below = limbs.len().saturating_sub(3);
+        let (top, below) = logarithm(leaves.magnitude(leaf));
         // Of what is cut off and of rounding, less than 2^-40.
-        (LIMB_BITS * (width - below)) as f64 - top.log2() - 2_f64.powi(-40)
+        (LIMB_BITS * (width - below)) as f64 - top - 2_f64.powi(-40)
     };
     let mut slacks: Vec<f64> = which.iter().map(slack).collect();
     let all = (LIMB_BITS * width * which.len()) as f64;
@@ -56,6 +53,13 @@ pub(crate) fn lowest_level(
     let [least, most] = [-DOUBT, DOUBT].map(|doubt| (all - slacks[0] + doubt).floor() as u64);
     let bits = (least == most).then_some(most + 1);
     Some(Slack { from: from?, bits })
+}
+
+/// The binary logarithm of the highest three limbs of a number that has no zeros on top, and how many are below them.
+pub(crate) fn logarithm(limbs: &[Limb]) -> (f64, usize) {
+    let top = limbs.iter().rev().take(3);
+    let top = top.fold(0.0, |top, &limb| top * BASE + f64::from(limb));
+    (top.log2(), limbs.len().saturating_sub(3))
 }
 
 #[cfg(test)]

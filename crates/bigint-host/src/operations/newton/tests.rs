@@ -1,7 +1,7 @@
 //! Tests of quotients and reciprocals by Newton's steps.
 
 use super::*;
-use crate::engine::rehearsal::{self, Done, meets};
+use crate::engine::rehearsal::{self, Done, counts, meets};
 use crate::{BigUint, Tuning};
 use bigint_core::WIDEST_COUNTED;
 use bigint_testing::simulator::on_simulator;
@@ -201,13 +201,9 @@ fn check_reciprocals(engine: &Engine, m: usize, k: usize) {
 #[test]
 fn rehearsals_meet_the_kernels_of_quotients_and_roots() {
     let name = "operations::newton::tests::rehearsals_meet_the_kernels_of_quotients_and_roots";
-    let counts = std::env::temp_dir().join(format!("bigint-newton-{}", std::process::id()));
-    // The path is that of the process that starts the other.
-    let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
-    if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
-        let _ = std::fs::remove_file(counts);
+    let Some(counts) = counts(name) else {
         return;
-    }
+    };
     let engine = Engine::cuda(0).expect("the simulated device");
     let number =
         |limbs: u32| BigUint::new((1..=limbs).map(|i| i.wrapping_mul(0x9e37_79b9)).collect());
@@ -225,7 +221,8 @@ fn rehearsals_meet_the_kernels_of_quotients_and_roots() {
             .newton_quotient(&of_a, &of_b, Wanted::Nothing)
             .unwrap()
     };
-    let [q, r] = meets(&engine, &counts, rehearse, perform).expect("quotients");
+    // A remainder is corrected there, which happens hardly ever.
+    let [q, r] = meets(&engine, (&counts, 2), rehearse, perform).expect("quotients");
     assert_eq!(q.to_biguints().unwrap(), [&a / &b]);
     assert_eq!(r.to_biguints().unwrap(), [&a % &b]);
 }

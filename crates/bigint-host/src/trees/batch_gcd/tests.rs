@@ -1,6 +1,7 @@
 //! Tests of groups of numbers, of one engine and of one device each.
 
 use super::*;
+use crate::engine::rehearsal::{counts, meets};
 use bigint_testing::simulator::on_simulator;
 use num_integer::Integer;
 
@@ -182,13 +183,9 @@ fn products_that_are_lost_with_the_only_device_are_made_again() {
 #[test]
 fn a_rehearsal_meets_the_kernels_of_the_work() {
     let name = "trees::batch_gcd::tests::a_rehearsal_meets_the_kernels_of_the_work";
-    let counts = std::env::temp_dir().join(format!("bigint-rehearsal-{}", std::process::id()));
-    // The path is that of the process that starts the other.
-    let counts = std::env::var("CUDA_SIM_COUNTS").unwrap_or(counts.display().to_string());
-    if !on_simulator(name, &[("CUDA_SIM_COUNTS", &counts)]) {
-        let _ = std::fs::remove_file(counts);
+    let Some(counts) = counts(name) else {
         return;
-    }
+    };
     let engine = Engine::cuda(0).expect("the simulated device");
     // Of 2048 bits, odd, and two share a factor.
     let number = |i: usize, limbs: &mut [Limb]| {
@@ -209,7 +206,7 @@ fn a_rehearsal_meets_the_kernels_of_the_work() {
             .expect("a rehearsal goes through");
     };
     let perform = || how.find_in(&run, &|_| ()).expect("memory");
-    let alone = crate::engine::rehearsal::meets(&engine, &counts, rehearse, perform);
+    let alone = meets(&engine, (&counts, 0), rehearse, perform);
     // Beside a rehearsal the same is found.
     let beside = how.find(&numbers, &none, &|_| ()).expect("memory");
     assert_eq!(alone, beside);
